@@ -1,0 +1,86 @@
+/**
+ * The arithmetic of the lease: until when a node may act as leader without hearing more.
+ *
+ * What a committed write proves. A session's sign of life reaches the ensemble's leader not with the request
+ * itself but with its server's next ping reply, at most tickTime/2 later, on the same ordered stream as the
+ * forwarded write. So a committed write proves only signs of life that had *arrived* at the server tickTime/2
+ * before the write did. A sign counts here when it was *answered* at least a quarter of the session timeout
+ * before the write was sent: answered means arrived, and T/4 >= tickTime/2 while the ensemble keeps its
+ * minimum session timeout of two ticks. Counting from its sending instead would trust the network not to have
+ * delayed the sign more than the write.
+ *
+ * A connect handshake is answered only after the server asked the ensemble's leader, so its own sending counts.
+ *
+ * All instants are milliseconds on one monotonic clock.
+ */
+
+/** Something the ensemble answered on the present connection. */
+export interface AnsweredRequest {
+  readonly sentAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+export interface LeaseEvidence {
+  /** Newest instant known to count; -Infinity when there is none. */
+  readonly provenAtMs: number;
+  /** Answered requests of the present connection, oldest first, as far back as they can still matter. */
+  readonly answered: readonly AnsweredRequest[];
+}
+
+export const noEvidence: LeaseEvidence = { provenAtMs: Number.NEGATIVE_INFINITY, answered: [] };
+
+/** A connect handshake sent at `sentAtMs` was answered: a new connection, so what came before is kept only as proof. */
+export function handshakeAnswered(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
+  return { provenAtMs: Math.max(evidence.provenAtMs, sentAtMs), answered: [] };
+}
+
+/** A request of any kind, a ping included, was answered. Entries older than `keepMs` are let go. */
+export function requestAnswered(
+  evidence: LeaseEvidence,
+  request: AnsweredRequest,
+  keepMs: number,
+): LeaseEvidence {
+  const oldest = request.answeredAtMs - keepMs;
+  const kept = evidence.answered.filter((entry) => entry.answeredAtMs >= oldest);
+  return { provenAtMs: evidence.provenAtMs, answered: [...kept, request] };
+}
+
+/** A write sent at `sentAtMs` was committed: every sign answered T/4 before that sending is now proven. */
+export function writeCommitted(
+  evidence: LeaseEvidence,
+  sentAtMs: number,
+  sessionTimeoutMs: number,
+): LeaseEvidence {
+  const limit = sentAtMs - sessionTimeoutMs * proofGap;
+  let provenAtMs = evidence.provenAtMs;
+  for (const entry of evidence.answered) {
+    if (entry.answeredAtMs <= limit) provenAtMs = Math.max(provenAtMs, entry.sentAtMs);
+  }
+  return { provenAtMs, answered: evidence.answered };
+}
+
+/** Share of the session timeout by which a sign of life must precede the write that proves it. */
+const proofGap = 1 / 4;
+/** Share of the session timeout that a lease lasts: clock rates may differ by 10 %. */
+const leaseShare = 0.9;
+/** Share of the session timeout kept at a lease's end for releasing and killing. */
+const reserveShare = 0.2;
+/** A leader renews this often. Twice a renewal is more than the proof gap, so a lease is never older than half
+ * the session timeout plus a round trip while all is well. */
+const renewShare = 1 / 6;
+
+export interface Lease {
+  /** From here on the node must not act as leader; its workload must be dead. */
+  readonly endsAtMs: number;
+  /** Unrenewed at this instant, the node begins to release, so that it has ended when the lease does. */
+  readonly releaseAtMs: number;
+}
+
+export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
+  const endsAtMs = provenAtMs + sessionTimeoutMs * leaseShare;
+  return { endsAtMs, releaseAtMs: endsAtMs - sessionTimeoutMs * reserveShare };
+}
+
+export function renewalIntervalMs(sessionTimeoutMs: number): number {
+  return sessionTimeoutMs * renewShare;
+}

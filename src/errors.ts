@@ -1,0 +1,47 @@
+/**
+ * Petrel's error classes. Few on purpose: the `code` tells what happened, the message says where and what
+ * would be right, the `cause` keeps what lay below.
+ */
+
+/** What went wrong, in terms a caller can act on. Each maps to one exit code of the command line. */
+export type PetrelErrorCode =
+  /** Configuration, options or arguments are wrong; nothing was tried. */
+  | 'INVALID'
+  /** The ensemble could not be reached, or did not answer in time. */
+  | 'UNREACHABLE'
+  /** ZooKeeper refused for lack of permission. */
+  | 'FORBIDDEN'
+  /** The group refuses, with reasons; nothing was changed. */
+  | 'REFUSED'
+  /** Somebody else changed the same thing first; nothing was changed. */
+  | 'CONFLICT'
+  /** Another living agent carries this node id. */
+  | 'DUPLICATE_NODE'
+  /** It had not ended when the wait ended; it may still end well. */
+  | 'UNDER_WAY'
+  /** Leadership ended. */
+  | 'LEADERSHIP_LOST'
+  /** Anything else that failed. */
+  | 'FAILED';
+
+export class PetrelError extends Error {
+  override readonly name = 'PetrelError';
+  readonly code: PetrelErrorCode;
+  /** One line each: why a request was refused, or what is wrong in an input. */
+  readonly reasons: readonly string[];
+
+  constructor(
+    code: PetrelErrorCode,
+    message: string,
+    options: { cause?: unknown; reasons?: readonly string[] } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.reasons = options.reasons ?? [];
+  }
+}
+
+/** The text of anything thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import {
+  handshakeAnswered,
+  leaseFrom,
+  noEvidence,
+  renewalIntervalMs,
+  requestAnswered,
+  writeCommitted,
+} from '../../src/core/lease.js';
+
+const T = 4000;
+
+describe('what a committed write proves', () => {
+  it('nothing, when no sign of life was answered a quarter timeout before it was sent', () => {
+    const evidence = requestAnswered(noEvidence, { sentAtMs: 100, answeredAtMs: 101 }, T);
+    expect(writeCommitted(evidence, 1100, T).provenAtMs).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('the sending of the newest sign answered a quarter timeout before it was sent', () => {
+    let evidence = requestAnswered(noEvidence, { sentAtMs: 100, answeredAtMs: 101 }, T);
+    evidence = requestAnswered(evidence, { sentAtMs: 500, answeredAtMs: 501 }, T);
+    expect(writeCommitted(evidence, 1101, T).provenAtMs).toBe(100);
+    expect(writeCommitted(evidence, 1501, T).provenAtMs).toBe(500);
+  });
+
+  it('not a sign that was sent early but answered late: it may have arrived just before the write', () => {
+    const evidence = requestAnswered(noEvidence, { sentAtMs: 100, answeredAtMs: 1400 }, T);
+    expect(writeCommitted(evidence, 1500, T).provenAtMs).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('never less than was proven before, and nothing by the signs of an earlier connection', () => {
+    let evidence = requestAnswered(noEvidence, { sentAtMs: 100, answeredAtMs: 101 }, T);
+    evidence = handshakeAnswered(evidence, 2000);
+    expect(evidence.provenAtMs).toBe(2000);
+    expect(writeCommitted(evidence, 9000, T).provenAtMs).toBe(2000);
+  });
+});
+
+describe('a lease', () => {
+  it('ends before the session can, with room to release', () => {
+    const lease = leaseFrom(1000, T);
+    expect(lease.endsAtMs).toBeLessThan(1000 + T / 1.1);
+    expect(lease.releaseAtMs).toBeLessThan(lease.endsAtMs);
+  });
+
+  it('is never near its end while renewals are answered quickly', () => {
+    const interval = renewalIntervalMs(T);
+    let evidence = handshakeAnswered(noEvidence, 0);
+    let oldest = 0;
+    for (let sentAtMs = 0; sentAtMs < 10 * T; sentAtMs += interval) {
+      const answeredAtMs = sentAtMs + T / 20;
+      evidence = requestAnswered(evidence, { sentAtMs, answeredAtMs }, T);
+      if (sentAtMs > T) oldest = Math.max(oldest, answeredAtMs - evidence.provenAtMs);
+      evidence = writeCommitted(evidence, sentAtMs, T);
+    }
+    expect(oldest).toBeLessThan(T * 0.6);
+    expect(leaseFrom(0, T).releaseAtMs).toBeGreaterThan(oldest);
+  });
+});
