@@ -1,0 +1,116 @@
+/**
+ * The group's shared configuration, as `config` in ZooKeeper holds it: what operators decide. Every write and
+ * every read goes through this schema; unknown keys are refused, so that a misspelt one is not silently without
+ * effect.
+ */
+import { z } from 'zod';
+import { durationMs, durationSchema } from './duration.js';
+import { fromInstant, instantSchema, nameSchema } from './names.js';
+
+const priority = z.int().min(0).max(1_000_000);
+
+/** Who did something by hand, why, and when (on the ensemble's clock). */
+const byHand = { by: z.string(), reason: z.string(), at: instantSchema };
+
+const overrideSchema = z.strictObject({
+  priority,
+  /** End on the ensemble's clock; null lasts until it is reset. */
+  until: instantSchema.nullable(),
+  ...byHand,
+});
+
+const siteSchema = z.strictObject({
+  priority: priority.default(100),
+  enabled: z.boolean().default(true),
+  /** Who switched the site off, and why. */
+  disabled: z.strictObject(byHand).nullable().default(null),
+  override: overrideSchema.nullable().default(null),
+});
+
+export const switchoverSchema = z.strictObject({
+  to: z.union([
+    z.strictObject({ node: nameSchema }),
+    z.strictObject({ site: nameSchema }),
+    z.literal('best-other'),
+  ]),
+  /** The term it replaces: once the term has risen the request is spent. */
+  replacesTerm: z.int().min(0),
+  /** Not before this instant; null at once. */
+  notBefore: instantSchema.nullable().default(null),
+  /** Skips the target's fitness, never fencing. */
+  force: z.boolean().default(false),
+  ...byHand,
+});
+
+const failbackSchema = z
+  .string()
+  .regex(
+    /^(auto|manual|after:\d+(\.\d+)?(ms|s|m|h|d))$/,
+    'auto, manual, or after:DURATION (after:10m): when leadership returns to a better node',
+  );
+
+export const groupConfigSchema = z.strictObject({
+  strategy: z.string().default('site-priority'),
+  strategyOptions: z.record(z.string(), z.unknown()).default({}),
+  sites: z.record(nameSchema, siteSchema).default({}),
+  /**
+   * When leadership leaves a good leader for a better node: `auto`, once that node has been fit for
+   * `failbackHold`; `after:DURATION`, once it has been fit that long; `manual`, only when a person asks.
+   */
+  failback: failbackSchema.default('auto'),
+  failbackHold: durationSchema.default('5s'),
+  /** A leader is not left for a better node before it has been READY this long. */
+  minTenure: durationSchema.default('0s'),
+  timeouts: z
+    .strictObject({
+      claim: durationSchema.default('10s'),
+      prepare: durationSchema.default('30s'),
+      takeover: durationSchema.default('60s'),
+      release: durationSchema.default('30s'),
+      fence: durationSchema.default('30s'),
+      /** From SIGTERM to SIGKILL. */
+      grace: durationSchema.default('2s'),
+    })
+    .prefault({}),
+  exclusion: z
+    .strictObject({ base: durationSchema.default('10s'), max: durationSchema.default('10m') })
+    .prefault({}),
+  historySize: z.int().min(1).max(10_000).default(100),
+  paused: z.strictObject(byHand).nullable().default(null),
+  switchover: switchoverSchema.nullable().default(null),
+  /** Nodes that a person took out: never elected until taken back. */
+  drained: z.record(nameSchema, z.strictObject(byHand)).default({}),
+  /** Failures that a person forgave: the node, and the instant of its last failure that is forgiven. */
+  readmitted: z.record(nameSchema, z.strictObject({ failedAt: instantSchema, ...byHand })).default({}),
+});
+
+export type GroupConfig = z.infer<typeof groupConfigSchema>;
+export type SiteConfig = z.infer<typeof siteSchema>;
+export type SiteOverride = z.infer<typeof overrideSchema>;
+export type SwitchoverRequest = z.infer<typeof switchoverSchema>;
+
+export const defaultGroupConfig: GroupConfig = groupConfigSchema.parse({});
+const defaultSite: SiteConfig = siteSchema.parse({});
+
+export function siteConfig(config: GroupConfig, site: string): SiteConfig {
+  return Object.hasOwn(config.sites, site) ? (config.sites[site] ?? defaultSite) : defaultSite;
+}
+
+/** The override in force at `nowMs` (epoch, the ensemble's clock), if any. */
+export function overrideInForce(site: SiteConfig, nowMs: number): SiteOverride | null {
+  const { override } = site;
+  if (override === null) return null;
+  return override.until === null || fromInstant(override.until) > nowMs ? override : null;
+}
+
+export function sitePriority(config: GroupConfig, site: string, nowMs: number): number {
+  const settings = siteConfig(config, site);
+  return overrideInForce(settings, nowMs)?.priority ?? settings.priority;
+}
+
+/** Null: never by itself. Otherwise how long a better node must have been fit, in milliseconds. */
+export function failbackDelayMs(config: GroupConfig): number | null {
+  if (config.failback === 'manual') return null;
+  if (config.failback === 'auto') return durationMs(config.failbackHold);
+  return durationMs(config.failback.slice('after:'.length));
+}

@@ -1,0 +1,51 @@
+/** Names of nodes and sites, and the instants that znodes carry. */
+import { z } from 'zod';
+
+const pattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const rule =
+  'a name has 1 to 128 letters, digits, dots, hyphens or underscores, and begins and ends with a letter or digit';
+
+/** A node id or a site name. It becomes part of a znode's name, so it holds no slash and no blank. */
+export const nameSchema = z.string().max(128, rule).regex(pattern, rule);
+
+/** An instant as ISO 8601 in UTC, on the ensemble's clock unless said otherwise. */
+export const instantSchema = z.iso.datetime();
+
+export function toInstant(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+export function fromInstant(instant: string): number {
+  return Date.parse(instant);
+}
+
+/** A 64-bit number as JSON carries it: decimal digits in a string. */
+export const longSchema = z.string().regex(/^-?\d{1,20}$/, 'a whole number in a string');
+
+export type Parsed<T> = { readonly value: T; readonly problem: null } | Unreadable;
+export interface Unreadable {
+  readonly value: null;
+  /** What is wrong with the content, one line. */
+  readonly problem: string;
+}
+
+/** Reads JSON against a schema; never throws. */
+export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { value: null, problem: text === '' ? 'it is empty' : 'it is not JSON' };
+  }
+  const result = schema.safeParse(json);
+  if (result.success) return { value: result.data, problem: null };
+  return { value: null, problem: describeIssues(result.error).join('; ') };
+}
+
+/** One line an issue: where in the value, what is wrong, what would be right. */
+export function describeIssues(error: z.ZodError): string[] {
+  return error.issues.map((issue) => {
+    const where = issue.path.map(String).join('.');
+    return where === '' ? issue.message : `${where}: ${issue.message}`;
+  });
+}

@@ -1,0 +1,38 @@
+/** Where everything of one group lives. The one place that spells a path. */
+export interface GroupPaths {
+  readonly root: string;
+  readonly config: string;
+  readonly nodes: string;
+  readonly election: string;
+  readonly leader: string;
+  readonly elected: string;
+  readonly current: string;
+  readonly history: string;
+  /** Written to read the ensemble's clock off its stat; holds nothing. */
+  readonly clock: string;
+  node(nodeId: string): string;
+  seat(name: string): string;
+  seatPrefix(nodeId: string): string;
+  historyRecord(name: string): string;
+  readonly historyPrefix: string;
+}
+
+export function groupPaths(root: string): GroupPaths {
+  const base = root === '/' ? '' : root;
+  return {
+    root,
+    config: `${base}/config`,
+    nodes: `${base}/nodes`,
+    election: `${base}/election`,
+    leader: `${base}/leader`,
+    elected: `${base}/leader/elected`,
+    current: `${base}/leader/current`,
+    history: `${base}/history`,
+    clock: `${base}/clock`,
+    node: (nodeId) => `${base}/nodes/${nodeId}`,
+    seat: (name) => `${base}/election/${name}`,
+    seatPrefix: (nodeId) => `${base}/election/${nodeId}-`,
+    historyRecord: (name) => `${base}/history/${name}`,
+    historyPrefix: `${base}/history/`,
+  };
+}

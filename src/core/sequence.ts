@@ -1,0 +1,35 @@
+/**
+ * Seats and their order. ZooKeeper's sequence is a signed 32-bit counter that wraps, so seats are compared in
+ * serial arithmetic (RFC 1982): right while the seats alive lie within 2^31 of each other.
+ */
+
+export interface SeatName {
+  /** Name of the znode under `election`. */
+  readonly name: string;
+  readonly node: string;
+  readonly sequence: number;
+}
+
+const seatPattern = /^(.*[A-Za-z0-9])-(-?\d{9,10})$/;
+
+/** Null for a name that is not a seat: somebody's stray znode, left alone. */
+export function parseSeatName(name: string): SeatName | null {
+  const match = seatPattern.exec(name);
+  const [, node, digits] = match ?? [];
+  if (node === undefined || digits === undefined) return null;
+  const sequence = Number(digits);
+  return sequence === (sequence | 0) ? { name, node, sequence } : null;
+}
+
+/** Negative when `a` came before `b`. */
+export function compareSequences(a: number, b: number): number {
+  return (a - b) | 0;
+}
+
+/** The seats among `names`, the elector's first. */
+export function seatsInOrder(names: readonly string[]): SeatName[] {
+  return names
+    .map(parseSeatName)
+    .filter((seat) => seat !== null)
+    .sort((a, b) => compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1));
+}
