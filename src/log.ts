@@ -1,0 +1,65 @@
+/**
+ * The log: JSON lines, or pretty ones on a terminal, to stderr. stdout is for what a command prints.
+ *
+ * JSON lines are written asynchronously: a log collector that hangs must not stop a leader, and what does not fit
+ * into the buffer meanwhile is dropped. Pretty lines are not: a terminal that is held up holds up the process.
+ * Secrets are censored by the name of their key, at the top and one level below; text is not searched.
+ */
+import { isatty } from 'node:tty';
+import pino from 'pino';
+import pretty from 'pino-pretty';
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** auto: pretty when stderr is a terminal. */
+export const logFormats = ['auto', 'pretty', 'json'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+export type Logger = pino.Logger;
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** Fields of every line, such as `node` and `root`. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+const stderrFd = 2;
+const maxBufferedBytes = 4 * 1024 * 1024;
+const secretKeys = ['auth', 'passphrase', 'password', 'sessionPassword', 'authorization', 'bearerToken'];
+
+export function createLogger({ level, format, fields = {} }: LogOptions): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: fields,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { error: pino.stdSerializers.err, fencingToken: wholeNumber, sessionId: wholeNumber },
+    redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: '[secret]' },
+  };
+  const terminal = isatty(stderrFd);
+  const isPretty = format === 'pretty' || (format === 'auto' && terminal);
+  return pino(options, isPretty ? prettyDestination(terminal) : jsonDestination());
+}
+
+function jsonDestination(): pino.DestinationStream {
+  return pino.destination({ dest: stderrFd, sync: false, maxLength: maxBufferedBytes });
+}
+
+function prettyDestination(colorize: boolean): pino.DestinationStream {
+  return pretty({
+    destination: stderrFd,
+    sync: true,
+    colorize,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname,node,root',
+    messageFormat: '{if node}[{node}] {end}{msg}',
+  });
+}
+
+/** 64-bit numbers are strings in every JSON that Petrel writes. */
+function wholeNumber(value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}

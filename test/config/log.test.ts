@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { type LogOptions, logFormats } from '../../src/log.js';
+
+/** Runs `statements` with a `log` in a process of its own; what it wrote to stderr and stdout. */
+async function logged(options: LogOptions, statements: string): Promise<{ stderr: string; stdout: string }> {
+  const script = `import { createLogger } from './src/log.ts';
+    const log = createLogger(${JSON.stringify(options)});
+    ${statements}`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stderr, stdout] = await Promise.all([text(child.stderr), text(child.stdout)]);
+  return { stderr, stdout };
+}
+
+const fields = { node: 'a1', root: '/cluster' };
+
+describe('the log', () => {
+  it('is JSON lines on stderr when that is no terminal, and leaves stdout alone', async () => {
+    const { stderr, stdout } = await logged(
+      { level: 'info', format: 'auto', fields },
+      `log.debug('hidden'); log.child({ phase: 'takeover', term: 3 }).info({ fencingToken: 9007199254740993n }, 'went well');`,
+    );
+    const lines = stderr.trim().split('\n');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'info',
+      ...fields,
+      phase: 'takeover',
+      term: 3,
+      fencingToken: '9007199254740993',
+      msg: 'went well',
+    });
+    expect(stdout).toBe('');
+  });
+
+  it('shows no secret, in either format', async () => {
+    for (const format of logFormats) {
+      const { stderr } = await logged(
+        { level: 'info', format, fields },
+        `log.info({ auth: 'digest:u:hunter2', settings: { passphrase: 'hunter2' }, session: { sessionPassword: 'hunter2' } }, 'x');`,
+      );
+      expect(stderr).toContain('[secret]');
+      expect(stderr).not.toContain('hunter2');
+    }
+  });
+
+  it('keeps the last line of a process that exits at once', async () => {
+    for (const format of logFormats) {
+      const { stderr } = await logged(
+        { level: 'info', format, fields },
+        `for (let i = 0; i < 500; i++) log.info('line'); log.fatal('the end'); process.exit(1);`,
+      );
+      expect(stderr.trim().split('\n').at(-1)).toContain('the end');
+    }
+  });
+});
