@@ -1,27 +1,79 @@
-/** Lengths of time as people write them: `500ms`, `4s`, `10m`, `2h`, `1d`. */
+/**
+ * Lengths of time as people write them: a number and a unit, `500ms`, `4s`, `1.5h`, `2d`. Strict, because a bare
+ * number read in the wrong unit is a session timeout a thousand times too long.
+ */
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 
-const rule = 'a length of time is a number and a unit, one of ms, s, m, h, d: 500ms, 4s, 10m, 2h, 1d';
+const written = /^\d{1,15}(?:\.\d{1,9})?(?:ms|s|m|h|d)$/;
+const unitsLargestFirst = ['d', 'h', 'm', 's'] as const;
 const longestMs = ms('365d');
 
-function isDuration(text: string): text is StringValue {
-  return /^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text);
+export interface DurationLimits {
+  readonly minMs?: number;
+  readonly maxMs?: number;
 }
 
-/** A duration kept as it was written; `durationMs` gives its length. */
-export const durationSchema = z
-  .string(rule)
-  .refine(isDuration, rule)
-  .refine((text) => !isDuration(text) || ms(text) <= longestMs, 'a length of time is at most 365d');
+const text = z.string({ error: (issue) => whatWouldBeRight(issue.input) });
 
-/** Milliseconds of a duration that was checked by `durationSchema`; throws a RangeError for any other text. */
-export function durationMs(text: string): number {
-  if (!isDuration(text)) throw new RangeError(`${JSON.stringify(text)}: ${rule}`);
-  return ms(text);
+/** A duration kept as it was written; `durationMs` gives its length. */
+export const durationSchema = text.superRefine((input, context) => {
+  const read = readDuration(input, {});
+  if (typeof read !== 'number') context.addIssue({ code: 'custom', message: read.problem, input });
+});
+
+/** A written duration, read as milliseconds. */
+export function durationInMs(limits: DurationLimits = {}) {
+  return text.transform((input, context): number => {
+    const read = readDuration(input, limits);
+    if (typeof read === 'number') return read;
+    context.addIssue({ code: 'custom', message: read.problem, input });
+    return z.NEVER;
+  });
+}
+
+/** Milliseconds of a written duration; throws a RangeError that says what would be right. */
+export function durationMs(duration: string, limits: DurationLimits = {}): number {
+  const read = readDuration(duration, limits);
+  if (typeof read === 'number') return read;
+  throw new RangeError(read.problem);
 }
 
 /** The shortest way to write a length, rounded to its unit: `1.5s` is `2s`, 90,000 ms is `2m`. */
 export function formatDuration(lengthMs: number): string {
   return ms(Math.max(0, Math.round(lengthMs)));
+}
+
+/** Written so that it reads back as it was, in the largest unit that keeps it whole: 90,000 ms is `90s`. */
+export function writeDuration(lengthMs: number): string {
+  const whole = Math.round(lengthMs);
+  const unit = unitsLargestFirst.find((candidate) => whole >= 1000 && whole % ms(`1${candidate}`) === 0);
+  return unit === undefined ? `${whole}ms` : `${whole / ms(`1${unit}`)}${unit}`;
+}
+
+function readDuration(
+  input: string,
+  { minMs = 0, maxMs = longestMs }: DurationLimits,
+): number | { problem: string } {
+  if (!isWritten(input)) return { problem: whatWouldBeRight(input) };
+  const exact = ms(input);
+  const value = Math.round(exact);
+  // 1.001 * 1000 is 1000.9999999999999.
+  if (Math.abs(exact - value) > 1e-6) return { problem: `${input} is not a whole number of milliseconds` };
+  if (value < minMs) return { problem: `${input} is too short: at least ${writeDuration(minMs)}` };
+  if (value > maxMs) return { problem: `${input} is too long: at most ${writeDuration(maxMs)}` };
+  return value;
+}
+
+function isWritten(input: string): input is StringValue {
+  return typeof input === 'string' && written.test(input);
+}
+
+function whatWouldBeRight(input: unknown): string {
+  const shown = typeof input === 'string' ? `"${input}"` : String(JSON.stringify(input));
+  if (/^"?\d+(\.\d+)?"?$/.test(shown)) {
+    const number = shown.replaceAll('"', '');
+    return `${number} has no unit: write ${number}s or ${number}ms`;
+  }
+  return `${shown} is not a duration: write a number and a unit, like 500ms, 4s, 10m, 2h or 1d`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/config/duration.js';
-import { PetrelError } from '../../src/errors.js';
+import { durationMs, durationSchema, writeDuration } from '../../src/core/duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -13,7 +12,7 @@ describe('a duration', () => {
     ['2h', 7_200_000],
     ['1d', 86_400_000],
   ])('%s is %d ms', (text, expected) => {
-    expect(parseDuration(text)).toBe(expected);
+    expect(durationMs(text)).toBe(expected);
   });
 
   it.each([
@@ -34,17 +33,17 @@ describe('a duration', () => {
     '.5s',
     `${'9'.repeat(200)}s`,
   ])('refuses %j', (text) => {
-    expect(() => parseDuration(text)).toThrow(PetrelError);
+    expect(() => durationMs(text)).toThrow(RangeError);
   });
 
   it('says what would be right', () => {
-    expect(() => parseDuration('5')).toThrow('5 has no unit: write 5s or 5ms');
-    expect(() => parseDuration('soon')).toThrow(
+    expect(() => durationMs('5')).toThrow('5 has no unit: write 5s or 5ms');
+    expect(() => durationMs('soon')).toThrow(
       '"soon" is not a duration: write a number and a unit, like 500ms',
     );
-    expect(() => parseDuration('0.5ms')).toThrow('not a whole number of milliseconds');
-    expect(() => parseDuration('1s', { minMs: 2000 })).toThrow('1s is too short: at least 2s');
-    expect(() => parseDuration('2h', { maxMs: 3_600_000 })).toThrow('2h is too long: at most 1h');
+    expect(() => durationMs('0.5ms')).toThrow('not a whole number of milliseconds');
+    expect(() => durationMs('1s', { minMs: 2000 })).toThrow('1s is too short: at least 2s');
+    expect(() => durationMs('2h', { maxMs: 3_600_000 })).toThrow('2h is too long: at most 1h');
   });
 
   it('is written in the largest exact unit, and reads back as it was', () => {
@@ -57,8 +56,13 @@ describe('a duration', () => {
       [172_800_000, '2d'],
     ];
     for (const [value, text] of cases) {
-      expect(formatDuration(value)).toBe(text);
-      expect(parseDuration(text)).toBe(value);
+      expect(writeDuration(value)).toBe(text);
+      expect(durationMs(text)).toBe(value);
     }
+  });
+
+  it('is kept as written by its schema', () => {
+    expect(durationSchema.parse('1.5h')).toBe('1.5h');
+    expect(durationSchema.safeParse(5).error?.issues[0]?.message).toBe('5 has no unit: write 5s or 5ms');
   });
 });
