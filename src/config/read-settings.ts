@@ -1,0 +1,248 @@
+/**
+ * Effective settings: a flag beats the environment, the environment beats the file, the file beats the default.
+ * What is given must be right wherever it stands, also where something stronger overrides it.
+ */
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { Option } from 'commander';
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { writeDuration } from '../core/duration.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import { agentSettings, type SettingMeta, settingMeta } from './settings.js';
+import { readSettingsFile, type SettingsFile } from './settings-file.js';
+
+export interface SettingSources {
+  /** As commander's `opts()` gives them. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface EffectiveSettings<Values> {
+  readonly values: Values;
+  readonly described: readonly DescribedSetting[];
+  /** Not wrong, but likely not meant; one line each. */
+  readonly warnings: readonly string[];
+}
+
+export interface DescribedSetting {
+  readonly key: string;
+  /** As one would write it; secrets are not shown. */
+  readonly value: string;
+  /** Where the value comes from: a flag, a variable, a place in the file, or `default`. */
+  readonly source: string;
+}
+
+interface Given {
+  readonly source: string;
+  readonly value: unknown;
+  /** What a relative path is relative to. */
+  readonly directory: string;
+}
+
+interface Field {
+  readonly name: string;
+  readonly schema: z.core.$ZodType;
+  readonly meta: SettingMeta;
+}
+
+/** `commonSettings` or `agentSettings`. */
+type SettingsSchema<Values> = z.ZodType<Values> & {
+  readonly shape: Readonly<Record<string, z.core.$ZodType>>;
+};
+
+const config = { flags: '-c, --config <file>', env: 'PETREL_CONFIG' };
+const shownSecret = '[secret]';
+
+/** The options of a command that takes these settings, `--config` among them. */
+export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
+  const file = new Option(config.flags, `settings file, YAML (env: ${config.env})`);
+  return [file, ...fieldsOf(settings).map(settingOption)];
+}
+
+/** Throws PetrelError INVALID with every problem found among its reasons, each with its place. */
+export async function readSettings<Values extends object>(
+  settings: SettingsSchema<Values>,
+  sources: SettingSources,
+): Promise<EffectiveSettings<Values>> {
+  const fields = fieldsOf(settings);
+  const { given, problems } = await gather(fields, sources);
+  if (problems.length > 0) throw invalid(problems);
+
+  const parsed = z.safeParse(
+    settings,
+    Object.fromEntries([...given].map(([name, { value }]) => [name, value])),
+  );
+  if (!parsed.success) throw invalid(defaultProblems(fields, parsed.error));
+
+  const unfit = [...pairProblems(given), ...(await unreadableFiles(fields, given))];
+  if (unfit.length > 0) throw invalid(unfit);
+  return {
+    values: parsed.data,
+    described: fields.map((field) => describe(field, parsed.data, given.get(field.name))),
+    warnings: misspeltVariables(sources.env),
+  };
+}
+
+/** The strongest value given for each setting, and what is wrong with any. */
+async function gather(fields: readonly Field[], sources: SettingSources) {
+  const path = flagTexts(sources.flags, config.flags).at(-1) ?? (sources.env[config.env] || undefined);
+  const knownKeys = fieldsOf(agentSettings).map(({ meta }) => meta.key);
+  const file = path === undefined ? noFile : await readSettingsFile(path, knownKeys);
+  const problems = [...file.problems];
+  const given = new Map<string, Given>();
+  for (const field of fields) {
+    const weakestFirst = [
+      ...fromFile(field, file, dirname(path ?? '.')),
+      ...fromText(field, field.meta.env, variableTexts(sources.env, field.meta), problems),
+      ...fromText(field, longFlag(field.meta.flags), flagTexts(sources.flags, field.meta.flags), problems),
+    ];
+    for (const entry of weakestFirst) {
+      problems.push(...valueProblems(field, entry));
+      given.set(field.name, entry);
+    }
+  }
+  return { given, problems };
+}
+
+const noFile: SettingsFile = { entries: [], problems: [] };
+
+function fieldsOf(settings: SettingsSchema<unknown>): Field[] {
+  return Object.entries(settings.shape).flatMap(([name, schema]) => {
+    const meta = settingMeta.get(schema);
+    return meta === undefined ? [] : [{ name, schema, meta }];
+  });
+}
+
+function settingOption({ schema, meta, name }: Field): Option {
+  const fallback = z.safeParse(schema, undefined);
+  const value = fallback.success ? valueText(name, fallback.data) : '';
+  const shown = meta.defaultText ?? value;
+  return new Option(
+    meta.flags,
+    `${meta.help} (${shown === '' ? '' : `default: ${shown}, `}env: ${meta.env})`,
+  );
+}
+
+function fromFile({ meta }: Field, file: SettingsFile, directory: string): Given[] {
+  return file.entries
+    .filter(({ key, value }) => key === meta.key && value !== null)
+    .map(({ value, place }) => located(meta, { source: place, value, directory }));
+}
+
+function fromText({ meta }: Field, source: string, texts: readonly string[], problems: string[]): Given[] {
+  if (texts.length === 0) return [];
+  try {
+    const value = meta.fromText === undefined ? texts.at(-1) : meta.fromText(texts);
+    return [located(meta, { source, value, directory: '.' })];
+  } catch (error) {
+    problems.push(`${source}: ${meta.key}: ${errorMessage(error)}`);
+    return [];
+  }
+}
+
+function located(meta: SettingMeta, entry: Given): Given {
+  if (!meta.isPath || typeof entry.value !== 'string' || entry.value === '') return entry;
+  return { ...entry, value: resolve(entry.directory, entry.value) };
+}
+
+/** A variable that is set but empty counts as not set. */
+function variableTexts(env: SettingSources['env'], { env: variable, separator }: SettingMeta): string[] {
+  const text = env[variable];
+  if (text === undefined || text === '') return [];
+  return separator === undefined ? [text] : text.split(separator);
+}
+
+function flagTexts(flags: SettingSources['flags'], spelling: string): string[] {
+  const value = flags[new Option(spelling).attributeName()];
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value.map(String) : [String(value)];
+}
+
+function longFlag(flags: string): string {
+  return new Option(flags).long ?? flags;
+}
+
+function valueProblems({ schema, meta }: Field, { source, value }: Given): string[] {
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return [];
+  return parsed.error.issues.map(({ path, message }) => {
+    const key = [meta.key, ...path.map(String)].join('.');
+    const quotable = typeof value === 'string' && meta.secret !== true;
+    const quoted = quotable && !message.startsWith(value) && !message.includes(`"${value}"`);
+    return `${source}: ${key}: ${quoted ? `"${value}": ` : ''}${message}`;
+  });
+}
+
+function defaultProblems(fields: readonly Field[], error: z.ZodError): string[] {
+  return error.issues.map((issue) => {
+    const meta = fields.find(({ name }) => name === issue.path[0])?.meta;
+    return `${meta?.key}: the default (${meta?.defaultText}) will not do: ${issue.message}; give ${longFlag(meta?.flags ?? '')}`;
+  });
+}
+
+function pairProblems(given: ReadonlyMap<string, Given>): string[] {
+  const lonely = (name: string, key: string, partner: string, partnerKey: string) => {
+    const entry = given.get(name);
+    if (entry === undefined || given.has(partner)) return [];
+    return [`${entry.source}: ${key}: needs ${partnerKey} beside it`];
+  };
+  return [
+    ...lonely('tlsCert', 'tls.cert', 'tlsKey', 'tls.key'),
+    ...lonely('tlsKey', 'tls.key', 'tlsCert', 'tls.cert'),
+    ...lonely('tlsPassphrase', 'tls.passphrase', 'tlsKey', 'tls.key'),
+  ];
+}
+
+async function unreadableFiles(
+  fields: readonly Field[],
+  given: ReadonlyMap<string, Given>,
+): Promise<string[]> {
+  const checks = fields.map(async ({ name, meta }) => {
+    const entry = given.get(name);
+    if (!meta.isFile || typeof entry?.value !== 'string') return [];
+    try {
+      await access(entry.value, constants.R_OK);
+      return [];
+    } catch (error) {
+      return [`${entry.source}: ${meta.key}: cannot read the file: ${errorMessage(error)}`];
+    }
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+function invalid(problems: readonly string[]): PetrelError {
+  const [first, ...others] = problems;
+  const message =
+    others.length === 0
+      ? String(first)
+      : [`${problems.length} settings are wrong:`, ...problems].join('\n  ');
+  return new PetrelError('INVALID', message, { reasons: problems });
+}
+
+function describe({ name, meta }: Field, values: object, given: Given | undefined): DescribedSetting {
+  const value: unknown = Object.entries(values).find(([key]) => key === name)?.[1];
+  const shown = meta.secret && value !== null ? shownSecret : valueText(name, value);
+  return { key: meta.key, value: shown, source: given?.source ?? 'default' };
+}
+
+function valueText(name: string, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' && name.endsWith('Ms')) return writeDuration(value);
+  if (typeof value !== 'object') return String(value);
+  const text = JSON.stringify(value);
+  return text === '{}' ? '' : text;
+}
+
+/** Other programs set variables that begin like ours (a Kubernetes service named petrel does), so an unknown one
+ * is no error; but one that is nearly ours is likely a slip. */
+function misspeltVariables(env: SettingSources['env']): string[] {
+  const known = [config.env, ...fieldsOf(agentSettings).map(({ meta }) => meta.env)];
+  return Object.keys(env)
+    .filter((name) => name.startsWith('PETREL_') && !known.includes(name))
+    .flatMap((name) => {
+      const nearest = known.find((candidate) => distance(candidate, name) <= 2);
+      return nearest === undefined ? [] : [`${name} has no meaning here: did you mean ${nearest}?`];
+    });
+}

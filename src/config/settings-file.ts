@@ -1,0 +1,112 @@
+/** The settings file: YAML, read with the place of every key, so that an error can point at it. */
+import { readFile } from 'node:fs/promises';
+import { distance } from 'fastest-levenshtein';
+import { type Document, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import { errorMessage } from '../errors.js';
+
+export interface FileEntry {
+  /** Dotted. */
+  readonly key: string;
+  readonly value: unknown;
+  /** file:line:column */
+  readonly place: string;
+}
+
+export interface SettingsFile {
+  readonly entries: readonly FileEntry[];
+  /** One line each, with its place. */
+  readonly problems: readonly string[];
+}
+
+/** Never throws: what is wrong is among the problems. */
+export async function readSettingsFile(path: string, knownKeys: readonly string[]): Promise<SettingsFile> {
+  try {
+    return readDocument(path, await readFile(path, 'utf8'), knownKeys);
+  } catch (error) {
+    return { entries: [], problems: [`${path}: cannot read the settings file: ${errorMessage(error)}`] };
+  }
+}
+
+function readDocument(path: string, text: string, knownKeys: readonly string[]): SettingsFile {
+  const lines = new LineCounter();
+  // No pretty errors: they quote the line, which may hold a secret.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const placeOf = (offset: number | undefined) => {
+    const { line, col } = lines.linePos(offset ?? 0);
+    return `${path}:${line}:${col}`;
+  };
+  if (document.errors.length > 0) {
+    return {
+      entries: [],
+      problems: document.errors.map((e) => `${placeOf(e.pos[0])}: not YAML: ${e.message}`),
+    };
+  }
+  const reader = new EntryReader(document, knownKeys, placeOf);
+  reader.read(document.contents, '');
+  return reader;
+}
+
+class EntryReader implements SettingsFile {
+  readonly entries: FileEntry[] = [];
+  readonly problems: string[] = [];
+
+  constructor(
+    private readonly document: Document,
+    private readonly knownKeys: readonly string[],
+    private readonly placeOf: (offset: number | undefined) => string,
+  ) {}
+
+  read(node: unknown, prefix: string): void {
+    if (node === null || (isScalar(node) && node.value === null)) return;
+    if (!isMap<Node, Node | null>(node)) {
+      const what = prefix === '' ? 'a settings file' : `"${prefix.slice(0, -1)}"`;
+      this.problems.push(
+        `${this.placeOf(startOf(node))}: ${what} holds keys with values, like "${this.example(prefix)}"`,
+      );
+      return;
+    }
+    for (const pair of node.items) this.#readPair(pair, prefix);
+  }
+
+  #readPair({ key: keyNode, value }: Pair<Node, Node | null>, prefix: string): void {
+    const key = `${prefix}${isScalar(keyNode) ? String(keyNode.value) : String(keyNode)}`;
+    const place = this.placeOf(startOf(keyNode));
+    if (this.knownKeys.includes(key)) {
+      this.entries.push({ key, place, value: value === null ? null : value.toJS(this.document) });
+    } else if (this.knownKeys.some((known) => known.startsWith(`${key}.`))) {
+      this.read(value, `${key}.`);
+    } else {
+      this.problems.push(`${place}: ${unknownKey(key, this.knownKeys)}`);
+    }
+  }
+
+  private example(prefix: string): string {
+    const key = this.knownKeys.find((known) => known.startsWith(prefix)) ?? '';
+    return `${key.slice(prefix.length).split('.')[0]}: …`;
+  }
+}
+
+function unknownKey(key: string, knownKeys: readonly string[]): string {
+  const lastPart = (text: string) => text.slice(text.lastIndexOf('.') + 1);
+  const elsewhere = knownKeys.find((known) => lastPart(known) === lastPart(key));
+  const nearest = elsewhere ?? nearestOf(key, knownKeys);
+  const hint = nearest === undefined ? `known are ${knownKeys.join(', ')}` : `did you mean "${nearest}"?`;
+  return `there is no setting "${key}": ${hint}`;
+}
+
+/** The known word that `word` is most likely a misspelling of. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  const far = Math.max(2, Math.floor(word.length / 3));
+  const ranked = known
+    .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far);
+  const best = ranked[0];
+  return best !== undefined && best.far <= far ? best.candidate : undefined;
+}
+
+function startOf(node: unknown): number | undefined {
+  if (typeof node !== 'object' || node === null || !('range' in node) || !Array.isArray(node.range))
+    return undefined;
+  const start: unknown = node.range[0];
+  return typeof start === 'number' ? start : undefined;
+}

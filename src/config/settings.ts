@@ -1,0 +1,304 @@
+/**
+ * The settings of one process: every one of them is declared here, once, with its key in the file, its flag and
+ * its environment variable. What the whole group shares is not here but in the group's configuration.
+ */
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { durationInMs } from '../core/duration.js';
+import { nameSchema } from '../core/names.js';
+import { commandSchema } from '../hooks/command.js';
+import { logFormats, logLevels } from '../log.js';
+
+export interface SettingMeta {
+  /** Key in the file; a dot is one level of nesting. */
+  readonly key: string;
+  /** As commander takes it. */
+  readonly flags: string;
+  readonly env: string;
+  readonly help: string;
+  /** What the default is, where its value alone would not say it. */
+  readonly defaultText?: string;
+  /** Never shown. */
+  readonly secret?: boolean;
+  /** A path: in the file relative to the file's directory, elsewhere to the working directory. */
+  readonly isPath?: boolean;
+  /** A file that must be there and readable. */
+  readonly isFile?: boolean;
+  /** From the text of a flag or a variable to what the file would hold. Throws an Error that says what is wrong. */
+  readonly fromText?: (texts: readonly string[]) => unknown;
+  /** What separates several values in one variable; a flag is repeated instead. */
+  readonly separator?: string;
+}
+
+export const settingMeta = z.registry<SettingMeta>();
+
+function setting<Schema extends z.ZodType>(schema: Schema, meta: SettingMeta): Schema {
+  settingMeta.add(schema, meta);
+  return schema;
+}
+
+const optionalPath = () => z.string('a path').min(1, 'a path').nullable().prefault(null);
+
+/** host[:port],host[:port][/chroot]; an IPv6 address stands in brackets. */
+const server = /(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?/.source;
+const connectString = new RegExp(`^${server}(?:,${server})*(?:/[^/\\s]+)*$`);
+
+/** Every command takes these. */
+export const commonSettings = z.object({
+  zookeeper: setting(
+    z
+      .string('a list of servers: host:port,host:port')
+      .transform((text) => text.replaceAll(/\s+/g, ''))
+      .pipe(
+        z
+          .string()
+          .regex(
+            connectString,
+            'a list of servers is written host:port,host:port, with a /chroot at its end if any',
+          )
+          .refine(
+            (text) => portsOf(text).every((port) => port >= 1 && port <= 65535),
+            'a port is 1 to 65535',
+          ),
+      )
+      .prefault('127.0.0.1:2181'),
+    {
+      key: 'zookeeper',
+      flags: '-z, --zookeeper <hosts>',
+      env: 'PETREL_ZOOKEEPER',
+      help: 'ZooKeeper servers, host:port,host:port[/chroot]',
+    },
+  ),
+  root: setting(
+    z
+      .string('an absolute path, like /cluster')
+      .regex(/^(?:\/[^/\p{Cc}]+)+$/u, 'a root is an absolute path without a slash at its end, like /cluster')
+      .refine(
+        (path) => !path.split('/').some((part) => part === '.' || part === '..'),
+        'a root holds no . or ..',
+      )
+      .refine(
+        (path) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'),
+        '/zookeeper is ZooKeeper’s own',
+      )
+      .prefault('/cluster'),
+    {
+      key: 'root',
+      flags: '-r, --root <path>',
+      env: 'PETREL_ROOT',
+      help: 'root path of the group in ZooKeeper',
+    },
+  ),
+  auth: setting(
+    z
+      .string('digest:USER:PASSWORD')
+      .regex(/^digest:[^:]+:.+$/s, 'written digest:USER:PASSWORD')
+      .nullable()
+      .prefault(null),
+    {
+      key: 'auth',
+      flags: '--auth <scheme:credentials>',
+      env: 'PETREL_AUTH',
+      help: 'ZooKeeper credentials, digest:USER:PASSWORD; other users of the machine can read flags',
+      secret: true,
+    },
+  ),
+  tlsCa: setting(optionalPath(), {
+    key: 'tls.ca',
+    flags: '--tls-ca <file>',
+    env: 'PETREL_TLS_CA',
+    help: 'speak TLS to ZooKeeper, trusting the certificates in this PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsCert: setting(optionalPath(), {
+    key: 'tls.cert',
+    flags: '--tls-cert <file>',
+    env: 'PETREL_TLS_CERT',
+    help: 'client certificate, a PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsKey: setting(optionalPath(), {
+    key: 'tls.key',
+    flags: '--tls-key <file>',
+    env: 'PETREL_TLS_KEY',
+    help: 'key of the client certificate, a PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsPassphrase: setting(z.string('a text').nullable().prefault(null), {
+    key: 'tls.passphrase',
+    flags: '--tls-passphrase <text>',
+    env: 'PETREL_TLS_PASSPHRASE',
+    help: 'passphrase of the key; other users of the machine can read flags',
+    secret: true,
+  }),
+  tlsServername: setting(z.string('a host name').min(1, 'a host name').nullable().prefault(null), {
+    key: 'tls.servername',
+    flags: '--tls-servername <name>',
+    env: 'PETREL_TLS_SERVERNAME',
+    help: 'name to find in the servers’ certificates, if it is not the host’s',
+  }),
+  logLevel: setting(z.enum(logLevels, `one of ${logLevels.join(', ')}`).prefault('info'), {
+    key: 'logLevel',
+    flags: '--log-level <level>',
+    env: 'PETREL_LOG_LEVEL',
+    help: `what to log: ${logLevels.join(', ')}`,
+  }),
+  logFormat: setting(z.enum(logFormats, `one of ${logFormats.join(', ')}`).prefault('auto'), {
+    key: 'logFormat',
+    flags: '--log-format <format>',
+    env: 'PETREL_LOG_FORMAT',
+    help: 'json lines, pretty, or auto: pretty on a terminal',
+  }),
+});
+
+/** An agent takes these too. */
+export const agentSettings = commonSettings.extend({
+  nodeId: setting(nameSchema.prefault(hostname), {
+    key: 'nodeId',
+    flags: '--node-id <id>',
+    env: 'PETREL_NODE_ID',
+    help: 'name of this node, its own in the group',
+    defaultText: 'the host’s name',
+  }),
+  site: setting(nameSchema.prefault('default'), {
+    key: 'site',
+    flags: '--site <name>',
+    env: 'PETREL_SITE',
+    help: 'site that this node is in',
+  }),
+  priority: setting(
+    z.int('a whole number').min(0, 'at least 0').max(1_000_000, 'at most 1000000').prefault(100),
+    {
+      key: 'priority',
+      flags: '--priority <n>',
+      env: 'PETREL_PRIORITY',
+      help: 'priority of this node in its site, 0 to 1000000; higher is better',
+      fromText: wholeNumber,
+    },
+  ),
+  sessionTimeoutMs: setting(durationInMs({ minMs: 500, maxMs: 3_600_000 }).prefault('6s'), {
+    key: 'sessionTimeout',
+    flags: '--session-timeout <duration>',
+    env: 'PETREL_SESSION_TIMEOUT',
+    help: 'session timeout to ask ZooKeeper for; within it a lost leader is noticed',
+  }),
+  stateDir: setting(
+    z
+      .string('a path')
+      .min(1, 'a path')
+      .prefault(() => join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'petrel')),
+    {
+      key: 'stateDir',
+      flags: '--state-dir <dir>',
+      env: 'PETREL_STATE_DIR',
+      help: 'where this node keeps what a restart needs',
+      defaultText: '$XDG_STATE_HOME/petrel',
+      isPath: true,
+    },
+  ),
+  tags: setting(
+    z
+      .record(
+        z
+          .string()
+          .regex(
+            /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/,
+            'a tag’s name has up to 63 letters, digits or . _ / -',
+          ),
+        z
+          .union([z.string(), z.number(), z.boolean()], 'a tag’s value is a text')
+          .transform(String)
+          .pipe(z.string().max(256, 'a tag’s value has at most 256 characters')),
+        'tags are names with values',
+      )
+      .prefault({}),
+    {
+      key: 'tags',
+      flags: '--tag <name=value...>',
+      env: 'PETREL_TAGS',
+      help: 'tags of this node, for strategies and people; the variable separates them by commas',
+      fromText: tagsFrom,
+      separator: ',',
+    },
+  ),
+  onTakeover: hook('onTakeover', 'run when this node takes over'),
+  onRelease: hook('onRelease', 'run when this node stops leading'),
+  onFence: hook('onFence', 'run to make sure that a leader that does not answer is dead'),
+  onPrepare: hook('onPrepare', 'run when this node is elected, while the old leader still leads'),
+  healthCheck: hook(
+    'healthCheck',
+    'run every so often: exit 0 is healthy, and an unhealthy node is not elected',
+  ),
+  healthCheckIntervalMs: setting(durationInMs({ minMs: 100 }).prefault('5s'), {
+    key: 'hooks.healthCheckInterval',
+    flags: '--health-check-interval <duration>',
+    env: 'PETREL_HEALTH_CHECK_INTERVAL',
+    help: 'time between two health checks',
+  }),
+  healthCheckTimeoutMs: setting(durationInMs({ minMs: 100 }).prefault('3s'), {
+    key: 'hooks.healthCheckTimeout',
+    flags: '--health-check-timeout <duration>',
+    env: 'PETREL_HEALTH_CHECK_TIMEOUT',
+    help: 'a health check that takes longer has failed',
+  }),
+  healthCheckFailures: setting(
+    z.int('a whole number').min(1, 'at least 1').max(1000, 'at most 1000').prefault(3),
+    {
+      key: 'hooks.healthCheckFailures',
+      flags: '--health-check-failures <n>',
+      env: 'PETREL_HEALTH_CHECK_FAILURES',
+      help: 'failed checks in a row that make a node unhealthy',
+      fromText: wholeNumber,
+    },
+  ),
+});
+
+export type CommonSettings = z.output<typeof commonSettings>;
+export type AgentSettings = z.output<typeof agentSettings>;
+
+function hook(name: string, help: string) {
+  const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return setting(commandSchema.nullable().prefault(null), {
+    key: `hooks.${name}`,
+    flags: `--${kebab} <command>`,
+    env: `PETREL_${kebab.replaceAll('-', '_').toUpperCase()}`,
+    help: `${help}: a line for the shell, or a JSON list of program and arguments`,
+    fromText: commandFrom,
+  });
+}
+
+function portsOf(servers: string): number[] {
+  const hosts = servers.split('/')[0] ?? '';
+  return hosts.split(',').map((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 2181));
+}
+
+/** The last one given counts. */
+function wholeNumber(texts: readonly string[]): unknown {
+  const text = texts.at(-1) ?? '';
+  return /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+function commandFrom(texts: readonly string[]): unknown {
+  const text = texts.at(-1) ?? '';
+  if (!text.trimStart().startsWith('[')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('begins with [ but is not a JSON list, like ["/usr/bin/promote", "--now"]');
+  }
+}
+
+function tagsFrom(texts: readonly string[]): unknown {
+  const pairs = texts.filter((text) => text.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new Error(`"${pair}" is not a tag: write NAME=VALUE`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );
+}

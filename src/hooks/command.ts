@@ -1,0 +1,32 @@
+/** A command that a person configured: a program with its arguments, or a line for the shell. */
+import { z } from 'zod';
+
+const rule = 'a command is a line for the shell, or a list: the program, then its arguments';
+const word = z.string(rule).refine((text) => !text.includes('\0'), 'a command cannot hold a NUL character');
+
+export const commandSchema = z.union(
+  [
+    word.refine((line) => line.trim() !== '', 'an empty command: leave it out instead'),
+    z.tuple([word.min(1, 'the program has no name')], word),
+  ],
+  rule,
+);
+
+/** A string is run by `/bin/sh -c`; a list is run as it stands. */
+export type Command = z.output<typeof commandSchema>;
+
+/** Program and arguments to start. */
+export function argvOf(command: Command): { program: string; args: string[] } {
+  if (typeof command === 'string') return { program: '/bin/sh', args: ['-c', command] };
+  const [program, ...args] = command;
+  return { program, args };
+}
+
+/** As a person would type it in a shell. */
+export function commandText(command: Command): string {
+  return typeof command === 'string' ? command : command.map(quoted).join(' ');
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,237 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readSettings, settingOptions } from '../../src/config/read-settings.js';
+import { agentSettings, commonSettings } from '../../src/config/settings.js';
+import { PetrelError } from '../../src/errors.js';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'petrel-settings-'));
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Reads agent settings as the command line would. */
+function read(args: readonly string[], env: Record<string, string> = {}) {
+  const command = new Command().exitOverride();
+  for (const option of settingOptions(agentSettings)) command.addOption(option);
+  command.parse(args, { from: 'user' });
+  return readSettings(agentSettings, { flags: command.opts(), env });
+}
+
+async function file(text: string, name = 'petrel.yaml'): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+async function reasonsOf(reading: Promise<unknown>): Promise<readonly string[]> {
+  const error: unknown = await reading.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof PetrelError)) throw new Error('it was accepted');
+  expect(error.code).toBe('INVALID');
+  return error.reasons;
+}
+
+describe('settings', () => {
+  it('have defaults', async () => {
+    const { values, described } = await read([]);
+    expect(values).toMatchObject({
+      zookeeper: '127.0.0.1:2181',
+      root: '/cluster',
+      nodeId: hostname(),
+      site: 'default',
+      priority: 100,
+      sessionTimeoutMs: 6000,
+      onTakeover: null,
+      tags: {},
+    });
+    expect(described.find(({ key }) => key === 'sessionTimeout')).toEqual({
+      key: 'sessionTimeout',
+      value: '6s',
+      source: 'default',
+    });
+  });
+
+  it('take a flag over a variable over the file', async () => {
+    const path = await file(
+      'site: file\npriority: 1\nsessionTimeout: 4s\nhooks:\n  healthCheckFailures: 5\n',
+    );
+    const { values, described } = await read(['--site', 'flag', '-c', path], {
+      PETREL_SITE: 'variable',
+      PETREL_PRIORITY: '2',
+      PETREL_ROOT: '',
+    });
+    expect(values).toMatchObject({
+      site: 'flag',
+      priority: 2,
+      sessionTimeoutMs: 4000,
+      healthCheckFailures: 5,
+      root: '/cluster',
+    });
+    const sources = Object.fromEntries(described.map(({ key, source }) => [key, source]));
+    expect(sources).toMatchObject({
+      site: '--site',
+      priority: 'PETREL_PRIORITY',
+      sessionTimeout: `${path}:3:1`,
+      root: 'default',
+    });
+  });
+
+  it('can be given as a flag and as a variable, every one of them', async () => {
+    const path = await file('', 'some.pem');
+    const texts: Record<string, string> = {
+      zookeeper: 'zk1:2181,[::1]:2182/chroot',
+      root: '/a/b',
+      auth: 'digest:u:p:with:colons',
+      'tls.ca': path,
+      'tls.cert': path,
+      'tls.key': path,
+      'tls.passphrase': 'open sesame',
+      'tls.servername': 'zk',
+      logLevel: 'debug',
+      logFormat: 'json',
+      nodeId: 'a-1',
+      site: 'a',
+      priority: '7',
+      sessionTimeout: '10s',
+      stateDir: '/var/lib/petrel',
+      tags: 'rack=r1',
+      'hooks.onTakeover': 'promote --now',
+      'hooks.onRelease': '["/bin/demote","--now"]',
+      'hooks.onFence': 'fence',
+      'hooks.onPrepare': 'warm up',
+      'hooks.healthCheck': 'check',
+      'hooks.healthCheckInterval': '1s',
+      'hooks.healthCheckTimeout': '500ms',
+      'hooks.healthCheckFailures': '2',
+    };
+    const options = settingOptions(agentSettings).filter((option) => option.long !== '--config');
+    expect(options).toHaveLength(Object.keys(texts).length);
+    const byFlag = await read(
+      options.flatMap((option, at) => [option.long ?? '', Object.values(texts)[at] ?? '']),
+    );
+    const variables = options.map((option) => /env: (PETREL_[A-Z_]+)/.exec(option.description)?.[1] ?? '');
+    const byVariable = await read(
+      [],
+      Object.fromEntries(variables.map((name, at) => [name, Object.values(texts)[at] ?? ''])),
+    );
+    expect(byFlag.described.every(({ source }) => source.startsWith('--'))).toBe(true);
+    expect(byVariable.described.every(({ source }) => source.startsWith('PETREL_'))).toBe(true);
+    expect(byVariable.values).toEqual(byFlag.values);
+    expect(byFlag.values).toMatchObject({
+      priority: 7,
+      sessionTimeoutMs: 10_000,
+      onTakeover: 'promote --now',
+      onRelease: ['/bin/demote', '--now'],
+      tags: { rack: 'r1' },
+      healthCheckFailures: 2,
+    });
+  });
+
+  it('give a common command only what concerns it, from the same file', async () => {
+    const path = await file('root: /x\nhooks:\n  onTakeover: promote\n');
+    const { values } = await readSettings(commonSettings, { flags: { config: path }, env: {} });
+    expect(values.root).toBe('/x');
+    expect(values).not.toHaveProperty('onTakeover');
+  });
+
+  it('collect tags from repeated flags and from one variable', async () => {
+    const byFlag = await read(['--tag', 'rack=r1', '--tag', 'note=a,b=c']);
+    expect(byFlag.values.tags).toEqual({ rack: 'r1', note: 'a,b=c' });
+    const byVariable = await read([], { PETREL_TAGS: 'rack=r1, disk=ssd' });
+    expect(byVariable.values.tags).toEqual({ rack: 'r1', disk: 'ssd' });
+    const byFile = await read(['-c', await file('tags: {rack: 12, fast: true}')]);
+    expect(byFile.values.tags).toEqual({ rack: '12', fast: 'true' });
+  });
+
+  it('find paths of the file beside it', async () => {
+    await file('', 'ca.pem');
+    const { values } = await read(['-c', await file('tls: {ca: ca.pem}\nstateDir: state')]);
+    expect(values.tlsCa).toBe(join(directory, 'ca.pem'));
+    expect(values.stateDir).toBe(join(directory, 'state'));
+  });
+
+  it('show no secret', async () => {
+    const path = await file('auth: digest:u:hunter2\ntls: {key: k.pem, cert: k.pem, passphrase: hunter2}');
+    await file('', 'k.pem');
+    const { described } = await read(['-c', path]);
+    expect(JSON.stringify(described)).not.toContain('hunter2');
+    expect(described.find(({ key }) => key === 'auth')?.value).toBe('[secret]');
+    const wrong = await reasonsOf(
+      read(['-c', await file('auth: hunter2\nsite: {{}')], { PETREL_AUTH: 'hunter2' }),
+    );
+    expect(wrong.join()).not.toContain('hunter2');
+    expect(wrong.join()).toContain('PETREL_AUTH: auth: written digest:USER:PASSWORD');
+  });
+});
+
+describe('wrong settings', () => {
+  it.each([
+    ['nodeId: -a', ':1:1: nodeId: "-a": a name has 1 to 128 letters'],
+    ['priority: 1.5', ':1:1: priority: a whole number'],
+    ['priority: -1', ':1:1: priority: at least 0'],
+    ['sessionTimeout: 6', ':1:1: sessionTimeout: 6 has no unit: write 6s or 6ms'],
+    ['sessionTimeout: 6h', ':1:1: sessionTimeout: 6h is too long: at most 1h'],
+    ['root: cluster', ':1:1: root: "cluster": a root is an absolute path'],
+    ['root: /a/../b', ':1:1: root: "/a/../b": a root holds no . or ..'],
+    ['root: /a/', ':1:1: root: "/a/": a root is an absolute path'],
+    ['zookeeper: "zk1:99999"', ':1:1: zookeeper: "zk1:99999": a port is 1 to 65535'],
+    ['zookeeper: "zk1,,zk2"', ':1:1: zookeeper: "zk1,,zk2": a list of servers is written'],
+    ['logLevel: loud', ':1:1: logLevel: "loud": one of trace, debug'],
+    ['tags: {rack: [1]}', ':1:1: tags.rack: a tag’s value is a text'],
+    ['hooks: {onTakeover: []}', ':1:9: hooks.onTakeover: a command is a line for the shell, or a list'],
+    ['hooks: {onTakeover: ""}', ':1:9: hooks.onTakeover: an empty command'],
+    ['hooks: promote', ':1:8: "hooks" holds keys with values, like "onTakeover: …"'],
+    ['- site', ':1:1: a settings file holds keys with values, like "zookeeper: …"'],
+    ['site: a\nsites: b', ':2:1: there is no setting "sites": did you mean "site"?'],
+    ['onTakeover: x', ':1:1: there is no setting "onTakeover": did you mean "hooks.onTakeover"?'],
+    [
+      'hooks:\n  onTakover: x',
+      ':2:3: there is no setting "hooks.onTakover": did you mean "hooks.onTakeover"?',
+    ],
+    ['colour: red', ':1:1: there is no setting "colour": known are zookeeper, root'],
+    ['site: a\nsite: b', ':2:1: not YAML: Map keys must be unique'],
+    ['site: "a', ':1:9: not YAML: Missing closing "quote'],
+    ['tls: {ca: /no/such.pem}', ':1:7: tls.ca: cannot read the file: ENOENT'],
+    ['tls: {passphrase: x}', ':1:7: tls.passphrase: needs tls.key beside it'],
+  ])('%j: %s', async (text, expected) => {
+    const path = await file(text);
+    expect((await reasonsOf(read(['-c', path])))[0]).toContain(`${path}${expected}`);
+  });
+
+  it('are named with their flag or variable, all of them at once', async () => {
+    const reasons = await reasonsOf(
+      read(['--priority', 'high', '--tag', 'rack'], { PETREL_SITE: 'a b', PETREL_ON_FENCE: '[x' }),
+    );
+    expect(reasons).toEqual([
+      expect.stringContaining('PETREL_SITE: site: "a b": a name has'),
+      '--priority: priority: "high": a whole number',
+      '--tag: tags: "rack" is not a tag: write NAME=VALUE',
+      expect.stringContaining('PETREL_ON_FENCE: hooks.onFence: begins with [ but is not a JSON list'),
+    ]);
+  });
+
+  it('are reported even where something stronger overrides them', async () => {
+    const reasons = await reasonsOf(read(['--priority', '1'], { PETREL_PRIORITY: 'x' }));
+    expect(reasons).toEqual(['PETREL_PRIORITY: priority: "x": a whole number']);
+  });
+
+  it('say that the file is not there', async () => {
+    const reasons = await reasonsOf(read(['-c', join(directory, 'none.yaml')]));
+    expect(reasons[0]).toContain('none.yaml: cannot read the settings file: ENOENT');
+  });
+
+  it('of the environment are warned about when they are nearly ours', async () => {
+    const { warnings } = await read([], {
+      PETREL_PRIORTY: '1',
+      PETREL_SERVICE_HOST: '10.0.0.1',
+      PETREL_TERM: '3',
+    });
+    expect(warnings).toEqual(['PETREL_PRIORTY has no meaning here: did you mean PETREL_PRIORITY?']);
+  });
+});
