@@ -5,32 +5,32 @@
  */
 import { z } from 'zod';
 import { durationMs, durationSchema } from './duration.js';
-import { fromInstant, instantSchema, nameSchema } from './names.js';
+import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js';
 
 const priority = z.int().min(0).max(1_000_000);
 
 /** Who did something by hand, why, and when (on the ensemble's clock). */
 const byHand = { by: z.string(), reason: z.string(), at: instantSchema };
 
-const overrideSchema = z.strictObject({
+const overrideSchema = strictObject({
   priority,
   /** End on the ensemble's clock; null lasts until it is reset. */
   until: instantSchema.nullable(),
   ...byHand,
 });
 
-const siteSchema = z.strictObject({
+const siteSchema = strictObject({
   priority: priority.default(100),
   enabled: z.boolean().default(true),
   /** Who switched the site off, and why. */
-  disabled: z.strictObject(byHand).nullable().default(null),
+  disabled: strictObject(byHand).nullable().default(null),
   override: overrideSchema.nullable().default(null),
 });
 
-export const switchoverSchema = z.strictObject({
+export const switchoverSchema = strictObject({
   to: z.union([
-    z.strictObject({ node: nameSchema }),
-    z.strictObject({ site: nameSchema }),
+    strictObject({ node: nameSchema }),
+    strictObject({ site: nameSchema }),
     z.literal('best-other'),
   ]),
   /** The term it replaces: once the term has risen the request is spent. */
@@ -49,7 +49,7 @@ const failbackSchema = z
     'auto, manual, or after:DURATION (after:10m): when leadership returns to a better node',
   );
 
-export const groupConfigSchema = z.strictObject({
+export const groupConfigSchema = strictObject({
   strategy: z.string().default('site-priority'),
   strategyOptions: z.record(z.string(), z.unknown()).default({}),
   sites: z.record(nameSchema, siteSchema).default({}),
@@ -61,27 +61,28 @@ export const groupConfigSchema = z.strictObject({
   failbackHold: durationSchema.default('5s'),
   /** A leader is not left for a better node before it has been READY this long. */
   minTenure: durationSchema.default('0s'),
-  timeouts: z
-    .strictObject({
-      claim: durationSchema.default('10s'),
-      prepare: durationSchema.default('30s'),
-      takeover: durationSchema.default('60s'),
-      release: durationSchema.default('30s'),
-      fence: durationSchema.default('30s'),
-      /** From SIGTERM to SIGKILL. */
-      grace: durationSchema.default('2s'),
-    })
-    .prefault({}),
-  exclusion: z
-    .strictObject({ base: durationSchema.default('10s'), max: durationSchema.default('10m') })
-    .prefault({}),
+  timeouts: strictObject({
+    /** From being elected, with `current` free, to the claim. */
+    claim: durationSchema.default('10s'),
+    /** The prepare hook; part of the time to claim. */
+    prepare: durationSchema.default('5s'),
+    takeover: durationSchema.default('60s'),
+    release: durationSchema.default('30s'),
+    fence: durationSchema.default('30s'),
+    /** From SIGTERM to SIGKILL. */
+    grace: durationSchema.default('2s'),
+  }).prefault({}),
+  exclusion: strictObject({
+    base: durationSchema.default('10s'),
+    max: durationSchema.default('10m'),
+  }).prefault({}),
   historySize: z.int().min(1).max(10_000).default(100),
-  paused: z.strictObject(byHand).nullable().default(null),
+  paused: strictObject(byHand).nullable().default(null),
   switchover: switchoverSchema.nullable().default(null),
   /** Nodes that a person took out: never elected until taken back. */
-  drained: z.record(nameSchema, z.strictObject(byHand)).default({}),
+  drained: z.record(nameSchema, strictObject(byHand)).default({}),
   /** Failures that a person forgave: the node, and the instant of its last failure that is forgiven. */
-  readmitted: z.record(nameSchema, z.strictObject({ failedAt: instantSchema, ...byHand })).default({}),
+  readmitted: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
 });
 
 export type GroupConfig = z.infer<typeof groupConfigSchema>;

@@ -65,9 +65,14 @@ const proofGap = 1 / 4;
 const leaseShare = 0.9;
 /** Share of the session timeout kept at a lease's end for releasing and killing. */
 const reserveShare = 0.2;
-/** A leader renews this often. Twice a renewal is more than the proof gap, so a lease is never older than half
- * the session timeout plus a round trip while all is well. */
+/** A leader renews this often. Twice a renewal is more than the proof gap, so a lease is never older than half the
+ * session timeout plus a round trip while all is well. */
 const renewShare = 1 / 6;
+/** At first it knows only the signs of life that an idle node gives, which are far apart: it renews more often. */
+const earlyRenewShare = 1 / 12;
+const earlyShare = 1 / 2;
+/** An idle node gives a sign of life this often. */
+const pingShare = 1 / 4;
 
 export interface Lease {
   /** From here on the node must not act as leader; its workload must be dead. */
@@ -81,6 +86,13 @@ export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
   return { endsAtMs, releaseAtMs: endsAtMs - sessionTimeoutMs * reserveShare };
 }
 
-export function renewalIntervalMs(sessionTimeoutMs: number): number {
-  return sessionTimeoutMs * renewShare;
+/** Time from one renewal of a leader's lease to the next, `heldForMs` after its claim. */
+export function renewalIntervalMs(sessionTimeoutMs: number, heldForMs: number): number {
+  const isEarly = heldForMs < sessionTimeoutMs * earlyShare;
+  return sessionTimeoutMs * (isEarly ? earlyRenewShare : renewShare);
+}
+
+/** Longest silence of a connected client, so that whoever claims has a lease worth the name. */
+export function pingIntervalMs(sessionTimeoutMs: number): number {
+  return sessionTimeoutMs * pingShare;
 }

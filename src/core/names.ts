@@ -5,6 +5,18 @@ const pattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const rule =
   'a name has 1 to 128 letters, digits, dots, hyphens or underscores, and begins and ends with a letter or digit';
 
+/** An object with these fields and no others; an unknown field is answered with the known ones. */
+export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return undefined;
+      const unknown = issue.keys.map((key) => `\`${key}\``).join(', ');
+      const known = Object.keys(shape);
+      return `unknown ${unknown}; ${known.length === 0 ? 'nothing is expected here' : `known are ${known.join(', ')}`}`;
+    },
+  });
+}
+
 /** A node id or a site name. It becomes part of a znode's name, so it holds no slash and no blank. */
 export const nameSchema = z.string().max(128, rule).regex(pattern, rule);
 

@@ -1,0 +1,79 @@
+/** Who may lead. The one place that says so: elections, retries, switchovers and what-if questions all ask here. */
+import { type GroupConfig, siteConfig, sitePriority } from './group-config.js';
+import { fromInstant } from './names.js';
+import type { Member } from './snapshot.js';
+import type { FailureRecord } from './znodes.js';
+
+/** One thing that keeps a node from leading. */
+export interface Obstacle {
+  readonly kind:
+    | 'unreadable'
+    | 'unhealthy'
+    | 'leaving'
+    | 'drained'
+    | 'site-disabled'
+    | 'priority-zero'
+    | 'excluded';
+  /** For people, without the node's name: "it …". */
+  readonly reason: string;
+}
+
+/** A person wants it so: then not even a leader without an alternative stays. */
+export function isByHand({ kind }: Obstacle): boolean {
+  return kind === 'drained' || kind === 'site-disabled' || kind === 'priority-zero';
+}
+
+export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {
+  return failures.find((record) => record.node === node) ?? null;
+}
+
+/** Whether a record keeps its node out at `nowMs`. A node that waits for its exclusion's end is excluded by it. */
+export function excludes(record: FailureRecord, nowMs: number): boolean {
+  return record.until !== null && fromInstant(record.until) > nowMs;
+}
+
+/**
+ * Everything that keeps `member` from leading; empty when it is fit.
+ * `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch.
+ */
+export function obstacles(
+  member: Member,
+  config: GroupConfig,
+  failures: readonly FailureRecord[],
+  nowMs: number,
+): Obstacle[] {
+  const registration = member.value;
+  if (registration === null) {
+    return [{ kind: 'unreadable', reason: `its registration cannot be read: ${member.problem}` }];
+  }
+  const found: Obstacle[] = [];
+  const { health, draining, site, priority } = registration;
+  if (!health.ok) {
+    found.push({ kind: 'unhealthy', reason: `it is unhealthy: ${health.reason ?? 'no reason given'}` });
+  }
+  if (draining) found.push({ kind: 'leaving', reason: 'it is shutting down' });
+  const drained = Object.hasOwn(config.drained, member.node) ? config.drained[member.node] : undefined;
+  if (drained !== undefined) {
+    found.push({ kind: 'drained', reason: `it was drained by ${drained.by}: ${drained.reason}` });
+  }
+  const { enabled, disabled } = siteConfig(config, site);
+  if (!enabled) {
+    const by = disabled === null ? '' : ` by ${disabled.by}: ${disabled.reason}`;
+    found.push({ kind: 'site-disabled', reason: `site ${site} is disabled${by}` });
+  }
+  if (sitePriority(config, site, nowMs) === 0) {
+    found.push({ kind: 'priority-zero', reason: `site ${site} has priority 0, which never leads` });
+  }
+  if (priority === 0) {
+    found.push({ kind: 'priority-zero', reason: 'the node has priority 0, which never leads' });
+  }
+  const failure = failureOf(failures, member.node);
+  if (failure !== null && excludes(failure, nowMs)) {
+    const times = failure.count === 1 ? '' : ` (${failure.count} failures in a row)`;
+    found.push({
+      kind: 'excluded',
+      reason: `it is excluded until ${failure.until}: ${failure.reason}${times}`,
+    });
+  }
+  return found;
+}

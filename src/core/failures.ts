@@ -1,0 +1,87 @@
+/**
+ * The memory of failed takeovers, kept in `elected`: how often a node failed since it was last READY, and until
+ * when it is excluded for it. Exclusions double with each failure, up to a cap.
+ *
+ * An exclusion ends when its time is over, when a person readmits the node, once when the node starts anew, or
+ * when the node becomes READY.
+ */
+import { durationMs } from './duration.js';
+import { failureOf } from './eligibility.js';
+import type { GroupConfig } from './group-config.js';
+import { fromInstant, toInstant } from './names.js';
+import { type Claim, claimOwner, type Member } from './snapshot.js';
+import type { FailureRecord } from './znodes.js';
+
+export interface Failed {
+  readonly node: string;
+  readonly incarnation: string;
+  readonly reason: string;
+}
+
+/** `failures` with one more: `failed` is excluded from `nowMs` on (epoch, the ensemble's clock). */
+export function withFailure(
+  failures: readonly FailureRecord[],
+  failed: Failed,
+  config: GroupConfig,
+  nowMs: number,
+): FailureRecord[] {
+  const before = failureOf(failures, failed.node);
+  const count = (before?.count ?? 0) + 1;
+  const record: FailureRecord = {
+    ...failed,
+    count,
+    failedAt: toInstant(nowMs),
+    until: toInstant(nowMs + exclusionMs(config, count)),
+    restarted: before?.restarted ?? false,
+  };
+  return [...failures.filter(({ node }) => node !== failed.node), record];
+}
+
+export function exclusionMs(config: GroupConfig, count: number): number {
+  const base = durationMs(config.exclusion.base);
+  return Math.min(base * 2 ** Math.min(count - 1, 40), durationMs(config.exclusion.max));
+}
+
+/** `failures` as they stand at `nowMs`: what has ended is ended, what no longer matters is forgotten. */
+export function settleFailures(
+  failures: readonly FailureRecord[],
+  members: readonly Member[],
+  current: Claim | null,
+  config: GroupConfig,
+  nowMs: number,
+): FailureRecord[] {
+  const ready = readyNode(current, members);
+  return failures
+    .filter((record) => record.node !== ready && !isReadmitted(record, config))
+    .map((record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : record))
+    .filter((record) => record.until !== null || nowMs - fromInstant(record.failedAt) < forgetAfterMs(config))
+    .map((record) => restarted(record, members));
+}
+
+/** The node that is READY: its failures are over. */
+export function readyNode(current: Claim | null, members: readonly Member[]): string | null {
+  if (current?.value?.status !== 'READY') return null;
+  return claimOwner(current, members)?.node ?? null;
+}
+
+export function letTry(record: FailureRecord): FailureRecord {
+  return { ...record, until: null };
+}
+
+function isReadmitted(record: FailureRecord, config: GroupConfig): boolean {
+  if (!Object.hasOwn(config.readmitted, record.node)) return false;
+  return config.readmitted[record.node]?.failedAt === record.failedAt;
+}
+
+function restarted(record: FailureRecord, members: readonly Member[]): FailureRecord {
+  const life = members.find(({ node }) => node === record.node)?.value?.incarnation;
+  if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {
+    return record;
+  }
+  return { ...letTry(record), incarnation: life, restarted: true };
+}
+
+/** A node that neither failed nor led for so long starts with a clean sheet. */
+function forgetAfterMs(config: GroupConfig): number {
+  return 2 * durationMs(config.exclusion.max);
+}

@@ -1,0 +1,69 @@
+/**
+ * Instants that change what is true: ends of exclusions and overrides, beginnings of planned switchovers. They are
+ * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
+ */
+import { type GroupConfig, overrideInForce } from './group-config.js';
+import { fromInstant } from './names.js';
+import type { FailureRecord } from './znodes.js';
+
+/** One reading of the ensemble's clock. */
+export interface ClockReading {
+  /** What the ensemble's clock said, milliseconds since the epoch. */
+  readonly epochMs: number;
+  /** When the answer was here, on this node's monotonic clock. */
+  readonly atMs: number;
+}
+
+/** A reading is trusted as exact for so long; before a limit is acted on it must not be older. */
+const exactForMs = 1000;
+/** While limits lie ahead, no reading is used longer than this: clocks' rates differ. */
+const usableForMs = 60_000;
+
+/** The ensemble's clock at `nowMs` (monotonic), never ahead of it by more than the difference in rates. */
+export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
+  return reading.epochMs + (nowMs - reading.atMs);
+}
+
+/** Every limit, past and future, in force or not yet acted on. */
+function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
+  const overrides = Object.values(config.sites).map(({ override }) => override?.until ?? null);
+  const exclusions = failures.map(({ until }) => until);
+  return [...overrides, ...exclusions, config.switchover?.notBefore ?? null]
+    .filter((instant) => instant !== null)
+    .map(fromInstant);
+}
+
+/** How long until the next limit after `epochMs`; null when there is none. */
+export function nextLimitInMs(
+  config: GroupConfig,
+  failures: readonly FailureRecord[],
+  epochMs: number,
+): number | null {
+  const ahead = limitsMs(config, failures).filter((limit) => limit > epochMs);
+  return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
+}
+
+/** Whether the clock must be read anew before anything is decided at `nowMs` (monotonic). */
+export function needsReading(
+  reading: ClockReading | null,
+  config: GroupConfig,
+  failures: readonly FailureRecord[],
+  nowMs: number,
+): boolean {
+  if (reading === null) return true;
+  const ageMs = nowMs - reading.atMs;
+  const limits = limitsMs(config, failures);
+  if (limits.length > 0 && ageMs > usableForMs) return true;
+  return ageMs > exactForMs && limits.some((limit) => isPassedSince(limit, reading, nowMs));
+}
+
+function isPassedSince(limit: number, reading: ClockReading, nowMs: number): boolean {
+  return limit > reading.epochMs && limit <= ensembleNowMs(reading, nowMs);
+}
+
+/** Sites whose override has ended and still stands in the configuration. */
+export function endedOverrides(config: GroupConfig, epochMs: number): string[] {
+  return Object.entries(config.sites)
+    .filter(([, site]) => site.override !== null && overrideInForce(site, epochMs) === null)
+    .map(([name]) => name);
+}

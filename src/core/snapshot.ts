@@ -1,0 +1,57 @@
+/**
+ * The state of a group as one node read it: one immutable value for each round. Every decision is made from it,
+ * never from an event. Each part says by itself whether its content was readable; a part that was not never
+ * makes the others unusable.
+ */
+import type { GroupConfig } from './group-config.js';
+import type { Parsed } from './names.js';
+import type { ClaimContent, Elected, HistoryHead, Registration } from './znodes.js';
+
+export type SessionId = bigint;
+
+/** Content with the version it was read at. */
+export type Versioned<T> = Parsed<T> & { readonly version: number; readonly modifiedAtMs: number };
+
+/** `leader/current`, as it stands. */
+export type Claim = Versioned<ClaimContent> & {
+  /** The fencing token. */
+  readonly token: bigint;
+  readonly owner: SessionId;
+  readonly createdAtMs: number;
+};
+
+/** A node that is registered. */
+export type Member = Versioned<Registration> & {
+  readonly node: string;
+  readonly owner: SessionId;
+  /** Place of its seat among the seats, 0 the elector's; null without a seat. */
+  readonly seat: number | null;
+};
+
+/** This node's seat. */
+export interface OwnSeat {
+  readonly name: string;
+  readonly version: number;
+  /** The seat just below, null for the elector. */
+  readonly below: string | null;
+  /** True when the seat just below is the elector's. */
+  readonly second: boolean;
+}
+
+export interface GroupSnapshot {
+  readonly config: Versioned<GroupConfig>;
+  readonly elected: Versioned<Elected>;
+  readonly current: Claim | null;
+  /** This node's own registration. */
+  readonly self: Versioned<Registration> | null;
+  readonly seat: OwnSeat | null;
+  /** Everyone, where this node elects (or watches the one who does); null where it has no need to know. */
+  readonly members: readonly Member[] | null;
+  /** Names of seats that have no registered node, and of others that hold none of ours; null with `members`. */
+  readonly history: Versioned<HistoryHead> | null;
+}
+
+/** The node that owns a claim, known by its session even where the claim's content cannot be read. */
+export function claimOwner(claim: Claim, members: readonly Member[]): Member | null {
+  return members.find((member) => member.owner === claim.owner) ?? null;
+}

@@ -1,0 +1,175 @@
+/**
+ * A node's own part in a transition: when to claim, take over, say READY, release, and give the claim away. One
+ * pure function from what the node read and where it stands to its next step; none: wait.
+ *
+ * A tenure begins with a claim and ends when the claim is gone and everything it started is dead. Its stages:
+ *
+ *   claimed      the claim exists; nothing was started
+ *   taking-over  the takeover runs
+ *   taken-over   the takeover ended well; READY is not written yet
+ *   leading      READY is written
+ *   releasing    something must stop: the takeover is aborted, the release runs
+ *   released     nothing of the tenure lives; the claim may still exist, and is to be deleted
+ *
+ * One token is never led under twice: what was released under a token is deleted, and claimed anew if it comes to that.
+ */
+import { failureOf } from './eligibility.js';
+import type { GroupConfig } from './group-config.js';
+import type { Lease } from './lease.js';
+import type { Claim, GroupSnapshot, SessionId } from './snapshot.js';
+import type { Elected, FailureDetail } from './znodes.js';
+
+export type Stage = 'claimed' | 'taking-over' | 'taken-over' | 'leading' | 'releasing' | 'released';
+
+export interface Tenure {
+  /** The fencing token. */
+  readonly token: bigint;
+  readonly term: number;
+  readonly stage: Stage;
+  /** What the takeover ended with, when it failed. */
+  readonly failure: FailureDetail | null;
+  /** Version of `elected` that the claim was made under. */
+  readonly claimedUnder: number;
+}
+
+export type TenureAction =
+  | { readonly do: 'prepare'; readonly elected: Elected; readonly electedVersion: number }
+  | { readonly do: 'claim'; readonly elected: Elected; readonly electedVersion: number }
+  /** The claim exists already: the reply to its making was lost. */
+  | {
+      readonly do: 'adopt';
+      readonly claim: Claim;
+      readonly elected: Elected;
+      readonly electedVersion: number;
+    }
+  | { readonly do: 'take-over'; readonly elected: Elected }
+  | {
+      readonly do: 'write-ready';
+      readonly elected: Elected;
+      readonly electedVersion: number;
+      readonly claimVersion: number;
+    }
+  | { readonly do: 'release'; readonly reason: string; readonly newLeader: string | null }
+  | { readonly do: 'delete-claim'; readonly claimVersion: number; readonly failure: FailureDetail | null }
+  | { readonly do: 'forget-tenure'; readonly why: string };
+
+export interface TenureSituation {
+  readonly self: string;
+  readonly session: SessionId;
+  /** Null while out of touch. */
+  readonly snapshot: GroupSnapshot | null;
+  readonly config: GroupConfig;
+  readonly tenure: Tenure | null;
+  /** Every token up to this one is spent. */
+  readonly spentToken: bigint;
+  readonly lease: Lease;
+  /** Monotonic, as the lease. */
+  readonly nowMs: number;
+  /** The node is leaving. */
+  readonly draining: boolean;
+  /** It is leaving, and nobody answered in time. */
+  readonly drainOverdue: boolean;
+  /** A prepare hook is configured and the version of `elected` under which it last succeeded. */
+  readonly prepare: { readonly doneUnder: number | null } | null;
+  /** Newest version of `elected` under which this node failed. */
+  readonly failedUnder: number | null;
+}
+
+/** The next step, or null to wait. */
+export function tenureStep(situation: TenureSituation): TenureAction | null {
+  const { tenure, snapshot } = situation;
+  if (tenure === null) return snapshot === null ? null : withoutTenure(situation, snapshot);
+  switch (tenure.stage) {
+    case 'releasing':
+      return null;
+    case 'released':
+      return snapshot === null ? null : afterRelease(situation, tenure, snapshot);
+    default:
+      return duringTenure(situation, tenure);
+  }
+}
+
+function ownClaim({ session }: TenureSituation, snapshot: GroupSnapshot): Claim | null {
+  return snapshot.current?.owner === session ? snapshot.current : null;
+}
+
+/** Why this node must not claim under what `elected` says; null when it should. */
+export function claimObstacle(situation: TenureSituation, snapshot: GroupSnapshot): string | null {
+  const { self, draining, failedUnder } = situation;
+  const { elected, seat } = snapshot;
+  if (elected.value === null) return 'leader/elected cannot be read';
+  if (elected.value.node !== self) return `elected is ${elected.value.node ?? 'nobody'}`;
+  if (draining) return 'it is leaving';
+  if (failedUnder === elected.version) return 'it failed under this decision';
+  if (failureOf(elected.value.failures, self)?.until != null) return 'it is excluded after a failure';
+  if (seat === null) return 'it has no seat';
+  return null;
+}
+
+function withoutTenure(situation: TenureSituation, snapshot: GroupSnapshot): TenureAction | null {
+  const { spentToken, prepare, config } = situation;
+  const obstacle = claimObstacle(situation, snapshot);
+  const own = ownClaim(situation, snapshot);
+  const { elected } = snapshot;
+  if (own !== null) {
+    const fresh = own.token > spentToken && own.value?.status === 'PROGRESS';
+    if (!fresh || obstacle !== null || elected.value === null) {
+      return { do: 'delete-claim', claimVersion: own.version, failure: null };
+    }
+    return { do: 'adopt', claim: own, elected: elected.value, electedVersion: elected.version };
+  }
+  if (obstacle !== null || elected.value === null) return null;
+  const mayPrepare = config.paused === null || snapshot.current === null;
+  if (prepare !== null && prepare.doneUnder !== elected.version) {
+    return mayPrepare ? { do: 'prepare', elected: elected.value, electedVersion: elected.version } : null;
+  }
+  if (snapshot.current !== null) return null;
+  return { do: 'claim', elected: elected.value, electedVersion: elected.version };
+}
+
+function duringTenure(situation: TenureSituation, tenure: Tenure): TenureAction | null {
+  const { snapshot } = situation;
+  const ending = whyEnd(situation, tenure);
+  if (ending !== null) {
+    const heir = snapshot?.elected.value?.node ?? null;
+    return { do: 'release', reason: ending, newLeader: heir === situation.self ? null : heir };
+  }
+  const own = snapshot === null ? null : ownClaim(situation, snapshot);
+  const elected = snapshot?.elected ?? null;
+  if (own === null || elected === null || elected.value === null) return null;
+  if (tenure.stage === 'claimed') return { do: 'take-over', elected: elected.value };
+  const isBehind = tenure.stage === 'taken-over' || own.value?.term !== elected.value.term;
+  if (tenure.stage === 'taking-over' || !isBehind) return null;
+  return {
+    do: 'write-ready',
+    elected: elected.value,
+    electedVersion: elected.version,
+    claimVersion: own.version,
+  };
+}
+
+/** Why the tenure has to end; null while it need not. */
+function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
+  const { snapshot, lease, nowMs, self, draining, drainOverdue, config } = situation;
+  if (nowMs >= lease.releaseAtMs) return 'out of touch with the ensemble: the lease was not renewed';
+  if (tenure.failure !== null) return `${tenure.failure.phase} failed: ${tenure.failure.reason}`;
+  if (drainOverdue) return 'shutting down, and nobody took over in time';
+  if (snapshot === null) return null;
+  const own = ownClaim(situation, snapshot);
+  if (own === null || own.token !== tenure.token) return 'the claim leader/current is gone';
+  const { elected } = snapshot;
+  if (draining && config.paused !== null) return 'shutting down while the group is paused';
+  if (elected.value === null) return null;
+  if (elected.value.node === null) return `nobody is elected: ${elected.value.reason}`;
+  if (elected.value.node !== self) return `${elected.value.node} is elected: ${elected.value.reason}`;
+  const isExcluded = failureOf(elected.value.failures, self)?.until != null;
+  return isExcluded && tenure.stage !== 'leading' ? 'the watchdog excluded this node' : null;
+}
+
+function afterRelease(situation: TenureSituation, tenure: Tenure, snapshot: GroupSnapshot): TenureAction {
+  const own = ownClaim(situation, snapshot);
+  if (own === null || own.token !== tenure.token) {
+    return { do: 'forget-tenure', why: 'its claim is gone' };
+  }
+  return { do: 'delete-claim', claimVersion: own.version, failure: tenure.failure };
+}

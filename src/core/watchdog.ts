@@ -1,0 +1,76 @@
+/**
+ * The transition watchdog: what stands in a transition's way, since when, and whom it is held against. Times run
+ * from when this elector first saw the condition, so that a candidate is not punished for an old leader that
+ * released late, nor for an elector that died.
+ */
+import { durationMs } from './duration.js';
+import type { GroupConfig } from './group-config.js';
+import { claimOwner, type GroupSnapshot, type Member } from './snapshot.js';
+import type { Elected } from './znodes.js';
+
+export type Condition =
+  /** Elected, and `current` is free, but it has not claimed. */
+  | { readonly kind: 'unclaimed'; readonly node: string }
+  /** The elected node claimed and is not READY. */
+  | { readonly kind: 'taking-over'; readonly node: string }
+  /** Another than the elected node owns `current`. Never held against the candidate. */
+  | { readonly kind: 'holding'; readonly node: string | null };
+
+export interface Watched {
+  readonly condition: Condition;
+  /** Tells one condition from the next of the same kind. */
+  readonly key: string;
+  /** When this elector first saw it, monotonic. */
+  readonly sinceMs: number;
+  readonly limitMs: number;
+}
+
+/** The condition that holds in `snapshot`, with its beginning kept from `before` where it is the same one. */
+export function watch(
+  snapshot: GroupSnapshot,
+  elected: Elected,
+  config: GroupConfig,
+  before: Watched | null,
+  nowMs: number,
+): Watched | null {
+  const condition = conditionOf(snapshot, elected, config);
+  if (condition === null) return null;
+  const key = [condition.kind, condition.node, snapshot.elected.version, snapshot.current?.token].join(' ');
+  const sinceMs = before?.key === key ? before.sinceMs : nowMs;
+  return { condition, key, sinceMs, limitMs: limitMs(condition, config) };
+}
+
+function conditionOf(
+  { current, members }: GroupSnapshot,
+  elected: Elected,
+  config: GroupConfig,
+): Condition | null {
+  const candidate = members?.find(({ node }) => node === elected.node) ?? null;
+  if (current === null) {
+    const waits = candidate !== null && config.paused === null;
+    return waits ? { kind: 'unclaimed', node: candidate.node } : null;
+  }
+  const owner: Member | null = claimOwner(current, members ?? []);
+  if (owner === null || owner.node !== elected.node) {
+    return { kind: 'holding', node: owner?.node ?? current.value?.node ?? null };
+  }
+  return current.value?.status === 'READY' ? null : { kind: 'taking-over', node: owner.node };
+}
+
+/** The node itself gives up at its hook's own time limit and says why; the watchdog comes after that. */
+function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
+  const graceMs = durationMs(timeouts.grace);
+  switch (condition.kind) {
+    case 'unclaimed':
+      return durationMs(timeouts.claim);
+    case 'taking-over':
+      return durationMs(timeouts.takeover) + 2 * graceMs;
+    case 'holding':
+      return durationMs(timeouts.release) + 2 * graceMs;
+  }
+}
+
+/** Positive once the condition has outlived its time. */
+export function overdueMs(watched: Watched, nowMs: number): number {
+  return nowMs - watched.sinceMs - watched.limitMs;
+}

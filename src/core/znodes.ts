@@ -1,0 +1,173 @@
+/**
+ * What the znodes of a group hold. Fields that are not known are let pass: a newer version of Petrel may run
+ * beside this one during an upgrade.
+ */
+import { z } from 'zod';
+import { instantSchema, longSchema, nameSchema } from './names.js';
+
+/** How a command or function ended badly, as far as it helps a person. */
+export const failureDetailSchema = z.object({
+  /** What was tried: `takeover`, `prepare`, … */
+  phase: z.string(),
+  reason: z.string(),
+  command: z.string().nullable().default(null),
+  exitCode: z.int().nullable().default(null),
+  signal: z.string().nullable().default(null),
+  durationMs: z.number().nullable().default(null),
+  outputTail: z.array(z.string()).default([]),
+});
+export type FailureDetail = z.infer<typeof failureDetailSchema>;
+
+/** `nodes/<nodeId>`, written by that node. */
+export const registrationSchema = z.object({
+  node: nameSchema,
+  site: nameSchema,
+  priority: z.int().min(0),
+  host: z.string(),
+  pid: z.int(),
+  /** Random for each start of the agent: tells one life of a node from another. */
+  incarnation: z.string().min(1),
+  /** The node's own wall clock, for people. */
+  startedAt: instantSchema,
+  version: z.string(),
+  tags: z.record(z.string(), z.string()).default({}),
+  health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
+  /** Leaving on purpose: elects somebody else. */
+  draining: z.boolean().default(false),
+  score: z.number().nullable().default(null),
+  /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */
+  claimedUnder: z.int().nullable().default(null),
+  /** The last failed takeover. It counts only under the version of `elected` that it names. */
+  lastFailure: z.object({ electedVersion: z.int(), detail: failureDetailSchema }).nullable().default(null),
+  lastTakeover: z.object({ token: longSchema, durationMs: z.number() }).nullable().default(null),
+  lastRelease: z
+    .object({ token: longSchema, result: z.string(), durationMs: z.number(), error: z.string().nullable() })
+    .nullable()
+    .default(null),
+  /** Why the node, as elector, gave the seat up: it counts under the version of `config` that it names. */
+  gaveUp: z.object({ configVersion: z.int(), reason: z.string() }).nullable().default(null),
+});
+export type Registration = z.infer<typeof registrationSchema>;
+
+export const failureRecordSchema = z.object({
+  node: nameSchema,
+  /** The life in which it failed: once, a new life ends the exclusion. */
+  incarnation: z.string(),
+  /** Failures since it was last READY: the back-off doubles with each. */
+  count: z.int().min(1),
+  reason: z.string(),
+  failedAt: instantSchema,
+  /** Excluded until then; null once it was let try again. */
+  until: instantSchema.nullable(),
+  /** A new life ended an exclusion already. */
+  restarted: z.boolean().default(false),
+});
+export type FailureRecord = z.infer<typeof failureRecordSchema>;
+
+const placeSchema = z.object({ node: nameSchema, site: nameSchema });
+export type Place = z.infer<typeof placeSchema>;
+
+export const causeSchema = z.enum([
+  'first',
+  'failure',
+  'planned',
+  'preference',
+  'shutdown',
+  'retry',
+  'nobody',
+]);
+/** Why the elected node changed: nobody led; it failed or vanished; a person asked; a better node; it is leaving;
+ * the same node tries again; nobody is fit. */
+export type Cause = z.infer<typeof causeSchema>;
+
+/** `leader/elected`, written by the elector alone. */
+export const electedSchema = z.object({
+  node: nameSchema.nullable(),
+  site: nameSchema.nullable(),
+  term: z.int().min(0),
+  strategy: z.string(),
+  reason: z.string(),
+  cause: causeSchema,
+  /** The elector that decided. */
+  by: z.string(),
+  /** Last node that was READY. */
+  previous: placeSchema.nullable(),
+  /** The elected node's priorities when it was elected, [site, node]: a later fall is a person's wish that it leave. */
+  priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
+  failures: z.array(failureRecordSchema).default([]),
+});
+export type Elected = z.infer<typeof electedSchema>;
+
+export const initialElected: Elected = {
+  node: null,
+  site: null,
+  term: 0,
+  strategy: 'none',
+  reason: 'no election was held yet',
+  cause: 'nobody',
+  by: 'none',
+  previous: null,
+  priorities: null,
+  failures: [],
+};
+
+/** `leader/current`, written by its owner. */
+export const claimSchema = z.object({
+  node: nameSchema,
+  site: nameSchema,
+  incarnation: z.string(),
+  status: z.enum(['PROGRESS', 'READY']),
+  term: z.int().min(0),
+  /** Version of `elected` that the claim was made under. */
+  electedVersion: z.int(),
+});
+export type ClaimContent = z.infer<typeof claimSchema>;
+
+const milliseconds = z.number().nullable();
+
+export const transitionRecordSchema = z.object({
+  kind: z.literal('transition'),
+  term: z.int(),
+  /** Null when the elected node never claimed. */
+  fencingToken: longSchema.nullable(),
+  node: nameSchema.nullable(),
+  site: nameSchema.nullable(),
+  previous: placeSchema.nullable(),
+  strategy: z.string(),
+  reason: z.string(),
+  cause: causeSchema,
+  outcome: z.enum(['READY', 'FAILED', 'NOBODY']),
+  error: failureDetailSchema.nullable(),
+  /** On the ensemble's clock, as the next ones. */
+  electedAt: instantSchema,
+  claimedAt: instantSchema.nullable(),
+  readyAt: instantSchema.nullable(),
+  phases: z.object({
+    /** The previous leader's release hook. */
+    releaseMs: milliseconds,
+    /** From the decision to the claim; holds the release and the prepare hook. */
+    claimMs: milliseconds,
+    /** From the claim to READY; holds the takeover hook. */
+    takeoverMs: milliseconds,
+  }),
+});
+export type TransitionRecord = z.infer<typeof transitionRecordSchema>;
+
+/** Something that a person or a time limit changed. */
+export const changeRecordSchema = z.object({
+  kind: z.literal('change'),
+  by: z.string(),
+  what: z.string(),
+  reason: z.string().nullable(),
+  at: instantSchema,
+});
+export type ChangeRecord = z.infer<typeof changeRecordSchema>;
+
+/** `history/<sequence>` */
+export const historyRecordSchema = z.discriminatedUnion('kind', [transitionRecordSchema, changeRecordSchema]);
+export type HistoryRecord = z.infer<typeof historyRecordSchema>;
+
+/** `history` itself: what was recorded last, so that each transition is recorded once. */
+export const historyHeadSchema = z.object({ term: z.int(), fencingToken: longSchema.nullable() });
+export type HistoryHead = z.infer<typeof historyHeadSchema>;
+export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };

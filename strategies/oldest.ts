@@ -1,0 +1,22 @@
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+
+/** The fit node that took its seat first: what ZooKeeper's own election recipe does. */
+export const oldest: Strategy<Record<never, never>> = {
+  name: 'oldest',
+  description: 'the fit node with the lowest seat (ZooKeeper’s own recipe)',
+  options: strictObject({}),
+  rank: ({ candidates }) =>
+    candidates
+      .toSorted((a, b) => (a.seat ?? Number.POSITIVE_INFINITY) - (b.seat ?? Number.POSITIVE_INFINITY) || 0)
+      .map(({ node, seat }, index) => ({
+        node,
+        grade: 0,
+        reason:
+          seat === null
+            ? 'it has no seat yet'
+            : index === 0
+              ? `lowest seat of the fit nodes (seat ${seat})`
+              : `seat ${seat}`,
+      })),
+};

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+import { gradeBy } from './grade.js';
+
+const options = strictObject({
+  /** Node ids, the most preferred first. */
+  order: z
+    .array(z.string())
+    .min(1, 'names at least one node id, the most preferred first')
+    .refine((order) => new Set(order).size === order.length, 'names a node twice'),
+});
+
+/** The nodes in the order that the option `order` gives; nodes it does not name come last, all alike. */
+export const preferenceList: Strategy<z.infer<typeof options>> = {
+  name: 'preference-list',
+  description: 'the nodes in the order that option `order` lists; others last',
+  options,
+  rank: ({ candidates, options: { order } }) => {
+    const place = (node: string) => (order.includes(node) ? order.indexOf(node) : order.length);
+    return gradeBy(candidates, (a, b) => place(a.node) - place(b.node)).map(({ candidate, grade }) => ({
+      node: candidate.node,
+      grade,
+      reason: order.includes(candidate.node)
+        ? `number ${place(candidate.node) + 1} of the preference list`
+        : 'not on the preference list',
+    }));
+  },
+};

@@ -1,0 +1,21 @@
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+
+/** The node after the previous leader, in the order of node ids, around. */
+export const roundRobin: Strategy<Record<never, never>> = {
+  name: 'round-robin',
+  description: 'the fit node after the previous leader, in the order of node ids, around',
+  options: strictObject({}),
+  rank: ({ candidates, previous }) => {
+    const after = previous === null ? [] : candidates.filter(({ node }) => node > previous.node);
+    const around = [...after, ...candidates.filter((candidate) => !after.includes(candidate))];
+    return around.map(({ node }, index) => ({
+      node,
+      grade: 0,
+      reason:
+        previous === null
+          ? `number ${index + 1} by node id, nobody led before`
+          : `number ${index + 1} in turn after ${previous.node}`,
+    }));
+  },
+};

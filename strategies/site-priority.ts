@@ -1,0 +1,20 @@
+import { strictObject } from '../src/core/names.js';
+import type { Candidate, Strategy } from '../src/core/strategy.js';
+import { gradeBy } from './grade.js';
+
+/** The node of the site with the highest priority; among its nodes, the one with the highest priority of its own. */
+export const sitePriority: Strategy<Record<never, never>> = {
+  name: 'site-priority',
+  description: 'highest priority of the site, then of the node (0 never leads)',
+  options: strictObject({}),
+  rank: ({ candidates }) =>
+    gradeBy(candidates, compare).map(({ candidate, grade }) => ({
+      node: candidate.node,
+      grade,
+      reason: `site ${candidate.site} has priority ${candidate.sitePriority}, the node ${candidate.priority}`,
+    })),
+};
+
+function compare(a: Candidate, b: Candidate): number {
+  return b.sitePriority - a.sitePriority || b.priority - a.priority;
+}
