@@ -1,0 +1,40 @@
+/** Reads a group's configuration: the schema, the inequalities between its times, and the strategy it names. */
+import { type ReadyStrategy, type StrategyRegistry, strategies } from '../../strategies/index.js';
+import { type GroupConfig, groupConfigSchema } from './group-config.js';
+import { describeIssues, type Parsed, parseJson } from './names.js';
+import { contradictions } from './timings.js';
+
+/** What `config` holds, as text. A strategy that this version does not know is no problem here: another may. */
+export function parseGroupConfig(text: string): Parsed<GroupConfig> {
+  const parsed = parseJson(groupConfigSchema, text);
+  if (parsed.value === null) return parsed;
+  const found = contradictions(parsed.value);
+  return found.length === 0 ? parsed : { value: null, problem: found.join('; ') };
+}
+
+/** Everything that is wrong with a configuration that somebody wants to write; empty when it is right. */
+export function configProblems(value: unknown, registry: StrategyRegistry = strategies): string[] {
+  const parsed = groupConfigSchema.safeParse(value);
+  if (!parsed.success) return describeIssues(parsed.error);
+  return [...contradictions(parsed.data), ...(prepareStrategy(parsed.data, registry).problems ?? [])];
+}
+
+type Prepared =
+  | { readonly strategy: ReadyStrategy; readonly problems: null }
+  | { readonly strategy: null; readonly problems: string[] };
+
+/** The strategy that a configuration names, its options checked and bound. */
+export function prepareStrategy(
+  config: Pick<GroupConfig, 'strategy' | 'strategyOptions'>,
+  registry: StrategyRegistry = strategies,
+): Prepared {
+  const found = registry.get(config.strategy);
+  if (found === undefined) {
+    const valid = [...registry.keys()].join(', ');
+    return {
+      strategy: null,
+      problems: [`strategy: there is no ${JSON.stringify(config.strategy)}; known are ${valid}`],
+    };
+  }
+  return found.prepare(config.strategyOptions);
+}
