@@ -1,0 +1,95 @@
+/** Access control lists: who may do what to one znode. Schemes: world, auth, digest and ip. */
+
+import { createHash } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import { ZooKeeperError } from './errors.js';
+
+export const permissions = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
+
+/** What a client has proven to be, or whom an ACL entry names. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export interface AclEntry {
+  readonly permissions: number;
+  readonly identity: Identity;
+}
+
+export type Acl = readonly AclEntry[];
+
+export const openAcl: Acl = [{ permissions: permissions.all, identity: { scheme: 'world', id: 'anyone' } }];
+
+/** The identity that proving `user:password` gives. */
+export function digestIdentity(credentials: string): Identity {
+  const user = credentials.split(':', 1)[0] ?? '';
+  const digest = createHash('sha1').update(credentials).digest('base64');
+  return { scheme: 'digest', id: `${user}:${digest}` };
+}
+
+/** The ACL to store for one that was asked for: duplicates dropped, `auth` replaced by the client's identities. */
+export function resolveAcl(asked: Acl, client: readonly Identity[], path: string): Acl {
+  const resolved = distinct(asked).flatMap((entry) => resolveEntry(entry, client, path));
+  if (resolved.length === 0) throw new ZooKeeperError('INVALID_ACL', path);
+  return resolved;
+}
+
+function resolveEntry(entry: AclEntry, client: readonly Identity[], path: string): AclEntry[] {
+  const { identity } = entry;
+  if (identity.scheme === 'auth') {
+    const proven = client.filter((candidate) => candidate.scheme === 'digest');
+    if (proven.length === 0) throw new ZooKeeperError('INVALID_ACL', path);
+    return proven.map((candidate) => ({ permissions: entry.permissions, identity: candidate }));
+  }
+  if (!isWellFormed(identity)) throw new ZooKeeperError('INVALID_ACL', path);
+  return [entry];
+}
+
+function isWellFormed({ scheme, id }: Identity): boolean {
+  if (scheme === 'world') return id === 'anyone';
+  if (scheme === 'digest') return id.split(':').length === 2;
+  if (scheme === 'ip') return subnet(id) !== undefined;
+  return false;
+}
+
+function distinct(acl: Acl): AclEntry[] {
+  const seen = new Map(acl.map((entry) => [JSON.stringify(entry), entry]));
+  return [...seen.values()];
+}
+
+export function permits(acl: Acl, permission: number, client: readonly Identity[]): boolean {
+  return acl.some((entry) => (entry.permissions & permission) !== 0 && matchesAny(entry.identity, client));
+}
+
+function matchesAny(wanted: Identity, client: readonly Identity[]): boolean {
+  if (wanted.scheme === 'world') return true;
+  return client.some((identity) => identity.scheme === wanted.scheme && matches(wanted, identity));
+}
+
+function matches(wanted: Identity, identity: Identity): boolean {
+  if (wanted.scheme !== 'ip') return wanted.id === identity.id;
+  return subnet(wanted.id)?.check(identity.id, isIP(identity.id) === 6 ? 'ipv6' : 'ipv4') ?? false;
+}
+
+/** The addresses that `address` or `address/bits` names. */
+function subnet(text: string): BlockList | undefined {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  const width = family === 6 ? 128 : 32;
+  const prefix = bits === undefined ? width : Number(bits);
+  if (family === 0 || rest.length > 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > width)
+    return undefined;
+  const addresses = new BlockList();
+  addresses.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
+  return addresses;
+}
+
+/** What a client without the admin permission may see of an ACL: digests are hidden. */
+export function redactedAcl(acl: Acl): Acl {
+  return acl.map((entry) => {
+    if (entry.identity.scheme !== 'digest') return entry;
+    const id = entry.identity.id.replace(/:.*/, ':x');
+    return { permissions: entry.permissions, identity: { scheme: 'digest', id } };
+  });
+}

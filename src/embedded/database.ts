@@ -1,0 +1,202 @@
+/**
+ * ZooKeeper's state machine as one piece: tree, sessions and watches. Synchronous and deterministic: every call is
+ * handed the time, and answers with what is to be sent to whom. It has no sockets and no timers, so it runs in
+ * real time behind the development server and in virtual time in a simulation.
+ */
+
+import { type Acl, type Identity, redactedAcl } from './acl.js';
+import { ZooKeeperError } from './errors.js';
+import { type Session, type SessionOptions, SessionTable } from './sessions.js';
+import {
+  type Author,
+  type Change,
+  type Operation,
+  type Outcome,
+  type Stat,
+  type TreeOptions,
+  ZnodeTree,
+} from './tree.js';
+import { type Notification, type WatchKind, type WatchMode, WatchTable } from './watches.js';
+
+export interface DatabaseOptions extends SessionOptions, TreeOptions {}
+
+/** One connection of a client: whom its requests come from, and where its watches report. */
+export interface Client extends Author {
+  /** Number of the connection, never used again for another. */
+  readonly watcher: number;
+}
+
+/** Watches that a client had before it lost its connection. */
+export interface FormerWatches {
+  /** Newest zxid that the client has seen: it hears at once of what changed later. */
+  readonly seenZxid: bigint;
+  readonly data: readonly string[];
+  readonly exist: readonly string[];
+  readonly children: readonly string[];
+  readonly persistent: readonly string[];
+  readonly recursive: readonly string[];
+}
+
+export class Database {
+  readonly #tree: ZnodeTree;
+  readonly #sessions: SessionTable;
+  readonly #watches = new WatchTable();
+
+  constructor(options: DatabaseOptions) {
+    this.#tree = new ZnodeTree(options);
+    this.#sessions = new SessionTable(options);
+  }
+
+  get lastZxid(): bigint {
+    return this.#tree.lastZxid;
+  }
+
+  get counts(): { znodes: number; ephemerals: number; watches: number; sessions: number; dataBytes: number } {
+    return {
+      znodes: this.#tree.size,
+      ephemerals: this.#tree.ephemeralCount,
+      watches: this.#watches.count,
+      sessions: this.#sessions.ids.length,
+      dataBytes: this.#tree.dataBytes,
+    };
+  }
+
+  openSession(timeoutMs: number, nowMs: number): Session {
+    this.#tree.advance();
+    return this.#sessions.open(timeoutMs, nowMs);
+  }
+
+  resumeSession(id: bigint, password: Buffer, timeoutMs: number, nowMs: number): Session | undefined {
+    return this.#sessions.resume(id, password, timeoutMs, nowMs);
+  }
+
+  touchSession(id: bigint, nowMs: number): boolean {
+    return this.#sessions.touch(id, nowMs);
+  }
+
+  /** Ends a session, with all its ephemeral znodes. Undefined when there is no such session. */
+  endSession(id: bigint, nowMs: number): Notification[] | undefined {
+    if (!this.#sessions.end(id)) return undefined;
+    return this.#fire(this.#tree.removeOwnedBy(id, nowMs));
+  }
+
+  overdueSessions(nowMs: number): bigint[] {
+    return this.#sessions.overdue(nowMs);
+  }
+
+  /** One transaction of one or more operations: all of them, or none. */
+  transact(
+    operations: readonly Operation[],
+    client: Client,
+    nowMs: number,
+  ): { outcome: Outcome; notifications: Notification[] } {
+    this.#requireSession(client);
+    const outcome = this.#tree.apply(operations, client, nowMs);
+    return { outcome, notifications: outcome.ok ? this.#fire(outcome.changes) : [] };
+  }
+
+  /** A watch is left whether the znode exists or not. */
+  exists(path: string, client: Client, watch: boolean): Stat {
+    this.#requireSession(client);
+    if (path.includes('\0')) throw new ZooKeeperError('BAD_ARGUMENTS', path);
+    if (watch) this.#watches.add('data', path, client.watcher);
+    const stat = this.#tree.stat(path);
+    if (!stat) throw new ZooKeeperError('NO_NODE', path);
+    return stat;
+  }
+
+  getData(path: string, client: Client, watch: boolean): { data: Buffer | null; stat: Stat } {
+    this.#requireSession(client);
+    const answer = this.#tree.getData(path, client.identities);
+    if (watch) this.#watches.add('data', path, client.watcher);
+    return answer;
+  }
+
+  getChildren(path: string, client: Client, watch: boolean): { children: string[]; stat: Stat } {
+    this.#requireSession(client);
+    const answer = this.#tree.getChildren(path, client.identities);
+    if (watch) this.#watches.add('children', path, client.watcher);
+    return answer;
+  }
+
+  countDescendants(path: string, client: Client): number {
+    this.#requireSession(client);
+    return this.#tree.countDescendants(path, client.identities);
+  }
+
+  getAcl(path: string, client: Client): { acl: Acl; stat: Stat } {
+    this.#requireSession(client);
+    const { acl, stat, full } = this.#tree.getAcl(path, client.identities);
+    return { acl: full ? acl : redactedAcl(acl), stat };
+  }
+
+  ephemeralsOf(client: Client, prefix: string): string[] {
+    this.#requireSession(client);
+    return this.#tree.ephemeralsOf(client.sessionId).filter((path) => path.startsWith(prefix.trim()));
+  }
+
+  identities(client: Client): readonly Identity[] {
+    this.#requireSession(client);
+    return client.identities;
+  }
+
+  addWatch(path: string, client: Client, mode: WatchMode): void {
+    this.#requireSession(client);
+    this.#watches.add('data', path, client.watcher, mode);
+    this.#watches.add('children', path, client.watcher, mode);
+  }
+
+  checkWatch(kind: WatchKind | 'any', path: string, client: Client): void {
+    this.#requireSession(client);
+    if (!this.#watches.has(kind, path, client.watcher)) throw new ZooKeeperError('NO_WATCHER', path);
+  }
+
+  removeWatch(kind: WatchKind | 'any', path: string, client: Client): void {
+    this.#requireSession(client);
+    if (!this.#watches.remove(kind, path, client.watcher)) throw new ZooKeeperError('NO_WATCHER', path);
+  }
+
+  /** Sets a reconnected client's watches again, and answers what it missed meanwhile. */
+  restoreWatches(former: FormerWatches, client: Client): Notification[] {
+    this.#requireSession(client);
+    const { watcher } = client;
+    const missed: Notification[] = [];
+    const restore = (kind: WatchKind, path: string, type: Notification['type'] | undefined) => {
+      if (type) missed.push({ watcher, type, path });
+      else this.#watches.add(kind, path, watcher);
+    };
+    for (const path of former.data) restore('data', path, this.#missed(path, 'mzxid', former.seenZxid));
+    for (const path of former.exist) restore('data', path, this.#tree.stat(path) && 'created');
+    for (const path of former.children)
+      restore('children', path, this.#missed(path, 'pzxid', former.seenZxid));
+    for (const path of former.persistent) this.addWatch(path, client, 'persistent');
+    for (const path of former.recursive) this.addWatch(path, client, 'recursive');
+    return missed;
+  }
+
+  /** Forgets a connection and its watches. Its session lives on. */
+  disconnect(watcher: number): void {
+    this.#watches.removeWatcher(watcher);
+  }
+
+  /** Makes `next` the sequence of the next sequential znode under `path`. */
+  setNextSequence(path: string, next: number): void {
+    this.#tree.setNextSequence(path, next);
+  }
+
+  #missed(path: string, zxid: 'mzxid' | 'pzxid', seen: bigint): Notification['type'] | undefined {
+    const stat = this.#tree.stat(path);
+    if (!stat) return 'deleted';
+    if (stat[zxid] <= seen) return undefined;
+    return zxid === 'mzxid' ? 'dataChanged' : 'childrenChanged';
+  }
+
+  #fire(changes: readonly Change[]): Notification[] {
+    return changes.flatMap((change) => this.#watches.fire(change));
+  }
+
+  #requireSession(client: Client): void {
+    if (!this.#sessions.has(client.sessionId))
+      throw new ZooKeeperError('SESSION_EXPIRED', 'the session is over');
+  }
+}

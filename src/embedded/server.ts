@@ -1,0 +1,191 @@
+/**
+ * The development server: one ZooKeeper server in this process, all of it in memory, for development and tests.
+ * It speaks ZooKeeper's client protocol, so any ZooKeeper client can use it.
+ *
+ * Not promised: persistence (all is lost when it closes), an ensemble, TLS, SASL, quotas, containers, znodes with a
+ * time to live. Not for production: an election must outlive any one process.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, isIPv6, type Server } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { errorMessage, PetrelError } from '../errors.js';
+import { Database } from './database.js';
+import { Service } from './service.js';
+import type { SessionTraffic } from './traffic.js';
+import type { SequenceOverflow } from './tree.js';
+
+export interface DevelopmentServerOptions {
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Address to listen on. Default 127.0.0.1. There is no access control but ZooKeeper's own: keep it local. */
+  readonly host?: string;
+  /** ZooKeeper's basic time unit, and how finely sessions expire. Default 500. */
+  readonly tickTimeMs?: number;
+  /** Shortest session timeout granted. Default two ticks. */
+  readonly minSessionTimeoutMs?: number;
+  /** Longest session timeout granted. Default twenty ticks. */
+  readonly maxSessionTimeoutMs?: number;
+  /** What sequence counters do past 2147483647. Default `wraps`. */
+  readonly sequenceOverflow?: SequenceOverflow;
+  readonly logger?: Logger;
+}
+
+export interface DevelopmentServer extends AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /** `host:port`, as clients take it. */
+  readonly connectString: string;
+  /** Ends a session at once, as if nothing had been heard of it for its timeout. False when there is no such session. */
+  expireSession(id: bigint): boolean;
+  /** What each session has sent, and been told by watches, since the server started; ended sessions included. */
+  requestCounts(): Map<bigint, SessionTraffic>;
+  /** Breaks every connection. Sessions live on, and clients may connect again. */
+  dropConnections(): void;
+  /** Stops answering, as a stopped process does: connections are still taken, and nothing is ever said on them. */
+  freeze(): void;
+  /** Ends a freeze. Sessions whose time is over expire before anything that waits is read. */
+  resume(): void;
+  /**
+   * Makes `next` the sequence of the next sequential znode under `path`: for rehearsing what happens when a
+   * counter passes 2147483647. Throws `PetrelError` (INVALID) when there is no such znode.
+   */
+  setNextSequence(path: string, next: number): void;
+  /** Breaks every connection, stops listening, and lets go of everything. May be called twice. */
+  close(): Promise<void>;
+}
+
+const defaultTickTimeMs = 500;
+const durationMs = z.number().int().positive();
+
+const optionsSchema = z.object({
+  port: z.number().int().min(0).max(65_535).default(0),
+  host: z.string().min(1).default('127.0.0.1'),
+  tickTimeMs: durationMs.default(defaultTickTimeMs),
+  minSessionTimeoutMs: durationMs.optional(),
+  maxSessionTimeoutMs: durationMs.optional(),
+  sequenceOverflow: z.enum(['wraps', 'sticks']).default('wraps'),
+});
+
+/** Starts a development server. Throws `PetrelError`: INVALID for bad options, FAILED when it can't listen. */
+export async function startDevelopmentServer(
+  options: DevelopmentServerOptions = {},
+): Promise<DevelopmentServer> {
+  const { logger, ...rest } = options;
+  const settings = readOptions(rest);
+  const database = new Database({
+    tickTimeMs: settings.tickTimeMs,
+    minTimeoutMs: settings.minSessionTimeoutMs,
+    maxTimeoutMs: settings.maxSessionTimeoutMs,
+    sequenceOverflow: settings.sequenceOverflow,
+    secret: randomUUID(),
+    startedAtMs: nowMs(),
+    startZxid: startZxid(nowMs()),
+  });
+  const service = new Service({ database, nowMs, logger });
+  const server = createServer((socket) => service.accept(socket));
+  const port = await listen(server, settings.host, settings.port);
+  const stopTicking = tick(settings.tickTimeMs, () => service.expireOverdue());
+  return developmentServer({ database, service, server, host: settings.host, port, stopTicking });
+}
+
+interface Parts {
+  readonly database: Database;
+  readonly service: Service;
+  readonly server: Server;
+  readonly host: string;
+  readonly port: number;
+  readonly stopTicking: () => void;
+}
+
+function developmentServer({ database, service, server, host, port, stopTicking }: Parts): DevelopmentServer {
+  const close = async () => {
+    stopTicking();
+    const closed = server.listening ? once(server, 'close') : undefined;
+    server.close();
+    service.dropConnections();
+    await closed;
+  };
+  return {
+    host,
+    port,
+    connectString: `${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    expireSession: (id) => service.endSession(id),
+    requestCounts: () => service.traffic.snapshot(),
+    dropConnections: () => service.dropConnections(),
+    freeze: () => service.setFrozen(true),
+    resume: () => service.setFrozen(false),
+    setNextSequence(path, next) {
+      try {
+        database.setNextSequence(path, next);
+      } catch (cause) {
+        throw new PetrelError('INVALID', `there is no znode ${path} whose sequence could be set`, { cause });
+      }
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function readOptions(options: Omit<DevelopmentServerOptions, 'logger'>) {
+  const parsed = optionsSchema.safeParse(options);
+  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
+  const { tickTimeMs } = parsed.data;
+  const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = parsed.data;
+  if (minSessionTimeoutMs > maxSessionTimeoutMs) {
+    throw invalid(
+      `minSessionTimeoutMs ${minSessionTimeoutMs} is above maxSessionTimeoutMs ${maxSessionTimeoutMs}`,
+    );
+  }
+  return { ...parsed.data, minSessionTimeoutMs, maxSessionTimeoutMs };
+}
+
+function invalid(reason: string): PetrelError {
+  return new PetrelError('INVALID', `options of the development server: ${reason}`);
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (cause) {
+    const message = `the development server can't listen on ${host}:${port}: ${errorMessage(cause)}`;
+    throw new PetrelError('FAILED', message, { cause });
+  }
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : port;
+}
+
+/** Wall-clock time that runs evenly even when the machine's clock is set. */
+function nowMs(): number {
+  return Math.floor(performance.timeOrigin + performance.now());
+}
+
+/**
+ * As if each start of the server were a new epoch of an ensemble. A client that comes back to a server started anew
+ * then learns that its session is over, instead of being sent away for having seen later zxids; and a fencing token
+ * is never given out twice.
+ */
+function startZxid(startedAtMs: number): bigint {
+  const secondsSince2024 = Math.floor((startedAtMs - Date.UTC(2024, 0)) / 1000);
+  return BigInt(secondsSince2024) << 32n;
+}
+
+/** Calls `work` at every whole tick. The returned function ends it. */
+function tick(tickTimeMs: number, work: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const schedule = () => {
+    timer = setTimeout(
+      () => {
+        work();
+        schedule();
+      },
+      tickTimeMs - (nowMs() % tickTimeMs),
+    );
+  };
+  schedule();
+  return () => clearTimeout(timer);
+}

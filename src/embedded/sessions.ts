@@ -1,0 +1,109 @@
+/**
+ * Sessions and their expiry. Deterministic: time and the secret are handed in. Sessions expire in buckets of one
+ * tick, as in ZooKeeper: no earlier than their timeout after the last sign of life, and up to one tick later.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+export interface Session {
+  readonly id: bigint;
+  readonly password: Buffer;
+  readonly timeoutMs: number;
+}
+
+export interface SessionLimits {
+  readonly tickTimeMs: number;
+  readonly minTimeoutMs: number;
+  readonly maxTimeoutMs: number;
+}
+
+export interface SessionOptions extends SessionLimits {
+  /** Passwords are made from this. */
+  readonly secret: string;
+  /** When these sessions began to be numbered: ids of later starts are greater. */
+  readonly startedAtMs: number;
+}
+
+interface Entry {
+  timeoutMs: number;
+  expiresAtMs: number;
+}
+
+const passwordBytes = 16;
+const serverId = 1n;
+
+export class SessionTable {
+  readonly #sessions = new Map<bigint, Entry>();
+  readonly #options: SessionOptions;
+  #nextId: bigint;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#nextId = firstSessionId(options.startedAtMs);
+  }
+
+  get ids(): bigint[] {
+    return [...this.#sessions.keys()];
+  }
+
+  has(id: bigint): boolean {
+    return this.#sessions.has(id);
+  }
+
+  open(askedTimeoutMs: number, nowMs: number): Session {
+    const id = this.#nextId;
+    this.#nextId += 1n;
+    const timeoutMs = this.#granted(askedTimeoutMs);
+    this.#sessions.set(id, { timeoutMs, expiresAtMs: this.#bucket(nowMs + timeoutMs) });
+    return { id, password: this.#passwordOf(id), timeoutMs };
+  }
+
+  /** Undefined when there is no such session any more, or the password is not its own. */
+  resume(id: bigint, password: Buffer, askedTimeoutMs: number, nowMs: number): Session | undefined {
+    const entry = this.#sessions.get(id);
+    const expected = this.#passwordOf(id);
+    if (!entry || password.length !== expected.length || !timingSafeEqual(password, expected))
+      return undefined;
+    entry.timeoutMs = this.#granted(askedTimeoutMs);
+    this.touch(id, nowMs);
+    return { id, password: expected, timeoutMs: entry.timeoutMs };
+  }
+
+  /** A sign of life. False when the session is over. */
+  touch(id: bigint, nowMs: number): boolean {
+    const entry = this.#sessions.get(id);
+    if (!entry) return false;
+    entry.expiresAtMs = this.#bucket(nowMs + entry.timeoutMs);
+    return true;
+  }
+
+  end(id: bigint): boolean {
+    return this.#sessions.delete(id);
+  }
+
+  /** Sessions that should be over by now. They live on until `end` is called. */
+  overdue(nowMs: number): bigint[] {
+    return this.ids.filter((id) => (this.#sessions.get(id)?.expiresAtMs ?? 0) <= nowMs);
+  }
+
+  #granted(askedMs: number): number {
+    const { minTimeoutMs, maxTimeoutMs } = this.#options;
+    return Math.min(Math.max(askedMs, minTimeoutMs), maxTimeoutMs);
+  }
+
+  #bucket(atMs: number): number {
+    const { tickTimeMs } = this.#options;
+    return (Math.floor(atMs / tickTimeMs) + 1) * tickTimeMs;
+  }
+
+  #passwordOf(id: bigint): Buffer {
+    const hash = createHash('sha256').update(`${this.#options.secret} ${id}`).digest();
+    return hash.subarray(0, passwordBytes);
+  }
+}
+
+/** Like ZooKeeper's: the server's number in the top byte, then five bytes of the time, then a counter. */
+function firstSessionId(startedAtMs: number): bigint {
+  const time = BigInt.asUintN(64, BigInt(Math.floor(startedAtMs)) << 24n) >> 8n;
+  return BigInt.asIntN(64, time | (serverId << 56n));
+}

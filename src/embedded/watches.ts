@@ -1,0 +1,118 @@
+/**
+ * Watches: who is to be told of the next change of what. A watcher is a connection, known by a number; its watches
+ * end with it. Watches are left on the server by reads, fire once, and say only that something changed.
+ */
+
+import { ancestorsOf } from './paths.js';
+import type { Change } from './tree.js';
+
+export type EventType = 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
+/** `once` is the usual watch; `persistent` fires until removed; `recursive` does so for the whole subtree. */
+export type WatchMode = 'once' | 'persistent' | 'recursive';
+export type WatchKind = 'data' | 'children';
+
+export interface Notification {
+  readonly watcher: number;
+  readonly type: EventType;
+  readonly path: string;
+}
+
+export class WatchTable {
+  readonly #tables: Record<WatchKind, KindTable> = { data: new KindTable(), children: new KindTable() };
+
+  get count(): number {
+    return this.#tables.data.count + this.#tables.children.count;
+  }
+
+  add(kind: WatchKind, path: string, watcher: number, mode: WatchMode = 'once'): void {
+    this.#tables[kind].add(path, watcher, mode);
+  }
+
+  has(kind: WatchKind | 'any', path: string, watcher: number): boolean {
+    return this.#select(kind).some((table) => table.has(path, watcher));
+  }
+
+  /** False when there was none. */
+  remove(kind: WatchKind | 'any', path: string, watcher: number): boolean {
+    return this.#select(kind).filter((table) => table.remove(path, watcher)).length > 0;
+  }
+
+  removeWatcher(watcher: number): void {
+    for (const table of this.#select('any')) table.removeWatcher(watcher);
+  }
+
+  /** Whom a change concerns, in the order in which they are to be told. Uses up their watches. */
+  fire({ type, path }: Change): Notification[] {
+    const { data, children } = this.#tables;
+    const parent = path.slice(0, path.lastIndexOf('/')) || '/';
+    const ofNode = data.fire(path, type);
+    if (type === 'dataChanged') return notify(ofNode, type, path);
+    const ofChildren = type === 'deleted' ? children.fire(path, type) : [];
+    const ofParent = children.fire(parent, 'childrenChanged');
+    return [
+      // A connection that watches both data and children hears of a deletion once.
+      ...notify(new Set([...ofNode, ...ofChildren]), type, path),
+      ...notify(ofParent, 'childrenChanged', parent),
+    ];
+  }
+
+  #select(kind: WatchKind | 'any'): KindTable[] {
+    return kind === 'any' ? Object.values(this.#tables) : [this.#tables[kind]];
+  }
+}
+
+function notify(watchers: Iterable<number>, type: EventType, path: string): Notification[] {
+  return [...watchers].map((watcher) => ({ watcher, type, path }));
+}
+
+/** Watches of one kind. Several watches of one watcher on one path are one, of the newest mode, as in ZooKeeper. */
+class KindTable {
+  readonly #byPath = new Map<string, Map<number, WatchMode>>();
+  readonly #byWatcher = new Map<number, Set<string>>();
+
+  get count(): number {
+    return [...this.#byPath.values()].reduce((sum, watchers) => sum + watchers.size, 0);
+  }
+
+  add(path: string, watcher: number, mode: WatchMode): void {
+    const watchers = this.#byPath.get(path) ?? new Map<number, WatchMode>();
+    this.#byPath.set(path, watchers.set(watcher, mode));
+    const paths = this.#byWatcher.get(watcher) ?? new Set<string>();
+    this.#byWatcher.set(watcher, paths.add(path));
+  }
+
+  has(path: string, watcher: number): boolean {
+    return this.#byPath.get(path)?.has(watcher) ?? false;
+  }
+
+  remove(path: string, watcher: number): boolean {
+    const watchers = this.#byPath.get(path);
+    if (!watchers?.delete(watcher)) return false;
+    if (watchers.size === 0) this.#byPath.delete(path);
+    const paths = this.#byWatcher.get(watcher);
+    paths?.delete(path);
+    if (paths?.size === 0) this.#byWatcher.delete(watcher);
+    return true;
+  }
+
+  removeWatcher(watcher: number): void {
+    for (const path of [...(this.#byWatcher.get(watcher) ?? [])]) this.remove(path, watcher);
+  }
+
+  fire(path: string, type: EventType): number[] {
+    const fired = new Set<number>();
+    for (const [watcher, mode] of [...(this.#byPath.get(path) ?? [])]) {
+      if (mode === 'recursive' && type === 'childrenChanged') continue;
+      fired.add(watcher);
+      if (mode === 'once') this.remove(path, watcher);
+    }
+    if (type !== 'childrenChanged') for (const watcher of this.#recursiveAbove(path)) fired.add(watcher);
+    return [...fired];
+  }
+
+  *#recursiveAbove(path: string): Generator<number> {
+    for (const ancestor of ancestorsOf(path)) {
+      for (const [watcher, mode] of this.#byPath.get(ancestor) ?? []) if (mode === 'recursive') yield watcher;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * For your own tests: a ZooKeeper development server that runs inside the test's process.
+ *
+ * ```ts
+ * await using server = await startDevelopmentServer();
+ * const petrel = … connect to server.connectString …
+ * ```
+ */
+
+export {
+  type DevelopmentServer,
+  type DevelopmentServerOptions,
+  startDevelopmentServer,
+} from './embedded/server.js';
+export type { SessionTraffic } from './embedded/traffic.js';
+export type { SequenceOverflow } from './embedded/tree.js';

@@ -1,0 +1,345 @@
+/**
+ * A ZooKeeper client of the barest kind, for what no client library lets a test do: choose a session's password,
+ * send any request at any time, see every reply as it came. Without reconnection, pings and retries.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type Acl, openAcl } from '../../src/embedded/acl.js';
+import { type ErrorCode, errorCodes } from '../../src/embedded/errors.js';
+import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
+import {
+  authOpcode,
+  type Opcode,
+  opcodes,
+  readAcl,
+  writeAcl,
+  writeStrings,
+} from '../../src/embedded/records.js';
+import type { Stat } from '../../src/embedded/tree.js';
+
+export interface Handshake {
+  readonly timeoutMs?: number;
+  readonly sessionId?: bigint;
+  readonly password?: Buffer;
+  readonly lastZxidSeen?: bigint;
+}
+
+export interface Reply {
+  readonly error: ErrorCode | 'OK' | number;
+  readonly zxid: bigint;
+  readonly body: JuteReader;
+}
+
+export interface Event {
+  readonly type: number;
+  readonly path: string;
+}
+
+export const eventTypes = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;
+
+/** What the server said instead of a reply. */
+export class Disconnected extends Error {}
+
+export class WireClient implements AsyncDisposable {
+  /** Every notification so far, oldest first. */
+  readonly events: Event[] = [];
+  sessionId = 0n;
+  password: Buffer = Buffer.alloc(0);
+  timeoutMs = 0;
+  readonly #socket: Socket;
+  readonly #waiting: { resolve: (packet: JuteReader) => void; reject: (error: Error) => void }[] = [];
+  #pending = Buffer.alloc(0);
+  #xid = 0;
+  #shakingHands = true;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (bytes) => this.#receive(bytes));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      for (const { reject } of this.#waiting.splice(0))
+        reject(new Disconnected('the server closed the connection'));
+    });
+  }
+
+  /** Connected on TCP, with nothing said yet. */
+  static async dial(address: string): Promise<WireClient> {
+    const colon = address.lastIndexOf(':');
+    const socket = connect(Number(address.slice(colon + 1)), address.slice(0, colon));
+    const client = new WireClient(socket);
+    await once(socket, 'connect');
+    return client;
+  }
+
+  /** A client with a session. When the server grants none, `sessionId` is 0n. */
+  static async connect(address: string, handshake: Handshake = {}): Promise<WireClient> {
+    const client = await WireClient.dial(address);
+    await client.shakeHands(handshake);
+    return client;
+  }
+
+  get closed(): boolean {
+    return this.#socket.closed;
+  }
+
+  async shakeHands({
+    timeoutMs = 10_000,
+    sessionId = 0n,
+    password,
+    lastZxidSeen = 0n,
+  }: Handshake): Promise<void> {
+    const request = new JuteWriter().int(0).long(lastZxidSeen).int(timeoutMs).long(sessionId);
+    this.sendRaw(
+      request
+        .buffer(password ?? Buffer.alloc(16))
+        .bool(false)
+        .packet(),
+    );
+    const response = await this.#nextPacket();
+    response.int();
+    this.timeoutMs = response.int();
+    this.sessionId = response.long();
+    this.password = response.buffer() ?? Buffer.alloc(0);
+    this.#shakingHands = false;
+  }
+
+  sendRaw(bytes: Buffer): void {
+    this.#socket.write(bytes);
+  }
+
+  async request(
+    opcode: Opcode | number,
+    write: (writer: JuteWriter) => unknown = () => undefined,
+  ): Promise<Reply> {
+    this.#xid += 1;
+    const writer = new JuteWriter().int(this.#xid).int(typeof opcode === 'number' ? opcode : opcodes[opcode]);
+    write(writer);
+    this.sendRaw(writer.packet());
+    return readReply(await this.#nextPacket());
+  }
+
+  async ping(): Promise<Reply> {
+    this.sendRaw(new JuteWriter().int(-2).int(opcodes.ping).packet());
+    return readReply(await this.#nextPacket());
+  }
+
+  async authenticate(scheme: string, credentials: string): Promise<Reply> {
+    const packet = new JuteWriter().int(-4).int(authOpcode).int(0).string(scheme);
+    this.sendRaw(packet.buffer(Buffer.from(credentials)).packet());
+    return readReply(await this.#nextPacket());
+  }
+
+  async create(path: string, { data = '', acl = openAcl, flags = 0 }: CreateOptions = {}): Promise<Reply> {
+    return this.request('create', (writer) => writeCreate(writer, path, { data, acl, flags }));
+  }
+
+  async delete(path: string, version = -1): Promise<Reply> {
+    return this.request('delete', (writer) => writer.string(path).int(version));
+  }
+
+  async setData(path: string, data: string | null, version = -1): Promise<Reply> {
+    return this.request('setData', (writer) => writer.string(path).buffer(toBuffer(data)).int(version));
+  }
+
+  async read(opcode: ReadOpcode, path: string, watch = false): Promise<Reply> {
+    return this.request(opcode, (writer) => writer.string(path).bool(watch));
+  }
+
+  async stat(path: string): Promise<Stat> {
+    const reply = await this.read('exists', path);
+    if (reply.error !== 'OK') throw new Error(`exists ${path}: ${reply.error}`);
+    return readStat(reply.body);
+  }
+
+  async children(path: string): Promise<string[]> {
+    const { body } = await this.read('getChildren', path);
+    return body.vector(() => body.string()).sort();
+  }
+
+  async setAcl(path: string, acl: Acl, version = -1): Promise<Reply> {
+    return this.request('setACL', (writer) => writeAcl(writer.string(path), acl).int(version));
+  }
+
+  async getAcl(path: string): Promise<{ error: Reply['error']; acl: Acl }> {
+    const { error, body } = await this.request('getACL', (writer) => writer.string(path));
+    return { error, acl: error === 'OK' ? readAcl(body) : [] };
+  }
+
+  async multi(
+    operations: readonly MultiOperation[],
+  ): Promise<{ error: Reply['error']; results: MultiResult[] }> {
+    const { error, body } = await this.request('multi', (writer) => {
+      for (const { opcode, write } of operations) write(writer.int(opcodes[opcode]).bool(false).int(-1));
+      writer.int(-1).bool(true).int(-1);
+    });
+    return { error, results: error === 'OK' ? readMultiResults(body) : [] };
+  }
+
+  async setWatches(
+    seenZxid: bigint,
+    paths: { data?: string[]; exist?: string[]; children?: string[] },
+  ): Promise<Reply> {
+    return this.request('setWatches', (writer) => {
+      writer.long(seenZxid);
+      for (const list of [paths.data, paths.exist, paths.children]) writeStrings(writer, list ?? []);
+    });
+  }
+
+  /** Ends the session. */
+  async closeSession(): Promise<Reply> {
+    return this.request('closeSession');
+  }
+
+  /** Breaks the connection; the session lives on. */
+  async disconnect(): Promise<void> {
+    this.#socket.destroy();
+    if (!this.#socket.closed) await once(this.#socket, 'close');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.disconnect();
+  }
+
+  #nextPacket(): Promise<JuteReader> {
+    return new Promise((resolve, reject) => {
+      if (this.#socket.closed) reject(new Disconnected('the connection is closed'));
+      else this.#waiting.push({ resolve, reject });
+    });
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#pending = Buffer.concat([this.#pending, bytes]);
+    while (this.#pending.length >= 4) {
+      const end = 4 + this.#pending.readInt32BE();
+      if (this.#pending.length < end) return;
+      this.#packet(this.#pending.subarray(4, end));
+      this.#pending = this.#pending.subarray(end);
+    }
+  }
+
+  #packet(packet: Buffer): void {
+    if (!this.#shakingHands && packet.readInt32BE() === -1) {
+      const reader = readReply(new JuteReader(packet)).body;
+      const type = reader.int();
+      reader.int();
+      this.events.push({ type, path: reader.string() });
+      return;
+    }
+    this.#waiting.shift()?.resolve(new JuteReader(packet));
+  }
+}
+
+export type ReadOpcode = 'exists' | 'getData' | 'getChildren' | 'getChildren2';
+
+export interface CreateOptions {
+  readonly data?: string | null;
+  readonly acl?: Acl;
+  readonly flags?: number;
+}
+
+export interface MultiOperation {
+  readonly opcode: Opcode;
+  readonly write: (writer: JuteWriter) => unknown;
+}
+
+export interface MultiResult {
+  readonly type: number;
+  readonly error: Reply['error'];
+  readonly path?: string;
+  readonly stat?: Stat;
+}
+
+export const operations = {
+  create: (path: string, options: CreateOptions = {}): MultiOperation => ({
+    opcode: 'create',
+    write: (writer) => writeCreate(writer, path, options),
+  }),
+  create2: (path: string, options: CreateOptions = {}): MultiOperation => ({
+    opcode: 'create2',
+    write: (writer) => writeCreate(writer, path, options),
+  }),
+  delete: (path: string, version = -1): MultiOperation => ({
+    opcode: 'delete',
+    write: (writer) => writer.string(path).int(version),
+  }),
+  setData: (path: string, data: string, version = -1): MultiOperation => ({
+    opcode: 'setData',
+    write: (writer) => writer.string(path).buffer(Buffer.from(data)).int(version),
+  }),
+  check: (path: string, version = -1): MultiOperation => ({
+    opcode: 'check',
+    write: (writer) => writer.string(path).int(version),
+  }),
+};
+
+function writeCreate(
+  writer: JuteWriter,
+  path: string,
+  { data = '', acl = openAcl, flags = 0 }: CreateOptions,
+): JuteWriter {
+  return writeAcl(writer.string(path).buffer(toBuffer(data)), acl).int(flags);
+}
+
+function toBuffer(data: string | null): Buffer | null {
+  return data === null ? null : Buffer.from(data);
+}
+
+function readReply(reader: JuteReader): Reply {
+  reader.int();
+  const zxid = reader.long();
+  return { zxid, error: errorName(reader.int()), body: reader };
+}
+
+const errorNames = new Map<number, ErrorCode>();
+for (const name of Object.keys(errorCodes)) if (isErrorCode(name)) errorNames.set(errorCodes[name], name);
+
+function isErrorCode(name: string): name is ErrorCode {
+  return name in errorCodes;
+}
+
+function errorName(code: number): Reply['error'] {
+  return code === 0 ? 'OK' : (errorNames.get(code) ?? code);
+}
+
+export function readStat(reader: JuteReader): Stat {
+  return {
+    czxid: reader.long(),
+    mzxid: reader.long(),
+    ctimeMs: Number(reader.long()),
+    mtimeMs: Number(reader.long()),
+    version: reader.int(),
+    cversion: reader.int(),
+    aversion: reader.int(),
+    ephemeralOwner: reader.long(),
+    dataLength: reader.int(),
+    numChildren: reader.int(),
+    pzxid: reader.long(),
+  };
+}
+
+function readMultiResults(reader: JuteReader): MultiResult[] {
+  const results: MultiResult[] = [];
+  for (;;) {
+    const type = reader.int();
+    const done = reader.bool();
+    const error = reader.int();
+    if (done) return results;
+    results.push({ type, ...readMultiBody(reader, type), error: errorName(error) });
+  }
+}
+
+function readMultiBody(reader: JuteReader, type: number): { path?: string; stat?: Stat } {
+  switch (type) {
+    case opcodes.create:
+      return { path: reader.string() };
+    case opcodes.create2:
+      return { path: reader.string(), stat: readStat(reader) };
+    case opcodes.setData:
+      return { stat: readStat(reader) };
+    case -1:
+      reader.int();
+      return {};
+    default:
+      return {};
+  }
+}
