@@ -1,0 +1,37 @@
+/**
+ * Child processes that die with the test process, even when that is killed, where setpriv can see to it
+ * (Linux). The kernel ties them to the thread that started them, so this is for processes, not for workers.
+ */
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+
+const bound = ['--pdeathsig', 'KILL', '--'];
+let setprivWorks: boolean | undefined;
+
+export function spawnBound(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  setprivWorks ??= spawnSync('setpriv', [...bound, 'true']).status === 0;
+  return setprivWorks
+    ? spawn('setpriv', [...bound, command, ...args], options)
+    : spawn(command, [...args], options);
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export function hasExited(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Resolves when the process has ended, at once if it already had. Rejects when it could not be started. */
+export async function exitOf(child: ChildProcess): Promise<Exit> {
+  if (!hasExited(child)) await once(child, 'exit');
+  return { code: child.exitCode, signal: child.signalCode };
+}
+
+/** SIGKILL, and the proof that it worked. */
+export async function killAndWait(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await exitOf(child);
+}

@@ -1,0 +1,55 @@
+/**
+ * Work that is done once for a whole test run, when the first test asks for it: tests run in processes of
+ * their own, so they ask the main process, over HTTP on the loopback interface.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inject } from 'vitest';
+import { errorMessage } from '../../src/errors.js';
+
+export type Task = () => Promise<string>;
+
+export interface OncePerRunServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** In the main process: offers tasks by name. Each runs at most once; a failure is everybody's. */
+export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Promise<OncePerRunServer> {
+  const begun = new Map<string, Promise<string>>();
+  const resultOf = (name: string): Promise<string> => {
+    const task = tasks[name] ?? (() => Promise.reject(new Error(`no task named ${name}`)));
+    const result = begun.get(name) ?? task();
+    begun.set(name, result);
+    return result;
+  };
+  const server = createServer((request, response) => {
+    resultOf((request.url ?? '/').slice(1)).then(
+      (result) => response.end(result),
+      (error: unknown) => response.writeHead(500).end(errorMessage(error)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${portOf(server.address())}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** In a test: the result of a task. Rejects with the task's own message when it failed. */
+export async function oncePerRun(task: string): Promise<string> {
+  const response = await fetch(`${inject('oncePerRunUrl')}/${task}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string')
+    throw new Error('the server does not listen on a port');
+  return address.port;
+}

@@ -1,0 +1,55 @@
+/**
+ * Free TCP ports on the loopback interface. They are taken below the range from which the kernel hands out
+ * ports by itself, so that a server which is killed and started again finds its port still free. Nobody is
+ * kept from taking one between the moment it is let go here and the moment it is bound: callers try again.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+
+const lowestPort = 20_000;
+const highestPort = 32_700;
+
+/** `count` different ports, all held open until the last one is known. */
+export async function freePorts(count: number): Promise<number[]> {
+  const holders: Holder[] = [];
+  try {
+    while (holders.length < count) holders.push(await holdOne());
+    return holders.map(({ port }) => port);
+  } finally {
+    await Promise.all(holders.map(({ server }) => closeServer(server)));
+  }
+}
+
+interface Holder {
+  readonly server: Server;
+  readonly port: number;
+}
+
+async function holdOne(): Promise<Holder> {
+  for (;;) {
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    const server = createServer();
+    try {
+      await listen(server, port);
+      return { server, port };
+    } catch (error) {
+      if (!isAddressInUse(error)) throw error;
+    }
+  }
+}
+
+/** Listens on 127.0.0.1; rejects with the socket's own error. */
+export async function listen(server: Server, port: number): Promise<void> {
+  server.listen({ host: '127.0.0.1', port });
+  await once(server, 'listening');
+}
+
+export async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  server.close();
+  await once(server, 'close');
+}
+
+export function isAddressInUse(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+}

@@ -1,0 +1,55 @@
+/**
+ * Waiting for a condition instead of for a time. Polls, because what tests wait for lies in other processes
+ * that tell nobody. Promises nothing about what happened between two polls.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { errorMessage } from '../../src/errors.js';
+
+export interface UntilOptions {
+  /** Fails after this time. Default 10 s; generous, since only a failing test ever spends it. */
+  readonly timeoutMs?: number;
+  readonly intervalMs?: number;
+  /** What is being waited for, for the failure's message. */
+  readonly describe?: string;
+}
+
+/**
+ * Calls `probe` until it returns something other than false, null or undefined, and returns that. A probe
+ * that throws has not succeeded yet. Throws when the time is over, telling what the last probe gave.
+ */
+export async function until<T>(
+  probe: () => T | Promise<T>,
+  options: UntilOptions = {},
+): Promise<Exclude<T, false | null | undefined>> {
+  const { timeoutMs = 10_000, intervalMs = 20, describe = 'the condition' } = options;
+  const startedAtMs = performance.now();
+  for (;;) {
+    const attempt = await tryOnce(probe);
+    if (attempt.succeeded) return attempt.value;
+    if (performance.now() - startedAtMs >= timeoutMs) {
+      throw new Error(`waited ${timeoutMs} ms for ${describe}; the last look ${attempt.saw}`, {
+        cause: attempt.cause,
+      });
+    }
+    await sleep(intervalMs);
+  }
+}
+
+type Attempt<T> =
+  | { readonly succeeded: true; readonly value: Exclude<T, false | null | undefined> }
+  | { readonly succeeded: false; readonly saw: string; readonly cause?: unknown };
+
+async function tryOnce<T>(probe: () => T | Promise<T>): Promise<Attempt<T>> {
+  try {
+    const value = await probe();
+    if (isSuccess(value)) return { succeeded: true, value };
+    return { succeeded: false, saw: `gave ${inspect(value)}` };
+  } catch (error) {
+    return { succeeded: false, saw: `failed: ${errorMessage(error)}`, cause: error };
+  }
+}
+
+function isSuccess<T>(value: T): value is Exclude<T, false | null | undefined> {
+  return value !== false && value !== null && value !== undefined;
+}

@@ -1,0 +1,53 @@
+/** The one place that decides which ZooKeeper the tests run against. */
+import { errorMessage } from '../../../src/errors.js';
+import { dockerIsMissing } from './docker.js';
+import { embeddedIsMissing } from './embedded.js';
+import { javaIsMissing } from './java.js';
+
+export type ZooKeeperKind = 'docker' | 'java' | 'embedded';
+
+export interface ZooKeeperChoice {
+  readonly kind: ZooKeeperKind;
+  /** The Docker image; of use to Docker alone. */
+  readonly image: string;
+  /** For people: what was chosen, and why nothing better was. */
+  readonly description: string;
+}
+
+const kinds: readonly ZooKeeperKind[] = ['docker', 'java', 'embedded'];
+const defaultImage = 'zookeeper:3.9';
+
+/**
+ * `PETREL_TEST_ZOOKEEPER` names the kind; an explicit choice that can't be had is an error. `auto`, the
+ * default, takes the first of docker, java and embedded that can be had.
+ */
+export async function chooseZooKeeper(env: NodeJS.ProcessEnv = process.env): Promise<ZooKeeperChoice> {
+  const wish = env.PETREL_TEST_ZOOKEEPER ?? 'auto';
+  const image = env.PETREL_TEST_ZOOKEEPER_IMAGE ?? defaultImage;
+  const wanted = kinds.filter((kind) => wish === kind || wish === 'auto');
+  if (wanted.length === 0) {
+    throw new Error(`PETREL_TEST_ZOOKEEPER is ${wish}; it may be auto, ${kinds.join(', ')}`);
+  }
+  const refusals: string[] = [];
+  for (const kind of wanted) {
+    const refusal = await whyNot(kind, image);
+    if (refusal === undefined) return { kind, image, description: describe(kind, image, refusals) };
+    refusals.push(`not ${kind}: ${refusal}`);
+  }
+  throw new Error(`PETREL_TEST_ZOOKEEPER=${wish} can't be had: ${refusals.join('; ')}`);
+}
+
+async function whyNot(kind: ZooKeeperKind, image: string): Promise<string | undefined> {
+  if (kind === 'java') return javaIsMissing();
+  if (kind === 'embedded') return embeddedIsMissing();
+  return dockerIsMissing(image).catch(errorMessage);
+}
+
+function describe(kind: ZooKeeperKind, image: string, refusals: readonly string[]): string {
+  const names = {
+    docker: `docker, image ${image}`,
+    java: 'java, as installed on this machine',
+    embedded: "embedded, Petrel's own development server",
+  };
+  return [names[kind], ...refusals].join('; ');
+}

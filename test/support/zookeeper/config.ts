@@ -1,0 +1,52 @@
+/** The zoo.cfg of a test server; the same for every kind that reads one. */
+import type { ServerOptions } from './server.js';
+
+export interface ConfigPlace {
+  readonly dataDir: string;
+  readonly clientAddress: string;
+  readonly clientPort: number;
+  /** `server.N=…` lines; none for a single server. */
+  readonly peers: readonly string[];
+  readonly secure?: SecurePlace;
+}
+
+export interface SecurePlace {
+  readonly port: number;
+  readonly keyStorePath: string;
+  readonly trustStorePath: string;
+}
+
+export function zooConfig(place: ConfigPlace, options: ServerOptions): string {
+  const lines = [
+    `tickTime=${options.tickTimeMs ?? 500}`,
+    // Now and then an election goes wrong, in ZooKeeper itself, and costs this long.
+    'initLimit=10',
+    `syncLimit=${options.syncLimitTicks ?? 5}`,
+    `dataDir=${place.dataDir}`,
+    `clientPort=${place.clientPort}`,
+    `clientPortAddress=${place.clientAddress}`,
+    'admin.enableServer=false',
+    '4lw.commands.whitelist=*',
+    'maxClientCnxns=0',
+    // Tests end servers, not the machine under them.
+    'forceSync=no',
+    ...place.peers,
+    ...(place.secure === undefined ? [] : tlsConfig(place.clientAddress, place.secure, options)),
+    ...(options.extraConfig ?? []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function tlsConfig(address: string, secure: SecurePlace, options: ServerOptions): string[] {
+  return [
+    `secureClientPort=${secure.port}`,
+    `secureClientPortAddress=${address}`,
+    'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
+    'ssl.keyStore.type=PEM',
+    `ssl.keyStore.location=${secure.keyStorePath}`,
+    'ssl.trustStore.type=PEM',
+    `ssl.trustStore.location=${secure.trustStorePath}`,
+    `ssl.clientAuth=${options.tls?.clientAuth ?? 'need'}`,
+    'ssl.hostnameVerification=false',
+  ];
+}

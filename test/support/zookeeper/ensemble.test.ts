@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import {
+  sharedZooKeeper,
+  startEnsemble,
+  startZooKeeper,
+  supportsEnsemble,
+  supportsServerFaults,
+  type TestServer,
+  uniqueRoot,
+} from '../ensemble.js';
+import { until } from '../until.js';
+import { serverMode } from './four-letter-word.js';
+
+describe('the ZooKeeper of the tests', () => {
+  it('has one server that all tests share', async () => {
+    const address = await sharedZooKeeper();
+    expect(await sharedZooKeeper()).toBe(address);
+    expect(await serverMode(address)).toBe('standalone');
+    expect(uniqueRoot()).not.toBe(uniqueRoot());
+  });
+
+  it('starts a server of the test’s own, and stops it', async () => {
+    const server = await startZooKeeper();
+    expect(server.connectString).not.toBe(await sharedZooKeeper());
+    expect(await server.isLeader()).toBe(true);
+    expect(await server.fourLetterWord('ruok')).toBe('imok');
+    await server.stop();
+    expect(await server.isLeader()).toBe(false);
+  });
+});
+
+describe.skipIf(!supportsServerFaults)('a single server', () => {
+  it('can be killed and started again at the same address', async () => {
+    await using server = await startZooKeeper();
+    const address = server.connectString;
+    await server.kill9();
+    await expect(server.fourLetterWord('srvr')).rejects.toThrow('ECONNREFUSED');
+    await server.restart();
+    expect(server.connectString).toBe(address);
+    expect(await server.isLeader()).toBe(true);
+  });
+
+  it('can be frozen: it takes connections and says nothing', async () => {
+    await using server = await startZooKeeper();
+    await server.pause();
+    await expect(server.fourLetterWord('srvr')).rejects.toThrow('did not answer');
+    await server.resume();
+    await server.ready();
+  });
+
+  it('takes its tick time and lines for its configuration', async () => {
+    await using server = await startZooKeeper({ tickTimeMs: 400, extraConfig: ['maxSessionTimeout=77000'] });
+    const conf = await server.fourLetterWord('conf');
+    expect(conf).toContain('tickTime=400');
+    expect(conf).toContain('maxSessionTimeout=77000');
+  });
+});
+
+describe.skipIf(!supportsEnsemble)('an ensemble', () => {
+  it('elects a new leader when its leader is killed, and takes the old one back', async () => {
+    await using ensemble = await startEnsemble(3);
+    expect(ensemble.connectString.split(',')).toHaveLength(3);
+    const first = await ensemble.leader();
+    await first.kill9();
+    expect(await ensemble.leader()).not.toBe(first);
+    await first.restart();
+  });
+
+  it('cuts a server off from the others while clients still reach it, and heals', async () => {
+    await using ensemble = await startEnsemble(3);
+    const leader = await ensemble.leader();
+    const index = ensemble.servers.findIndex((server) => server !== leader);
+    const follower = at(ensemble.servers, index);
+    await ensemble.isolate(index);
+    await until(() => follower.fourLetterWord('srvr').then((answer) => !answer.includes('Mode:')), {
+      describe: 'the server to find that it is alone',
+    });
+    expect(await ensemble.leader()).toBe(leader);
+    await ensemble.heal();
+    await ensemble.ready();
+  });
+});
+
+function at(servers: readonly TestServer[], index: number): TestServer {
+  const server = servers[index];
+  if (server === undefined) throw new Error(`no server ${index}`);
+  return server;
+}

@@ -1,0 +1,108 @@
+/**
+ * The network between the servers of one ensemble, each link a proxy, so that servers can be cut off from
+ * one another while their clients stay connected. Every server is given its own view of the others.
+ */
+import { startProxy, type TcpProxy } from '../proxy.js';
+import type { PeerNetwork } from './server-ensemble.js';
+
+/** Where a server really listens for its peers, on 127.0.0.1. */
+export interface PeerPorts {
+  readonly quorum: number;
+  readonly election: number;
+}
+
+interface Link {
+  readonly from: number;
+  readonly to: number;
+  readonly quorum: TcpProxy;
+  readonly election: TcpProxy;
+}
+
+export class PeerLinks implements PeerNetwork {
+  readonly #peers: readonly PeerPorts[];
+  readonly #links: Link[] = [];
+
+  private constructor(peers: readonly PeerPorts[]) {
+    this.#peers = peers;
+  }
+
+  static async start(peers: readonly PeerPorts[]): Promise<PeerLinks> {
+    const links = new PeerLinks(peers);
+    for (const from of peers.keys()) {
+      for (const to of peers.keys()) if (to !== from) await links.#connect(from, to);
+    }
+    return links;
+  }
+
+  /** The `server.N=` lines as server `index` is to see them: itself where it is, the others behind the links. */
+  viewOf(index: number): string[] {
+    return this.#peers.map((peer, to) => {
+      const seen = to === index ? peer : this.#link(index, to);
+      return `server.${to + 1}=127.0.0.1:${portOf(seen.quorum)}:${portOf(seen.election)}`;
+    });
+  }
+
+  async isolate(index: number): Promise<void> {
+    for (const link of this.#links) {
+      if (link.from !== index && link.to !== index) continue;
+      link.quorum.blackHole();
+      link.election.blackHole();
+    }
+  }
+
+  async heal(): Promise<void> {
+    await Promise.all(this.#links.flatMap(({ quorum, election }) => [quorum.heal(), election.heal()]));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#links.flatMap(({ quorum, election }) => [quorum.stop(), election.stop()]));
+  }
+
+  async #connect(from: number, to: number): Promise<void> {
+    const { quorum, election } = this.#peer(to);
+    this.#links.push({
+      from,
+      to,
+      quorum: await startProxy({ target: `127.0.0.1:${quorum}` }),
+      election: await startProxy({
+        target: `127.0.0.1:${election}`,
+        rewriter: () => this.#introducer(from, to),
+      }),
+    });
+  }
+
+  /**
+   * A server introduces itself on the election port with its own address, and is called back there: past the
+   * links. So the introduction, the first that is sent, is given the address by which the other may call it.
+   */
+  #introducer(from: number, to: number): (chunk: Buffer) => Buffer {
+    const own = `127.0.0.1:${this.#peer(from).election}`;
+    const seen = this.#link(to, from).election.address;
+    let introduced = false;
+    return (chunk) => {
+      if (introduced) return chunk;
+      introduced = true;
+      const text = chunk.toString('latin1');
+      if (own.length !== seen.length || !text.includes(own)) {
+        throw new Error(`server ${from + 1} did not introduce itself as ${own}: ${chunk.toString('hex')}`);
+      }
+      return Buffer.from(text.replace(own, seen), 'latin1');
+    };
+  }
+
+  #peer(index: number): PeerPorts {
+    const peer = this.#peers[index];
+    if (peer === undefined) throw new Error(`no server ${index} in an ensemble of ${this.#peers.length}`);
+    return peer;
+  }
+
+  #link(from: number, to: number): Link {
+    const link = this.#links.find((one) => one.from === from && one.to === to);
+    if (link === undefined) throw new Error(`no link from server ${from} to server ${to}`);
+    return link;
+  }
+}
+
+function portOf(place: number | TcpProxy): number {
+  return typeof place === 'number' ? place : place.port;
+}

@@ -1,0 +1,58 @@
+/** Several servers and the network between them, whatever both are made of. */
+import { until } from '../until.js';
+import type { RestartOptions, TestEnsemble, TestServer } from './server.js';
+
+export interface PeerNetwork {
+  isolate(index: number): Promise<void>;
+  heal(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export class ServerEnsemble implements TestEnsemble {
+  readonly servers: readonly TestServer[];
+  readonly #network: PeerNetwork;
+
+  constructor(servers: readonly TestServer[], network: PeerNetwork) {
+    this.servers = servers;
+    this.#network = network;
+  }
+
+  get connectString(): string {
+    return this.servers.map((server) => server.connectString).join(',');
+  }
+
+  async restart(options?: RestartOptions): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.restart(options)));
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.ready()));
+  }
+
+  leader(): Promise<TestServer> {
+    return until(
+      async () => {
+        const leads = await Promise.all(this.servers.map((server) => server.isLeader()));
+        return this.servers.find((_, index) => leads[index]);
+      },
+      { timeoutMs: 60_000, describe: 'a leader of the ensemble' },
+    );
+  }
+
+  isolate(index: number): Promise<void> {
+    return this.#network.isolate(index);
+  }
+
+  heal(): Promise<void> {
+    return this.#network.heal();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.stop()));
+    await this.#network.stop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
