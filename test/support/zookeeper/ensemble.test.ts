@@ -1,13 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type CertificateFiles, makeCertificate } from '../certificates.js';
 import {
   sharedZooKeeper,
   startEnsemble,
   startZooKeeper,
   supportsEnsemble,
+  supportsServerConfig,
   supportsServerFaults,
   type TestServer,
   uniqueRoot,
 } from '../ensemble.js';
+import { parseAddress } from '../proxy.js';
 import { until } from '../until.js';
 import { serverMode } from './four-letter-word.js';
 
@@ -55,6 +63,37 @@ describe.skipIf(!supportsServerFaults)('a single server', () => {
     expect(conf).toContain('maxSessionTimeout=77000');
   });
 });
+
+describe.skipIf(!supportsServerConfig)('a server with TLS', () => {
+  it('serves those whose certificate it trusts, and only those', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'petrel-tls-'));
+    onTestFinished(() => rm(dir, { recursive: true }));
+    const own = await makeCertificate(dir, 'server');
+    const client = await makeCertificate(dir, 'client');
+    await using server = await startZooKeeper({
+      tls: { keyStorePath: own.keyStorePath, trustStorePath: client.certificatePath },
+    });
+    expect(await askSecurely(server, own, client)).toContain('Mode: standalone');
+    await expect(askSecurely(server, own, own)).rejects.toThrow();
+    expect(await server.isLeader()).toBe(true);
+  });
+});
+
+/** `srvr` over TLS, as a client that trusts `server` and shows the certificate of `client`. */
+async function askSecurely(
+  { secureConnectString }: TestServer,
+  server: CertificateFiles,
+  client: CertificateFiles,
+): Promise<string> {
+  const socket = connect({
+    ...parseAddress(secureConnectString),
+    ca: await readFile(server.certificatePath),
+    key: await readFile(client.keyPath),
+    cert: await readFile(client.certificatePath),
+  });
+  socket.write('srvr');
+  return text(socket);
+}
 
 describe.skipIf(!supportsEnsemble)('an ensemble', () => {
   it('elects a new leader when its leader is killed, and takes the old one back', async () => {
