@@ -1,0 +1,92 @@
+/**
+ * ZooKeeper connection strings: `host[:port],host[:port]…[/chroot]`, checked here because the client library
+ * takes nearly anything. Whether a host exists is not checked.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+import { PetrelError } from '../errors.js';
+
+export interface Server {
+  /** A name or an address, IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ConnectionString {
+  /** At least one, each once. */
+  readonly servers: readonly Server[];
+  /** Path under which everything happens, such as `/apps/petrel`; empty for none. */
+  readonly chroot: string;
+}
+
+const defaultPort = 2181;
+
+/** @throws PetrelError INVALID, saying which part is wrong and what would be right. */
+export function parseConnectionString(text: string): ConnectionString {
+  const trimmed = text.trim();
+  if (trimmed === '') refuse(text, 'it is empty');
+  if (trimmed.includes('://')) refuse(text, 'it has a scheme; leave out everything up to "://"');
+  const slash = trimmed.indexOf('/');
+  const hosts = (slash === -1 ? trimmed : trimmed.slice(0, slash)).split(',');
+  const chroot = slash === -1 ? '' : parseChroot(text, trimmed.slice(slash));
+  const servers = new Map<string, Server>();
+  hosts.forEach((part, index) => {
+    const where = hosts.length === 1 ? 'the server' : `server ${index + 1} of ${hosts.length}`;
+    const server = parseServer(text, part.trim(), where);
+    servers.set(serverText(server), server);
+  });
+  return { servers: [...servers.values()], chroot };
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+export function serverText(server: Server): string {
+  return isIPv6(server.host) ? `[${server.host}]:${server.port}` : `${server.host}:${server.port}`;
+}
+
+function refuse(text: string, problem: string): never {
+  throw new PetrelError(
+    'INVALID',
+    `ZooKeeper connection string "${text}": ${problem}. Right would be "host:2181,host2:2181/chroot"`,
+  );
+}
+
+function parseServer(text: string, part: string, where: string): Server {
+  if (part === '') refuse(text, `${where} is empty (a comma too many?)`);
+  const bracketed = /^\[(?<host>[^\]]*)\](?<rest>.*)$/.exec(part)?.groups;
+  if (bracketed) {
+    const { host = '', rest = '' } = bracketed;
+    if (!isIPv6(host)) refuse(text, `${where} has "${host}" in brackets, which is no IPv6 address`);
+    if (rest !== '' && !rest.startsWith(':')) refuse(text, `${where} has "${rest}" after the bracket`);
+    return { host, port: rest === '' ? defaultPort : parsePort(text, rest.slice(1), where) };
+  }
+  if (part.includes('[') || part.includes(']')) refuse(text, `${where} ("${part}") has a stray bracket`);
+  const [host = '', port, ...more] = part.split(':');
+  if (more.length > 0) refuse(text, `${where} ("${part}") needs brackets if it is IPv6, as in "[::1]:2181"`);
+  checkHost(text, host, where);
+  return { host, port: port === undefined ? defaultPort : parsePort(text, port, where) };
+}
+
+function checkHost(text: string, host: string, where: string): void {
+  if (host === '') refuse(text, `${where} has no host`);
+  if (/\s/.test(host)) refuse(text, `${where} ("${host}") has a space in it; servers are parted by commas`);
+  if (!/^[A-Za-z0-9._-]+$/.test(host)) refuse(text, `${where} ("${host}") is no host name`);
+  if (/^[\d.]+$/.test(host) && !isIPv4(host)) refuse(text, `${where} ("${host}") is no IPv4 address`);
+}
+
+function parsePort(text: string, port: string, where: string): number {
+  const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  if (value < 1 || value > 65_535) refuse(text, `${where} has the port "${port}", not one of 1 to 65535`);
+  return value;
+}
+
+function parseChroot(text: string, chroot: string): string {
+  if (chroot === '/') return '';
+  if (chroot.includes(','))
+    refuse(text, 'the chroot comes once, after the last server, and may have no comma in it');
+  if (/[\p{Cc}\s]/u.test(chroot))
+    refuse(text, `the chroot "${chroot}" has a space or control character in it`);
+  for (const name of chroot.slice(1).split('/')) {
+    if (name === '') refuse(text, `the chroot "${chroot}" has an empty name in it (a slash too many?)`);
+    if (name === '.' || name === '..') refuse(text, `the chroot "${chroot}" has "${name}" in it`);
+  }
+  return chroot;
+}

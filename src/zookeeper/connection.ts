@@ -1,0 +1,364 @@
+/**
+ * One connection to one server, from dialling to its end: framing, the handshake, requests and their replies,
+ * pings. Everything that belongs to a socket lives and dies with this object, so nothing of an old connection
+ * (half a frame, a late event, a reply) can reach the next one.
+ *
+ * Time is looked at, not trusted: `notice` compares the clock with what was last sent and received, and ends
+ * a connection that has been silent too long, even if its socket seems well or the process was frozen.
+ */
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+import jute from 'node-zookeeper-client/lib/jute/index.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Server } from './connection-string.js';
+import { Failure } from './failure.js';
+import { FrameReader } from './frames.js';
+
+/** How to talk TLS: the certificates, read once, and how to check the server's. */
+export interface SecureOptions {
+  readonly context: SecureContext;
+  /** Name to expect in the server's certificate instead of the host from the connection string. */
+  readonly servername: string | undefined;
+  readonly rejectUnauthorized: boolean;
+}
+
+export interface Endpoint {
+  readonly server: Server;
+  readonly address: string;
+}
+
+export type ReplyCallback = (error: Failure | null, response?: jute.Response) => void;
+
+/** Something sent was answered. Instants are the clock's monotonic ones; `sentAtMs` was taken before the bytes
+ * were handed to the socket. */
+export interface Answer {
+  readonly sentAtMs: number;
+  readonly answeredAtMs: number;
+  /** It was a write, and it succeeded. */
+  readonly committed: boolean;
+}
+
+/** What a connection tells its owner, synchronously. */
+export interface ConnectionOwner {
+  /** The connect request to send once the socket is open. */
+  handshake(): jute.ConnectRequest;
+  handshakeAnswered(connection: Connection, response: jute.ConnectResponse, sentAtMs: number): void;
+  authAnswered(connection: Connection, error: Failure | null): void;
+  answered(answer: Answer): void;
+  /** zxid of a reply. */
+  seen(zxid: Buffer): void;
+  notified(event: jute.WatcherEvent): void;
+  /** Once, last; every request not answered has been failed with the same failure. */
+  ended(connection: Connection, failure: Failure): void;
+}
+
+export interface ConnectionOptions {
+  readonly endpoint: Endpoint;
+  readonly tls: SecureOptions | undefined;
+  readonly clock: Clock;
+  readonly chroot: string | undefined;
+  /** To be open, handshake and authentication included, by then. */
+  readonly openByMs: number;
+  readonly owner: ConnectionOwner;
+}
+
+interface Pending {
+  readonly xid: number;
+  readonly type: number;
+  readonly sentAtMs: number;
+  readonly callback: ReplyCallback;
+}
+
+const { OP_CODES: op, protocol } = jute;
+
+const replyPayloads: ReadonlyMap<number, () => jute.Record | null> = new Map<
+  number,
+  () => jute.Record | null
+>([
+  [op.CREATE, () => new protocol.CreateResponse()],
+  [op.DELETE, () => null],
+  [op.EXISTS, () => new protocol.ExistsResponse()],
+  [op.GET_DATA, () => new protocol.GetDataResponse()],
+  [op.SET_DATA, () => new protocol.SetDataResponse()],
+  [op.GET_CHILDREN2, () => new protocol.GetChildren2Response()],
+  [op.SYNC, () => null],
+  [op.MULTI, () => new jute.TransactionResponse()],
+  [op.SET_WATCHES, () => null],
+  [op.CLOSE_SESSION, () => null],
+]);
+
+const writes: ReadonlySet<number> = new Set([op.CREATE, op.DELETE, op.SET_DATA, op.MULTI]);
+
+const pingShare = 1 / 3;
+const silenceShare = 2 / 3;
+const maxXid = 2 ** 31 - 1;
+
+/** Request numbers are positive 32-bit ones; after the last comes 1 again. */
+export function nextXid(xid: number): number {
+  return xid >= maxXid ? 1 : xid + 1;
+}
+
+export class Connection {
+  readonly endpoint: Endpoint;
+  /** Resolves when the connection has ended. */
+  readonly closed: Promise<void>;
+  #resolveClosed: () => void = () => {};
+  readonly #clock: Clock;
+  readonly #owner: ConnectionOwner;
+  readonly #chroot: string | undefined;
+  readonly #openByMs: number;
+  readonly #socket: Socket;
+  readonly #frames = new FrameReader();
+  #handshakeSentAtMs: number | undefined;
+  #accepted = false;
+  #readyAtMs: number | undefined;
+  #over = false;
+  #sessionTimeoutMs = 0;
+  #xid = 0;
+  #pending: Pending[] = [];
+  #pingsSentAtMs: number[] = [];
+  #authsSentAtMs: number[] = [];
+  #lastSentAtMs: number;
+  #lastReceivedAtMs: number;
+
+  constructor(options: ConnectionOptions) {
+    this.endpoint = options.endpoint;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    this.#clock = options.clock;
+    this.#owner = options.owner;
+    this.#chroot = options.chroot;
+    this.#openByMs = options.openByMs;
+    this.#lastSentAtMs = this.#lastReceivedAtMs = options.clock.monotonicMs();
+    this.#socket = dial(options.endpoint, options.tls, () => this.#contain(() => this.#opened()));
+    this.#socket.setNoDelay(true);
+    this.#socket.on('data', (chunk) => this.#contain(() => this.#received(chunk)));
+    this.#socket.on('error', (error) => this.#lose(errorMessage(error), error));
+    this.#socket.on('close', () => this.#lose(this.#accepted ? 'the server closed it' : noAnswer));
+  }
+
+  /** The session may exist at the ensemble on account of this connection. */
+  get handshakeSent(): boolean {
+    return this.#handshakeSentAtMs !== undefined;
+  }
+
+  /** For how long it has been ready; 0 when it never was. */
+  get stoodMs(): number {
+    return this.#readyAtMs === undefined ? 0 : this.#clock.monotonicMs() - this.#readyAtMs;
+  }
+
+  /** The handshake was answered with a session. From here on pings go out. */
+  accept(sessionTimeoutMs: number): void {
+    this.#accepted = true;
+    this.#sessionTimeoutMs = sessionTimeoutMs;
+  }
+
+  /** All that must come first (authentication, watches) is sent: the time limit on opening no longer holds. */
+  ready(): void {
+    this.#readyAtMs = this.#clock.monotonicMs();
+  }
+
+  authenticate(scheme: string, credentials: string): void {
+    const packet = new protocol.AuthPacket(0, scheme, Buffer.from(credentials));
+    const header = new protocol.RequestHeader(jute.XID_AUTHENTICATION, op.AUTH);
+    this.#authsSentAtMs.push(this.#write(new jute.Request(header, packet).toBuffer()));
+  }
+
+  /** Sends at once. The callback is called exactly once. */
+  send(request: jute.Request, callback: ReplyCallback): void {
+    const { header } = request;
+    if (header === null) throw new TypeError('a request needs a header');
+    header.xid = nextXid(this.#xid);
+    const frame = request.toBuffer();
+    this.#xid = header.xid;
+    const sentAtMs = this.#clock.monotonicMs();
+    this.#pending.push({ xid: header.xid, type: header.type, sentAtMs, callback });
+    this.#write(frame);
+  }
+
+  /** Looks at the clock: ends the connection if it was silent too long, pings if it is time. */
+  notice(): void {
+    if (this.#over) return;
+    const now = this.#clock.monotonicMs();
+    if (this.#readyAtMs === undefined && now >= this.#openByMs) this.#lose(`${noAnswer} in time`);
+    else if (!this.#accepted) return;
+    else if (now >= this.#silentAtMs())
+      this.#lose(`nothing received for ${since(now, this.#lastReceivedAtMs)}`);
+    else if (now >= this.#overdueAtMs())
+      this.#lose(`a request unanswered for ${since(now, this.#oldestSentAtMs())}`);
+    else if (now >= this.#pingAtMs()) this.#ping();
+  }
+
+  /** When to notice next. */
+  get nextNoticeAtMs(): number {
+    const openBy = this.#readyAtMs === undefined ? this.#openByMs : Number.POSITIVE_INFINITY;
+    if (!this.#accepted) return openBy;
+    return Math.min(openBy, this.#silentAtMs(), this.#overdueAtMs(), this.#pingAtMs());
+  }
+
+  /** Destroys the socket and fails what is unanswered. Later calls do nothing. */
+  end(failure: Failure): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#socket.destroy();
+    const unanswered = this.#pending;
+    this.#pending = [];
+    for (const { callback } of unanswered) callback(failure);
+    this.#owner.ended(this, failure);
+    this.#resolveClosed();
+  }
+
+  #lose(why: string, cause?: unknown): void {
+    const { server, address } = this.endpoint;
+    const where =
+      server.host === address
+        ? `${address} port ${server.port}`
+        : `${server.host} (${address}) port ${server.port}`;
+    this.end(Failure.of('CONNECTION_LOSS', `connection to ${where}: ${why}`, cause));
+  }
+
+  #contain(step: () => void): void {
+    if (this.#over) return;
+    try {
+      step();
+    } catch (error) {
+      this.#lose(`cannot make sense of what the server sent: ${errorMessage(error)}`, error);
+    }
+  }
+
+  #silentAtMs(): number {
+    return this.#lastReceivedAtMs + this.#sessionTimeoutMs * silenceShare;
+  }
+
+  #pingAtMs(): number {
+    return this.#lastSentAtMs + this.#sessionTimeoutMs * pingShare;
+  }
+
+  /** A server that goes on sending something but no answers is as good as silent. */
+  #overdueAtMs(): number {
+    return this.#oldestSentAtMs() + this.#sessionTimeoutMs;
+  }
+
+  #oldestSentAtMs(): number {
+    const oldest = this.#pending[0]?.sentAtMs ?? Number.POSITIVE_INFINITY;
+    return Math.min(oldest, this.#pingsSentAtMs[0] ?? Number.POSITIVE_INFINITY);
+  }
+
+  #ping(): void {
+    const header = new protocol.RequestHeader(jute.XID_PING, op.PING);
+    this.#pingsSentAtMs.push(this.#write(new jute.Request(header, null).toBuffer()));
+  }
+
+  /** Returns an instant no later than the sending. */
+  #write(frame: Buffer): number {
+    this.#lastSentAtMs = this.#clock.monotonicMs();
+    this.#socket.write(frame);
+    return this.#lastSentAtMs;
+  }
+
+  #opened(): void {
+    const frame = new jute.Request(null, this.#owner.handshake()).toBuffer();
+    this.#handshakeSentAtMs = this.#write(frame);
+  }
+
+  #received(chunk: Buffer): void {
+    // First the clock: what was received while this process was frozen must not make it look in touch.
+    this.notice();
+    if (this.#over) return;
+    this.#lastReceivedAtMs = this.#clock.monotonicMs();
+    for (const frame of this.#frames.push(chunk)) {
+      if (this.#over) return;
+      if (this.#accepted) this.#reply(frame);
+      else this.#handshakeReply(frame);
+    }
+  }
+
+  #handshakeReply(frame: Buffer): void {
+    const response = new protocol.ConnectResponse();
+    decode(response, frame, 0);
+    if (this.#handshakeSentAtMs === undefined) throw new Error('an answer before the handshake');
+    this.#owner.handshakeAnswered(this, response, this.#handshakeSentAtMs);
+  }
+
+  #reply(frame: Buffer): void {
+    const header = new protocol.ReplyHeader();
+    const offset = decode(header, frame, 0);
+    if (header.xid === jute.XID_PING) this.#answered(this.#pingsSentAtMs.shift());
+    else if (header.xid === jute.XID_AUTHENTICATION) this.#authReply(header);
+    else if (header.xid === jute.XID_NOTIFICATION) this.#notification(frame, offset);
+    else this.#requestReply(header, frame, offset);
+  }
+
+  #authReply(header: jute.ReplyHeader): void {
+    this.#answered(this.#authsSentAtMs.shift());
+    this.#owner.authAnswered(this, header.err === 0 ? null : Failure.answered(header.err));
+  }
+
+  #notification(frame: Buffer, offset: number): void {
+    const event = new protocol.WatcherEvent();
+    event.setChrootPath(this.#chroot);
+    decode(event, frame, offset);
+    this.#owner.notified(event);
+  }
+
+  #requestReply(header: jute.ReplyHeader, frame: Buffer, offset: number): void {
+    const [request] = this.#pending;
+    if (request?.xid !== header.xid) {
+      throw new Error(`a reply to request ${header.xid}, where one to ${request?.xid ?? 'none'} is due`);
+    }
+    const payload = header.err === 0 ? this.#payload(request.type, frame, offset) : null;
+    this.#pending.shift();
+    this.#owner.seen(header.zxid);
+    const committed = header.err === 0 && writes.has(request.type) && succeeded(payload);
+    this.#answered(request.sentAtMs, committed);
+    request.callback(
+      header.err === 0 ? null : Failure.answered(header.err),
+      new jute.Response(header, payload),
+    );
+  }
+
+  #payload(type: number, frame: Buffer, offset: number): jute.Record | null {
+    const create = replyPayloads.get(type);
+    if (create === undefined) throw new Error(`a reply to a request of the unknown type ${type}`);
+    const payload = create();
+    if (payload === null) return null;
+    payload.setChrootPath(this.#chroot);
+    decode(payload, frame, offset);
+    return payload;
+  }
+
+  #answered(sentAtMs: number | undefined, committed = false): void {
+    if (sentAtMs === undefined) throw new Error('an answer to nothing that was asked');
+    this.#owner.answered({ sentAtMs, answeredAtMs: this.#clock.monotonicMs(), committed });
+  }
+}
+
+const noAnswer = 'the server did not answer the handshake';
+
+function since(now: number, then: number): string {
+  return `${Math.round(now - then)} ms`;
+}
+
+/** Returns the offset behind the record. The decoder itself would read past the end of a frame. */
+function decode(record: jute.Record, frame: Buffer, offset: number): number {
+  const end = offset + record.deserialize(frame, offset);
+  if (end > frame.length) throw new Error(`a frame of ${frame.length} bytes with content for ${end}`);
+  return end;
+}
+
+/** A multi that failed is answered as if it had succeeded, with the error among its results. */
+function succeeded(payload: jute.Record | null): boolean {
+  return !(payload instanceof jute.TransactionResponse) || payload.results.every((result) => !result.err);
+}
+
+function dial(endpoint: Endpoint, tls: SecureOptions | undefined, opened: () => void): Socket {
+  const target = { host: endpoint.address, port: endpoint.server.port };
+  if (tls === undefined) return connectTcp(target, opened);
+  const { context: secureContext, rejectUnauthorized } = tls;
+  const name = tls.servername ?? endpoint.server.host;
+  // An address may not be announced to the server, but is checked against its certificate all the same.
+  const servername = isIP(name) === 0 ? { servername: name } : {};
+  return connectTls({ ...target, ...servername, secureContext, rejectUnauthorized }, opened);
+}

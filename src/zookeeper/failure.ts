@@ -1,0 +1,93 @@
+/** ZooKeeper's numeric error codes, including those newer than the client library, and the error that carries one. */
+import type { StoreErrorCode } from '../ports/store.js';
+
+const names: ReadonlyMap<number, StoreErrorCode> = new Map<number, StoreErrorCode>([
+  [-1, 'SYSTEM_ERROR'],
+  [-2, 'RUNTIME_INCONSISTENCY'],
+  [-3, 'DATA_INCONSISTENCY'],
+  [-4, 'CONNECTION_LOSS'],
+  [-5, 'MARSHALLING_ERROR'],
+  [-6, 'UNIMPLEMENTED'],
+  [-7, 'OPERATION_TIMEOUT'],
+  [-8, 'BAD_ARGUMENTS'],
+  [-12, 'UNKNOWN_SESSION'],
+  [-13, 'NEW_CONFIG_NO_QUORUM'],
+  [-14, 'RECONFIG_IN_PROGRESS'],
+  [-100, 'API_ERROR'],
+  [-101, 'NO_NODE'],
+  [-102, 'NO_AUTH'],
+  [-103, 'BAD_VERSION'],
+  [-108, 'NO_CHILDREN_FOR_EPHEMERALS'],
+  [-110, 'NODE_EXISTS'],
+  [-111, 'NOT_EMPTY'],
+  [-112, 'SESSION_EXPIRED'],
+  [-113, 'INVALID_CALLBACK'],
+  [-114, 'INVALID_ACL'],
+  [-115, 'AUTH_FAILED'],
+  [-118, 'SESSION_MOVED'],
+  [-119, 'NOT_READ_ONLY'],
+  [-120, 'EPHEMERAL_ON_LOCAL_SESSION'],
+  [-121, 'NO_WATCHER'],
+  [-122, 'REQUEST_TIMEOUT'],
+  [-123, 'RECONFIG_DISABLED'],
+  [-124, 'SESSION_CLOSED_REQUIRE_SASL_AUTH'],
+  [-125, 'QUOTA_EXCEEDED'],
+  [-127, 'THROTTLED'],
+]);
+
+/** Those under which we report failures of our own. */
+const ownCodes = {
+  CONNECTION_LOSS: -4,
+  BAD_ARGUMENTS: -8,
+  SESSION_EXPIRED: -112,
+  AUTH_FAILED: -115,
+} as const satisfies Partial<Record<StoreErrorCode, number>>;
+
+const explanations: Partial<Record<StoreErrorCode, string>> = {
+  NO_NODE: 'there is no such znode',
+  NO_AUTH: "the znode's ACL does not allow it with the credentials given",
+  BAD_VERSION: 'the znode has another version than the one expected',
+  NO_CHILDREN_FOR_EPHEMERALS: 'an ephemeral znode can have no children',
+  NODE_EXISTS: 'the znode exists',
+  NOT_EMPTY: 'the znode has children',
+  SESSION_EXPIRED: 'the session is over',
+  AUTH_FAILED: 'the server rejected the credentials',
+  INVALID_ACL: 'the server does not take this ACL (is the session authenticated?)',
+  SESSION_MOVED: 'the session was attached to through another server meanwhile',
+  SESSION_CLOSED_REQUIRE_SASL_AUTH: 'the server demands authentication and has ended the session',
+  QUOTA_EXCEEDED: 'a quota of the ensemble is exceeded',
+  THROTTLED: 'the server is overloaded and refused the request',
+};
+
+/** What the client library hands on when a request fails; never leaves this folder. */
+export class Failure extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+
+  /** A failure of our own making, under ZooKeeper's code for it. */
+  static of(code: keyof typeof ownCodes, message: string, cause?: unknown): Failure {
+    return new Failure(ownCodes[code], message, cause);
+  }
+
+  /** What a server answered. */
+  static answered(code: number): Failure {
+    const name = names.get(code);
+    if (name === undefined)
+      return new Failure(code, `the server answered with the unknown error code ${code}`);
+    const explanation = explanations[name];
+    return new Failure(code, explanation === undefined ? name : `${explanation} (${name})`);
+  }
+
+  /** For the client library. */
+  getCode(): number {
+    return this.code;
+  }
+
+  get storeCode(): StoreErrorCode {
+    return names.get(this.code) ?? 'UNKNOWN';
+  }
+}

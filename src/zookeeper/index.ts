@@ -1,0 +1,112 @@
+/**
+ * Access to ZooKeeper: the store port, on node-zookeeper-client with its connection handling replaced.
+ * One store is one session. No call is ever repeated on its own.
+ */
+import type { LookupFunction } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { errorMessage, PetrelError } from '../errors.js';
+import { type Clock, systemClock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+import type { SecureOptions } from './connection.js';
+import type { ConnectionString } from './connection-string.js';
+import type { Logger } from './session.js';
+import { ZooKeeperStore } from './store.js';
+
+export {
+  type ConnectionString,
+  parseConnectionString,
+  type Server,
+  serverText,
+} from './connection-string.js';
+export type { Logger } from './session.js';
+
+/** Certificates and keys are PEM, as text or bytes. */
+export interface TlsOptions {
+  /** Certificates to trust instead of the system's. */
+  readonly ca?: string | Buffer | (string | Buffer)[];
+  /** Our own certificate, for servers that ask for one. */
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly passphrase?: string;
+  /** Name to expect in the server's certificate instead of the host from the connection string. */
+  readonly servername?: string;
+  /** False takes any certificate: encrypted, but anybody may be at the other end. Default true. */
+  readonly rejectUnauthorized?: boolean;
+}
+
+export interface StoreOptions {
+  readonly servers: ConnectionString;
+  /** Asked for; the ensemble may grant another (`negotiatedTimeoutMs`). */
+  readonly sessionTimeoutMs: number;
+  /** Deadline of calls that name none. Default: the session timeout. */
+  readonly callTimeoutMs?: number;
+  readonly clock?: Clock;
+  readonly auth?: readonly { readonly scheme: 'digest'; readonly credentials: string }[];
+  /** Of znodes created: `open` to everybody, or all rights to the `creator`'s credentials and none to others.
+   * Default: `creator` if there are credentials. */
+  readonly acl?: 'open' | 'creator';
+  readonly tls?: TlsOptions;
+  /** Resolves host names, like the option of `net.connect`. Default: the system's resolver. */
+  readonly lookup?: LookupFunction;
+  /** Attaches to this session instead of opening a new one. LOST when it is over. */
+  readonly session?: { readonly id: bigint; readonly password: Buffer };
+  readonly logger?: Logger;
+}
+
+const silentLogger: Logger = { debug() {}, info() {}, warn() {} };
+const maxTimeoutMs = 2 ** 31 - 1;
+
+/**
+ * Opens a session, or attaches to one. Returns at once; `connected()` tells when it stands.
+ * @throws PetrelError INVALID when an option is wrong.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { sessionTimeoutMs, callTimeoutMs = sessionTimeoutMs, auth = [], session } = options;
+  checkTimeout('sessionTimeoutMs', sessionTimeoutMs);
+  checkTimeout('callTimeoutMs', callTimeoutMs);
+  const acl = options.acl ?? (auth.length > 0 ? 'creator' : 'open');
+  if (acl === 'creator' && auth.length === 0) {
+    throw new PetrelError(
+      'INVALID',
+      'acl "creator" needs credentials in auth, or nobody could ever touch the znodes',
+    );
+  }
+  for (const { credentials } of auth) checkCredentials(credentials);
+  if (session && session.password.length !== 16) {
+    throw new PetrelError('INVALID', `a session's password has 16 bytes, not ${session.password.length}`);
+  }
+  return new ZooKeeperStore({
+    servers: options.servers,
+    sessionTimeoutMs,
+    callTimeoutMs,
+    clock: options.clock ?? systemClock,
+    credentials: auth,
+    acl,
+    tls: options.tls && secure(options.tls),
+    lookup: options.lookup,
+    resume: session,
+    logger: options.logger ?? silentLogger,
+  });
+}
+
+function checkTimeout(name: string, valueMs: number): void {
+  if (Number.isInteger(valueMs) && valueMs > 0 && valueMs <= maxTimeoutMs) return;
+  throw new PetrelError(
+    'INVALID',
+    `${name} is ${valueMs}; right would be whole milliseconds, 1 to ${maxTimeoutMs}`,
+  );
+}
+
+function checkCredentials(credentials: string): void {
+  if (/^[^:]+:./s.test(credentials)) return;
+  throw new PetrelError('INVALID', 'credentials for the scheme digest must look like "user:password"');
+}
+
+function secure(tls: TlsOptions): SecureOptions {
+  const { servername, rejectUnauthorized = true, ...certificates } = tls;
+  try {
+    return { context: createSecureContext(certificates), servername, rejectUnauthorized };
+  } catch (error) {
+    throw new PetrelError('INVALID', `TLS options: ${errorMessage(error)}`, { cause: error });
+  }
+}

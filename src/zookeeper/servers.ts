@@ -1,0 +1,77 @@
+/**
+ * Which server to try next, and under which address. Names are resolved anew for each attempt, so servers may
+ * change their addresses; a name that does not resolve costs only its own turn.
+ */
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import type { Clock } from '../ports/clock.js';
+import type { Server } from './connection-string.js';
+
+export class ServerRotation {
+  readonly #servers: readonly Server[];
+  readonly #turns = new Map<Server, number>();
+  #next = 0;
+
+  /** The order is shuffled, so that many clients spread over the servers. */
+  constructor(servers: readonly Server[]) {
+    this.#servers = shuffled(servers);
+  }
+
+  get size(): number {
+    return this.#servers.length;
+  }
+
+  next(): Server {
+    const server = this.#servers[this.#next];
+    if (server === undefined) throw new RangeError('no servers');
+    this.#next = (this.#next + 1) % this.#servers.length;
+    return server;
+  }
+
+  /** The addresses, beginning with another one each time. */
+  rotate(server: Server, addresses: readonly LookupAddress[]): LookupAddress[] {
+    const turn = this.#turns.get(server) ?? 0;
+    this.#turns.set(server, turn + 1);
+    const start = addresses.length === 0 ? 0 : turn % addresses.length;
+    return [...addresses.slice(start), ...addresses.slice(0, start)];
+  }
+}
+
+export interface ResolveOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly lookup: LookupFunction | undefined;
+  /** Gives up. */
+  readonly signal: AbortSignal;
+}
+
+/** All addresses of a host. Rejects when it has none, or when the resolver does not answer in time. */
+export function resolveHost(host: string, options: ResolveOptions): Promise<LookupAddress[]> {
+  const lookup: LookupFunction = options.lookup ?? systemLookup;
+  return new Promise((resolve, reject) => {
+    const giveUp = (why: string) => {
+      cancel();
+      options.signal.removeEventListener('abort', stop);
+      reject(new Error(why));
+    };
+    const stop = () => giveUp('given up');
+    const cancel = options.clock.timer(options.timeoutMs, () => {
+      giveUp(`the resolver did not answer within ${Math.round(options.timeoutMs)} ms`);
+    });
+    options.signal.addEventListener('abort', stop);
+    lookup(host, { all: true }, (error, result, family) => {
+      const found = typeof result === 'string' ? [{ address: result, family: family ?? 0 }] : result;
+      if (error || found.length === 0) return giveUp(error?.message ?? 'the name has no address');
+      cancel();
+      options.signal.removeEventListener('abort', stop);
+      resolve(found);
+    });
+  });
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, rank: Math.random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,462 @@
+/**
+ * One ZooKeeper session over as many connections as it takes, in the place of the client library's own
+ * ConnectionManager. The library's clients build requests and hand them to `queue`; its watcher manager
+ * remembers which watches to set again.
+ *
+ * Connection state is a hint. It says what this side noticed, and CONNECTED does not prove that the ensemble
+ * still keeps the session; only `evidence` does.
+ */
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import zookeeper from 'node-zookeeper-client';
+import ConnectionManager from 'node-zookeeper-client/lib/ConnectionManager.js';
+import jute from 'node-zookeeper-client/lib/jute/index.js';
+import {
+  handshakeAnswered,
+  type LeaseEvidence,
+  noEvidence,
+  requestAnswered,
+  writeCommitted,
+} from '../core/lease.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { StoreState } from '../ports/store.js';
+import { type Answer, Connection, type ConnectionOwner, type SecureOptions } from './connection.js';
+import { type ConnectionString, type Server, serverText } from './connection-string.js';
+import { Failure } from './failure.js';
+import { resolveHost, ServerRotation } from './servers.js';
+
+/** The part of a logger that is used; pino's fits. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface SessionOptions {
+  readonly servers: ConnectionString;
+  readonly sessionTimeoutMs: number;
+  readonly clock: Clock;
+  readonly credentials: readonly { readonly scheme: string; readonly credentials: string }[];
+  readonly tls: SecureOptions | undefined;
+  readonly lookup: LookupFunction | undefined;
+  /** An existing session to attach to. */
+  readonly resume: { readonly id: bigint; readonly password: Buffer } | undefined;
+  readonly logger: Logger;
+  /** Must not throw. */
+  readonly onState: (state: StoreState) => void;
+  /** Must not throw. */
+  readonly onChange: (path: string) => void;
+}
+
+/** Largest packet, its length not counted, that a server takes by default (jute.maxbuffer). */
+const maxPacketBytes = 0xfffff;
+/** Without contact for this share of its timeout a session counts as over, whatever the ensemble thinks. */
+const expiryShare = 4 / 3;
+/** After each server had its turn in vain, pause for up to this share of the session timeout, and no longer than that. */
+const pauseShare = 1 / 4;
+const maxPauseMs = 1000;
+/** Watches are set again in frames of about this size, far below what a server takes. */
+const watchFrameBytes = 128 * 1024;
+/** Of answers closer together than this share of the session timeout one is evidence enough. */
+const evidenceShare = 1 / 100;
+
+const knownEvents = { first: zookeeper.Event.NODE_CREATED, last: zookeeper.Event.NODE_CHILDREN_CHANGED };
+
+export class Session extends ConnectionManager implements ConnectionOwner {
+  readonly #options: SessionOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #rotation: ServerRotation;
+  readonly #stopped = new AbortController();
+  readonly #troubles = new Map<string, string>();
+  #running = false;
+  #state: StoreState = 'CONNECTING';
+  #over: Failure | undefined;
+  #connection: Connection | undefined;
+  #authsDue = 0;
+  #negotiatedTimeoutMs = 0;
+  #lastContactAtMs = Number.POSITIVE_INFINITY;
+  #evidence = noEvidence;
+  #cancelTimer: () => void = () => {};
+  #ending:
+    | { readonly confirmed: Promise<boolean>; readonly settle: (confirmed: boolean) => void }
+    | undefined;
+
+  constructor(options: SessionOptions) {
+    // The library reads its servers from this text; ours come from `options`, checked.
+    super('unused', { sessionTimeout: options.sessionTimeoutMs }, () => {});
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#rotation = new ServerRotation(options.servers.servers);
+    this.chrootPath = options.servers.chroot === '' ? undefined : options.servers.chroot;
+    if (options.resume) {
+      this.sessionId.writeBigUInt64BE(BigInt.asUintN(64, options.resume.id));
+      this.sessionPassword = Buffer.from(options.resume.password);
+    }
+  }
+
+  get state(): StoreState {
+    this.notice();
+    return this.#state;
+  }
+
+  get negotiatedTimeoutMs(): number {
+    return this.#negotiatedTimeoutMs;
+  }
+
+  get evidence(): LeaseEvidence {
+    return this.#evidence;
+  }
+
+  /** Why requests are refused at present. */
+  get refusal(): Failure {
+    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.troubles}`);
+  }
+
+  /** What went wrong last with each server. */
+  get troubles(): string {
+    const { servers } = this.#options.servers;
+    return servers
+      .map((server) => this.#troubles.get(serverText(server)) ?? `${serverText(server)}: not tried yet`)
+      .join('; ');
+  }
+
+  /** Starts connecting, and goes on until the session is over. Calling it again changes nothing. */
+  override connect(): void {
+    if (this.#running) return;
+    this.#running = true;
+    void this.#keepConnected();
+  }
+
+  override close(): void {
+    void this.endSession(this.#options.sessionTimeoutMs);
+  }
+
+  override queue(request: jute.Request, callback: ConnectionManager.QueueCallback): void {
+    this.notice();
+    const connection = this.#state === 'CONNECTED' ? this.#connection : undefined;
+    if (connection === undefined) {
+      callback(this.refusal);
+      return;
+    }
+    request.payload?.setChrootPath(this.chrootPath);
+    const bytes = (request.header?.byteLength() ?? 0) + (request.payload?.byteLength() ?? 0);
+    if (bytes > maxPacketBytes) {
+      const problem = `the request is ${bytes} bytes long; ZooKeeper takes at most ${maxPacketBytes}, path and ACL included`;
+      callback(Failure.of('BAD_ARGUMENTS', problem));
+      return;
+    }
+    connection.send(request, (error, response) => {
+      if (error && isFatal(error)) this.#lose(error);
+      callback(error, response);
+    });
+  }
+
+  /** Ends the session at the ensemble if that can be had within `timeoutMs`, then lets go of everything. */
+  endSession(timeoutMs: number): Promise<boolean> {
+    if (this.#ending) return this.#ending.confirmed;
+    let settle: (confirmed: boolean) => void = () => {};
+    const confirmed = new Promise<boolean>((resolve) => {
+      settle = resolve;
+    });
+    this.#ending = { confirmed, settle };
+    if (this.#over) {
+      settle(false);
+      return confirmed;
+    }
+    const cancel = this.#clock.timer(timeoutMs, () => this.#finish(false));
+    void confirmed.finally(cancel);
+    this.#over = Failure.of('SESSION_EXPIRED', 'the store was closed');
+    const wasConnected = this.#state === 'CONNECTED';
+    this.#enter('CLOSED');
+    if (wasConnected && this.#connection) this.#sendClose(this.#connection);
+    else if (!this.#running || !(this.#hasSession || this.#connection?.handshakeSent)) this.#finish(false);
+    return confirmed;
+  }
+
+  /** Looks at the clock, before anything that relies on being connected. */
+  notice(): void {
+    this.#connection?.notice();
+    if (this.#over) return;
+    if (this.#clock.monotonicMs() >= this.#expiresAtMs()) {
+      this.#lose(
+        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.troubles}`),
+      );
+    }
+  }
+
+  // -- What the connection tells
+
+  handshake(): jute.ConnectRequest {
+    const { sessionTimeoutMs } = this.#options;
+    const { PROTOCOL_VERSION: version, protocol } = jute;
+    return new protocol.ConnectRequest(
+      version,
+      this.zxid,
+      sessionTimeoutMs,
+      this.sessionId,
+      this.sessionPassword,
+    );
+  }
+
+  handshakeAnswered(connection: Connection, response: jute.ConnectResponse, sentAtMs: number): void {
+    if (response.timeOut <= 0) {
+      if (!this.#hasSession) throw new Error('no session granted');
+      this.#lose(Failure.of('SESSION_EXPIRED', 'the ensemble has ended the session'));
+      return;
+    }
+    if (this.#hasSession && !response.sessionId.equals(this.sessionId)) {
+      throw new Error(`asked for session 0x${hex(this.sessionId)}, got 0x${hex(response.sessionId)}`);
+    }
+    this.sessionId = response.sessionId;
+    this.sessionPassword = response.passwd ?? Buffer.alloc(16);
+    this.#negotiatedTimeoutMs = response.timeOut;
+    this.#evidence = handshakeAnswered(this.#evidence, sentAtMs);
+    this.#lastContactAtMs = this.#clock.monotonicMs();
+    connection.accept(response.timeOut);
+    if (this.#ending) this.#sendClose(connection);
+    else this.#authenticate(connection);
+    this.#armTimer();
+  }
+
+  authAnswered(connection: Connection, error: Failure | null): void {
+    if (error) this.#lose(Failure.of('AUTH_FAILED', error.message));
+    else if (--this.#authsDue === 0) this.#ready(connection);
+  }
+
+  answered(answer: Answer): void {
+    const timeoutMs = this.#negotiatedTimeoutMs;
+    this.#lastContactAtMs = answer.answeredAtMs;
+    const newest = this.#evidence.answered.at(-1);
+    if (!newest || answer.answeredAtMs - newest.answeredAtMs >= timeoutMs * evidenceShare) {
+      this.#evidence = requestAnswered(this.#evidence, answer, timeoutMs);
+    }
+    if (answer.committed) this.#evidence = writeCommitted(this.#evidence, answer.sentAtMs, timeoutMs);
+  }
+
+  seen(zxid: Buffer): void {
+    if (zxid.readBigInt64BE() > this.zxid.readBigInt64BE()) this.zxid = zxid;
+  }
+
+  notified(event: jute.WatcherEvent): void {
+    this.#lastContactAtMs = this.#clock.monotonicMs();
+    if (event.type >= knownEvents.first && event.type <= knownEvents.last) this.watcherManager.emit(event);
+    if (event.path) this.#options.onChange(event.path);
+  }
+
+  ended(connection: Connection, failure: Failure): void {
+    this.#connection = undefined;
+    this.#note(connection.endpoint.server, failure.message);
+    if (this.#state === 'CONNECTED') this.#enter('SUSPENDED');
+    if (this.#ending && !this.#hasSession) this.#finish(false);
+    this.#armTimer();
+  }
+
+  // -- Finding a server
+
+  async #keepConnected(): Promise<void> {
+    let failures = 0;
+    while (!this.#stopped.signal.aborted) {
+      failures = (await this.#visit(this.#rotation.next())) ? 0 : failures + 1;
+      if (failures < this.#rotation.size) continue;
+      failures = 0;
+      await this.#pause();
+    }
+  }
+
+  /** True when a connection stood for a while; when it has ended, it is the next server's turn. */
+  async #visit(server: Server): Promise<boolean> {
+    const shareMs = this.#timeoutMs / this.#rotation.size;
+    const addresses = await this.#resolve(server, shareMs);
+    for (const { address } of addresses) {
+      if (this.#stopped.signal.aborted) break;
+      const stoodMs = await this.#live(server, address, shareMs / addresses.length);
+      if (stoodMs > 0) return stoodMs >= this.#pauseMs;
+    }
+    return false;
+  }
+
+  async #resolve(server: Server, timeoutMs: number): Promise<LookupAddress[]> {
+    const { lookup } = this.#options;
+    const { signal } = this.#stopped;
+    try {
+      const addresses = await resolveHost(server.host, { clock: this.#clock, timeoutMs, lookup, signal });
+      return this.#rotation.rotate(server, addresses);
+    } catch (error) {
+      this.#note(server, `${serverText(server)}: ${errorMessage(error)}`);
+      return [];
+    }
+  }
+
+  /** A connection's whole life. Returns for how long it was of use. */
+  async #live(server: Server, address: string, openWithinMs: number): Promise<number> {
+    const connection = new Connection({
+      endpoint: { server, address },
+      tls: this.#options.tls,
+      clock: this.#clock,
+      chroot: this.chrootPath,
+      openByMs: this.#clock.monotonicMs() + openWithinMs,
+      owner: this,
+    });
+    this.#connection = connection;
+    this.#armTimer();
+    await connection.closed;
+    return connection.stoodMs;
+  }
+
+  #pause(): Promise<void> {
+    const { signal } = this.#stopped;
+    return new Promise((resolve) => {
+      const done = () => {
+        cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = this.#clock.timer(Math.random() * this.#pauseMs, done);
+      signal.addEventListener('abort', done);
+    });
+  }
+
+  // -- Opening and ending
+
+  #authenticate(connection: Connection): void {
+    const { credentials } = this.#options;
+    this.#authsDue = credentials.length;
+    for (const entry of credentials) connection.authenticate(entry.scheme, entry.credentials);
+    if (credentials.length === 0) this.#ready(connection);
+  }
+
+  #ready(connection: Connection): void {
+    this.#restoreWatches(connection);
+    connection.ready();
+    this.#troubles.delete(serverText(connection.endpoint.server));
+    this.#enter('CONNECTED');
+  }
+
+  /** The server sends at once the events that were missed. */
+  #restoreWatches(connection: Connection): void {
+    const { OP_CODES, Request, protocol } = jute;
+    for (const { data, existence, children } of watchFrames(this.watcherManager)) {
+      const watches = new protocol.SetWatches(this.zxid, data, existence, children);
+      watches.setChrootPath(this.chrootPath);
+      const request = new Request(new protocol.RequestHeader(0, OP_CODES.SET_WATCHES), watches);
+      connection.send(request, (error) => {
+        if (error)
+          connection.end(Failure.of('CONNECTION_LOSS', `cannot set watches again: ${error.message}`, error));
+      });
+    }
+  }
+
+  #sendClose(connection: Connection): void {
+    const header = new jute.protocol.RequestHeader(0, jute.OP_CODES.CLOSE_SESSION);
+    connection.send(new jute.Request(header, null), (error) => {
+      if (error === null || isFatal(error)) this.#finish(true);
+    });
+  }
+
+  /** The session is over, and not by our doing. */
+  #lose(failure: Failure): void {
+    if (this.#ending) {
+      this.#finish(true);
+      return;
+    }
+    if (this.#over) return;
+    this.#over = failure;
+    this.#enter('LOST');
+    this.#letGo(failure);
+  }
+
+  #finish(confirmed: boolean): void {
+    this.#letGo(this.refusal);
+    this.#ending?.settle(confirmed);
+  }
+
+  #letGo(failure: Failure): void {
+    this.#stopped.abort();
+    this.#cancelTimer();
+    this.#connection?.end(failure);
+  }
+
+  #enter(state: StoreState): void {
+    this.#state = state;
+    const fields = {
+      state,
+      session: `0x${hex(this.sessionId)}`,
+      sessionTimeoutMs: this.#negotiatedTimeoutMs,
+    };
+    if (state === 'LOST') this.#logger.warn({ ...fields, err: this.#over }, 'ZooKeeper session lost');
+    else if (state === 'SUSPENDED')
+      this.#logger.warn({ ...fields, why: this.troubles }, 'ZooKeeper out of reach');
+    else this.#logger.info(fields, `ZooKeeper session ${state.toLowerCase()}`);
+    this.#options.onState(state);
+  }
+
+  // -- Time
+
+  get #timeoutMs(): number {
+    return this.#negotiatedTimeoutMs || this.#options.sessionTimeoutMs;
+  }
+
+  get #pauseMs(): number {
+    return Math.min(maxPauseMs, this.#timeoutMs * pauseShare);
+  }
+
+  get #hasSession(): boolean {
+    return this.sessionId.some((byte) => byte !== 0);
+  }
+
+  #expiresAtMs(): number {
+    return this.#lastContactAtMs + this.#timeoutMs * expiryShare;
+  }
+
+  #armTimer(): void {
+    this.#cancelTimer();
+    if (this.#stopped.signal.aborted) return;
+    const expiresAtMs = this.#over ? Number.POSITIVE_INFINITY : this.#expiresAtMs();
+    const dueAtMs = Math.min(expiresAtMs, this.#connection?.nextNoticeAtMs ?? Number.POSITIVE_INFINITY);
+    if (dueAtMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTimer = this.#clock.timer(Math.max(0, dueAtMs - this.#clock.monotonicMs()), () => {
+      this.notice();
+      this.#armTimer();
+    });
+  }
+
+  #note(server: Server, trouble: string): void {
+    this.#troubles.set(serverText(server), trouble);
+    this.#logger.debug({ server: serverText(server), trouble }, 'trouble with a ZooKeeper server');
+  }
+}
+
+/** Answers after which the session is over, whatever else the server does. */
+function isFatal(failure: Failure): boolean {
+  return failure.storeCode === 'SESSION_EXPIRED' || failure.storeCode === 'SESSION_CLOSED_REQUIRE_SASL_AUTH';
+}
+
+function hex(id: Buffer): string {
+  return id.toString('hex');
+}
+
+interface WatchFrame {
+  readonly data: string[];
+  readonly existence: string[];
+  readonly children: string[];
+}
+
+function watchFrames(watches: ConnectionManager['watcherManager']): WatchFrame[] {
+  const frames: WatchFrame[] = [];
+  let bytes = watchFrameBytes;
+  const add = (kind: keyof WatchFrame, path: string) => {
+    if (bytes >= watchFrameBytes) {
+      frames.push({ data: [], existence: [], children: [] });
+      bytes = 0;
+    }
+    frames.at(-1)?.[kind].push(path);
+    bytes += Buffer.byteLength(path);
+  };
+  for (const path of watches.getDataWatcherPaths()) add('data', path);
+  for (const path of watches.getExistenceWatcherPaths()) add('existence', path);
+  for (const path of watches.getChildWatcherPaths()) add('children', path);
+  return frames;
+}

@@ -1,0 +1,398 @@
+/**
+ * The store port over a ZooKeeper session: promises, deadlines, typed arguments and results, one change event
+ * for all watches. Nothing is ever tried again: a lost reply is the caller's to find out about.
+ */
+import zookeeper from 'node-zookeeper-client';
+import jute from 'node-zookeeper-client/lib/jute/index.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import {
+  type CallOptions,
+  type CreateMode,
+  type ExpectedVersion,
+  type Operation,
+  type OperationResult,
+  type ReadOptions,
+  type Stat,
+  type Store,
+  StoreError,
+  type StoreState,
+} from '../ports/store.js';
+import { Failure } from './failure.js';
+import { type Logger, Session, type SessionOptions } from './session.js';
+
+export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
+  readonly callTimeoutMs: number;
+  /** Of znodes created: everybody may do everything, or only who has the same credentials. */
+  readonly acl: 'open' | 'creator';
+}
+
+type Resolve<T> = (value: T) => void;
+type Reject = (error: Error) => void;
+type Send<T> = (resolve: Resolve<T>, reject: Reject) => void;
+
+/** What a call is about, for its errors. */
+interface Subject {
+  readonly what: string;
+  readonly path?: string;
+}
+
+const { OP_CODES: op } = jute;
+
+const modes: ReadonlyMap<CreateMode, number> = new Map([
+  ['persistent', zookeeper.CreateMode.PERSISTENT],
+  ['persistent-sequential', zookeeper.CreateMode.PERSISTENT_SEQUENTIAL],
+  ['ephemeral', zookeeper.CreateMode.EPHEMERAL],
+  ['ephemeral-sequential', zookeeper.CreateMode.EPHEMERAL_SEQUENTIAL],
+]);
+
+const anyVersion = -1;
+
+/** The library remembers watches by their function, so one function means one entry a path. What changed is
+ * told from the event itself. */
+const watcher = () => {};
+
+export class ZooKeeperStore implements Store {
+  readonly #session: Session;
+  readonly #client: zookeeper.Client;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #callTimeoutMs: number;
+  readonly #acls: readonly jute.AclEntry[];
+  readonly #changeListeners = new Set<(path: string) => void>();
+  readonly #stateListeners = new Set<(state: StoreState) => void>();
+
+  constructor(options: ZooKeeperStoreOptions) {
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#callTimeoutMs = options.callTimeoutMs;
+    this.#acls = options.acl === 'creator' ? zookeeper.ACL.CREATOR_ALL_ACL : zookeeper.ACL.OPEN_ACL_UNSAFE;
+    this.#session = new Session({
+      ...options,
+      onState: (state) => this.#tell(this.#stateListeners, state),
+      onChange: (path) => this.#tell(this.#changeListeners, path),
+    });
+    this.#client = zookeeper.createClient('unused', { sessionTimeout: options.sessionTimeoutMs, retries: 0 });
+    this.#client.connectionManager = this.#session;
+    this.#client.connect();
+  }
+
+  get state(): StoreState {
+    return this.#session.state;
+  }
+
+  get sessionId(): bigint {
+    return this.#session.negotiatedTimeoutMs === 0 ? 0n : this.#session.sessionId.readBigUInt64BE();
+  }
+
+  get sessionPassword(): Buffer {
+    return Buffer.from(this.#session.sessionPassword);
+  }
+
+  get negotiatedTimeoutMs(): number {
+    return this.#session.negotiatedTimeoutMs;
+  }
+
+  provenAliveAtMs(): number {
+    return this.#session.evidence.provenAtMs;
+  }
+
+  getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
+    return this.#callOn(path, 'get data of', options, (resolve, reject) => {
+      this.#client.getData(path, watchOf(options), (error, data, stat) => {
+        if (error) reject(error);
+        else resolve({ data: data ?? Buffer.alloc(0), stat: toStat(stat) });
+      });
+    });
+  }
+
+  getChildren(path: string, options: ReadOptions = {}): Promise<{ children: string[]; stat: Stat }> {
+    return this.#callOn(path, 'get children of', options, (resolve, reject) => {
+      this.#client.getChildren(path, watchOf(options), (error, children, stat) => {
+        if (error) reject(error);
+        else resolve({ children: children ?? [], stat: toStat(stat) });
+      });
+    });
+  }
+
+  exists(path: string, options: ReadOptions = {}): Promise<Stat | null> {
+    return this.#callOn(path, 'look for', options, (resolve, reject) => {
+      this.#client.exists(path, watchOf(options), (error, stat) => {
+        if (error) reject(error);
+        else resolve(stat ? toStat(stat) : null);
+      });
+    });
+  }
+
+  create(path: string, data: Buffer, mode: CreateMode, options: CallOptions = {}): Promise<string> {
+    return this.#callOn(path, 'create', options, (resolve, reject) => {
+      this.#client.create(path, bytes(data), this.#acls, flags(mode), (error, created) => {
+        if (error) reject(error);
+        else resolve(created);
+      });
+    });
+  }
+
+  set(path: string, data: Buffer, version: ExpectedVersion, options: CallOptions = {}): Promise<Stat> {
+    return this.#callOn(path, 'set', options, (resolve, reject) => {
+      this.#client.setData(path, bytes(data), versionNumber(version), (error, stat) => {
+        if (error) reject(error);
+        else resolve(toStat(stat));
+      });
+    });
+  }
+
+  delete(path: string, version: ExpectedVersion, options: CallOptions = {}): Promise<void> {
+    return this.#callOn(path, 'delete', options, (resolve, reject) => {
+      this.#client.remove(path, versionNumber(version), (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  multi(operations: readonly Operation[], options: CallOptions = {}): Promise<OperationResult[]> {
+    return this.#call({ what: `multi of ${operations.length} operations` }, options, (resolve, reject) => {
+      if (operations.length === 0) throw Failure.of('BAD_ARGUMENTS', 'a multi needs operations');
+      const payload = new jute.TransactionRequest(operations.map((each) => this.#onWire(each)));
+      const header = new jute.protocol.RequestHeader(0, op.MULTI);
+      this.#session.queue(new jute.Request(header, payload), (error, response) => {
+        const answer = response?.payload;
+        if (error) reject(error);
+        else if (answer instanceof jute.TransactionResponse) settleMulti(operations, answer, resolve, reject);
+        else reject(undecodable('no transaction response'));
+      });
+    });
+  }
+
+  sync(path: string, options: CallOptions = {}): Promise<void> {
+    return this.#callOn(path, 'sync', options, (resolve, reject) => {
+      // Nothing but a path: on the wire the same as asking for an ACL.
+      const payload = new jute.protocol.GetACLRequest(path);
+      const header = new jute.protocol.RequestHeader(0, op.SYNC);
+      this.#session.queue(new jute.Request(header, payload), (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  onChange(listener: (path: string) => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  onState(listener: (state: StoreState) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  async connected(options: CallOptions = {}): Promise<void> {
+    const { timeoutMs = Number.POSITIVE_INFINITY } = options;
+    let unlisten = () => {};
+    try {
+      await this.#call<void>(
+        { what: 'connect to ZooKeeper' },
+        { ...options, timeoutMs },
+        (resolve, reject) => {
+          const look = (state: StoreState) => {
+            if (state === 'CONNECTED') resolve();
+            if (state === 'LOST' || state === 'CLOSED') reject(this.#session.refusal);
+          };
+          unlisten = this.onState(look);
+          look(this.state);
+        },
+      );
+    } finally {
+      unlisten();
+    }
+  }
+
+  close(options: { timeoutMs?: number } = {}): Promise<boolean> {
+    return this.#session.endSession(options.timeoutMs ?? this.#callTimeoutMs);
+  }
+
+  #tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
+    for (const listener of [...listeners]) {
+      try {
+        listener(value);
+      } catch (error) {
+        this.#logger.warn({ err: error, value }, 'a listener of the ZooKeeper store threw');
+      }
+    }
+  }
+
+  #callOn<T>(path: string, verb: string, options: CallOptions, send: Send<T>): Promise<T> {
+    return this.#call({ what: `${verb} ${path}`, path }, options, (resolve, reject) => {
+      checkPath(path);
+      send(resolve, reject);
+    });
+  }
+
+  /** Settles by whichever comes first: the answer, the deadline, the signal. `send` is run before it returns. */
+  async #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
+    const limit = this.#limit(options);
+    try {
+      return await Promise.race(
+        options.signal?.aborted ? [limit.reached] : [new Promise(send), limit.reached],
+      );
+    } catch (error) {
+      throw toStoreError(error, subject);
+    } finally {
+      limit.release();
+    }
+  }
+
+  #limit(options: CallOptions): { reached: Promise<never>; release: () => void } {
+    const { signal, timeoutMs = this.#callTimeoutMs } = options;
+    let release = () => {};
+    const reached = new Promise<never>((_, reject) => {
+      const abort = () =>
+        reject(new StoreError('ABORTED', 'given up by its caller', { cause: signal?.reason }));
+      const late = () => {
+        const why = this.state === 'CONNECTED' ? '' : `: ${this.#session.refusal.message}`;
+        reject(new StoreError('TIMEOUT', `no answer within ${timeoutMs} ms${why}`));
+      };
+      const cancel = timeoutMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.timer(timeoutMs, late);
+      release = () => {
+        cancel();
+        signal?.removeEventListener('abort', abort);
+      };
+      signal?.addEventListener('abort', abort);
+      if (signal?.aborted) abort();
+    });
+    return { reached, release };
+  }
+
+  #onWire(operation: Operation): jute.TransactionOperation {
+    const { type, path } = operation;
+    checkPath(path);
+    switch (type) {
+      case 'create':
+        return {
+          type: op.CREATE,
+          path,
+          data: bytes(operation.data),
+          acls: this.#acls,
+          mode: flags(operation.mode),
+        };
+      case 'set':
+        return {
+          type: op.SET_DATA,
+          path,
+          data: bytes(operation.data),
+          version: versionNumber(operation.version),
+        };
+      case 'delete':
+        return { type: op.DELETE, path, version: versionNumber(operation.version) };
+      case 'check':
+        return { type: op.CHECK, path, version: versionNumber(operation.version) };
+      default:
+        throw Failure.of('BAD_ARGUMENTS', `unknown type of operation "${String(type)}"`);
+    }
+  }
+}
+
+function watchOf(options: ReadOptions): zookeeper.Watcher | undefined {
+  return options.watch ? watcher : undefined;
+}
+
+/** @throws Failure BAD_ARGUMENTS */
+function checkPath(path: string): void {
+  const problem = problemOfPath(path);
+  if (problem) throw Failure.of('BAD_ARGUMENTS', `the path ${problem}`);
+}
+
+function problemOfPath(path: string): string | undefined {
+  if (typeof path !== 'string' || !path.startsWith('/')) return 'must start with a slash';
+  if (path === '/') return undefined;
+  if (path.includes('\0')) return 'has a null character in it';
+  for (const name of path.slice(1).split('/')) {
+    if (name === '') return 'has an empty name in it (a slash too many?)';
+    if (name === '.' || name === '..') return `has "${name}" in it; only absolute paths will do`;
+  }
+  return undefined;
+}
+
+function bytes(data: Buffer): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  throw Failure.of('BAD_ARGUMENTS', 'the data must be a Buffer; an empty one for none');
+}
+
+function flags(mode: CreateMode): number {
+  const value = modes.get(mode);
+  if (value !== undefined) return value;
+  throw Failure.of(
+    'BAD_ARGUMENTS',
+    `unknown create mode "${mode}"; right would be ${[...modes.keys()].join(', ')}`,
+  );
+}
+
+function versionNumber(version: ExpectedVersion): number {
+  if (version === 'any') return anyVersion;
+  if (Number.isInteger(version) && version !== anyVersion && version === (version | 0)) return version;
+  throw Failure.of('BAD_ARGUMENTS', `${version} is no znode version; "any" stands for whichever it has`);
+}
+
+function toStat(stat: jute.Stat): Stat {
+  return {
+    czxid: stat.czxid.readBigUInt64BE(),
+    mzxid: stat.mzxid.readBigUInt64BE(),
+    pzxid: stat.pzxid.readBigUInt64BE(),
+    ctimeMs: Number(stat.ctime.readBigInt64BE()),
+    mtimeMs: Number(stat.mtime.readBigInt64BE()),
+    version: stat.version,
+    cversion: stat.cversion,
+    aversion: stat.aversion,
+    ephemeralOwner: stat.ephemeralOwner.readBigUInt64BE(),
+    dataLength: stat.dataLength,
+    numChildren: stat.numChildren,
+  };
+}
+
+function settleMulti(
+  operations: readonly Operation[],
+  response: jute.TransactionResponse,
+  resolve: Resolve<OperationResult[]>,
+  reject: Reject,
+): void {
+  const { results } = response;
+  // Those before the one that failed say 0, those after it RUNTIME_INCONSISTENCY.
+  const failedOp = results.findIndex((result) => result.type === op.ERROR && result.err);
+  const operation = operations[failedOp];
+  if (operation) {
+    const failure = Failure.answered(results[failedOp]?.err ?? 0);
+    const { type, path } = operation;
+    const where = `operation ${failedOp + 1}, ${type} ${path}`;
+    reject(new StoreError(failure.storeCode, `${where}: ${failure.message}`, { path, failedOp }));
+    return;
+  }
+  const converted = operations.map((each, index) => toResult(each, results[index]));
+  if (converted.every((result) => result !== undefined)) resolve(converted);
+  else reject(undecodable('results that do not fit the operations'));
+}
+
+function toResult(
+  operation: Operation,
+  result: jute.TransactionResult | undefined,
+): OperationResult | undefined {
+  const { type } = operation;
+  if (type === 'create') return result?.path === undefined ? undefined : { type, path: result.path };
+  if (type === 'set') return result?.stat === undefined ? undefined : { type, stat: toStat(result.stat) };
+  return result?.type === (type === 'delete' ? op.DELETE : op.CHECK) ? { type } : undefined;
+}
+
+/** The server did answer, so the outcome is unknown only to us. */
+function undecodable(what: string): Failure {
+  return Failure.of('CONNECTION_LOSS', `the answer makes no sense: ${what}`);
+}
+
+function toStoreError(error: unknown, { what, path }: Subject): StoreError {
+  const message = `${what}: ${errorMessage(error)}`;
+  if (error instanceof StoreError) {
+    const { code, failedOp, cause } = error;
+    return new StoreError(code, message, { path: error.path ?? path, failedOp, cause });
+  }
+  if (error instanceof Failure) return new StoreError(error.storeCode, message, { path, cause: error.cause });
+  return new StoreError('BAD_ARGUMENTS', message, { path, cause: error });
+}
