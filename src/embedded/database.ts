@@ -74,6 +74,11 @@ export class Database {
     return this.#sessions.touch(id, nowMs);
   }
 
+  /** What a server does when it starts on data that it finds: nobody could have been heard of meanwhile. */
+  touchAllSessions(nowMs: number): void {
+    for (const id of this.#sessions.ids) this.#sessions.touch(id, nowMs);
+  }
+
   /** Ends a session, with all its ephemeral znodes. Undefined when there is no such session. */
   endSession(id: bigint, nowMs: number): Notification[] | undefined {
     if (!this.#sessions.end(id)) return undefined;

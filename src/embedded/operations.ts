@@ -15,8 +15,7 @@ import {
 } from './records.js';
 import type { Operation, OperationResult, Outcome } from './tree.js';
 
-const operationOpcodes = ['create', 'create2', 'delete', 'setData', 'setACL', 'check'] as const;
-export type OperationOpcode = (typeof operationOpcodes)[number];
+export type OperationOpcode = 'create' | 'create2' | 'delete' | 'setData' | 'setACL' | 'check';
 
 export function readOperation(opcode: OperationOpcode, reader: JuteReader): Operation {
   const path = reader.string();
@@ -52,11 +51,20 @@ export interface MultiOperation {
 
 export function readMulti(reader: JuteReader): MultiOperation[] {
   return readBatch(reader, (name) => {
-    const opcode = operationOpcodes.find((candidate) => candidate === name && candidate !== 'setACL');
+    const opcode = multiOpcodes.get(name);
     if (!opcode) throw new MalformedRecord(`${name} is not an operation of a multi`);
     return { opcode, operation: readOperation(opcode, reader) };
   });
 }
+
+/** What a multi may hold, and as what it is answered: a create2 as a create, without its stat, as in ZooKeeper. */
+const multiOpcodes = new Map<Opcode, OperationOpcode>([
+  ['create', 'create'],
+  ['create2', 'create'],
+  ['delete', 'delete'],
+  ['setData', 'setData'],
+  ['check', 'check'],
+]);
 
 /** A failed multi is answered by an error for each operation: none for those before the one that failed. */
 export function writeMultiOutcome(

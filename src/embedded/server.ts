@@ -54,7 +54,14 @@ export interface DevelopmentServer extends AsyncDisposable {
    * counter passes 2147483647. Throws `PetrelError` (INVALID) when there is no such znode.
    */
   setNextSequence(path: string, next: number): void;
-  /** Breaks every connection, stops listening, and lets go of everything. May be called twice. */
+  /** Breaks every connection and takes no more, as if the server's process were gone. Its data are kept. */
+  halt(): Promise<void>;
+  /**
+   * Starts again, on the same port and data, halting first if it ran. Sessions are as old as if just heard of.
+   * Throws `PetrelError` (FAILED) when it can't listen.
+   */
+  restart(): Promise<void>;
+  /** Breaks every connection, stops listening, and lets go of every timer. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -85,49 +92,91 @@ export async function startDevelopmentServer(
     startedAtMs: nowMs(),
     startZxid: startZxid(nowMs()),
   });
-  const service = new Service({ database, nowMs, logger });
-  const server = createServer((socket) => service.accept(socket));
-  const port = await listen(server, settings.host, settings.port);
-  const stopTicking = tick(settings.tickTimeMs, () => service.expireOverdue());
-  return developmentServer({ database, service, server, host: settings.host, port, stopTicking });
+  const server = new EmbeddedServer(database, logger, settings);
+  await server.restart();
+  return server;
 }
 
-interface Parts {
-  readonly database: Database;
-  readonly service: Service;
-  readonly server: Server;
+type Settings = ReturnType<typeof readOptions>;
+
+class EmbeddedServer implements DevelopmentServer {
   readonly host: string;
-  readonly port: number;
-  readonly stopTicking: () => void;
-}
+  readonly #database: Database;
+  readonly #service: Service;
+  readonly #tickTimeMs: number;
+  #port: number;
+  #running: { readonly listener: Server; readonly stopTicking: () => void } | undefined;
 
-function developmentServer({ database, service, server, host, port, stopTicking }: Parts): DevelopmentServer {
-  const close = async () => {
+  constructor(database: Database, logger: Logger | undefined, settings: Settings) {
+    this.#database = database;
+    this.#service = new Service({ database, nowMs, logger });
+    this.#tickTimeMs = settings.tickTimeMs;
+    this.#port = settings.port;
+    this.host = settings.host;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get connectString(): string {
+    return `${isIPv6(this.host) ? `[${this.host}]` : this.host}:${this.port}`;
+  }
+
+  async restart(): Promise<void> {
+    await this.halt();
+    const listener = createServer((socket) => this.#service.accept(socket));
+    this.#port = await listen(listener, this.host, this.#port);
+    this.#database.touchAllSessions(nowMs());
+    this.#running = { listener, stopTicking: tick(this.#tickTimeMs, () => this.#service.expireOverdue()) };
+  }
+
+  async halt(): Promise<void> {
+    if (!this.#running) return;
+    const { listener, stopTicking } = this.#running;
+    this.#running = undefined;
     stopTicking();
-    const closed = server.listening ? once(server, 'close') : undefined;
-    server.close();
-    service.dropConnections();
+    const closed = once(listener, 'close');
+    listener.close();
+    this.#service.dropConnections();
     await closed;
-  };
-  return {
-    host,
-    port,
-    connectString: `${isIPv6(host) ? `[${host}]` : host}:${port}`,
-    expireSession: (id) => service.endSession(id),
-    requestCounts: () => service.traffic.snapshot(),
-    dropConnections: () => service.dropConnections(),
-    freeze: () => service.setFrozen(true),
-    resume: () => service.setFrozen(false),
-    setNextSequence(path, next) {
-      try {
-        database.setNextSequence(path, next);
-      } catch (cause) {
-        throw new PetrelError('INVALID', `there is no znode ${path} whose sequence could be set`, { cause });
-      }
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  }
+
+  close(): Promise<void> {
+    return this.halt();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.halt();
+  }
+
+  expireSession(id: bigint): boolean {
+    return this.#service.endSession(id);
+  }
+
+  requestCounts(): Map<bigint, SessionTraffic> {
+    return this.#service.traffic.snapshot();
+  }
+
+  dropConnections(): void {
+    this.#service.dropConnections();
+  }
+
+  freeze(): void {
+    this.#service.setFrozen(true);
+  }
+
+  resume(): void {
+    this.#service.setFrozen(false);
+  }
+
+  setNextSequence(path: string, next: number): void {
+    try {
+      this.#database.setNextSequence(path, next);
+    } catch (cause) {
+      throw new PetrelError('INVALID', `there is no znode ${path} whose sequence could be set`, { cause });
+    }
+  }
 }
 
 function readOptions(options: Omit<DevelopmentServerOptions, 'logger'>) {

@@ -22,6 +22,8 @@ export interface Handshake {
   readonly sessionId?: bigint;
   readonly password?: Buffer;
   readonly lastZxidSeen?: bigint;
+  /** False for a client of before 3.4. Default true. */
+  readonly readOnlyFlag?: boolean;
 }
 
 export interface Reply {
@@ -82,25 +84,28 @@ export class WireClient implements AsyncDisposable {
     return this.#socket.closed;
   }
 
-  async shakeHands({
-    timeoutMs = 10_000,
-    sessionId = 0n,
-    password,
-    lastZxidSeen = 0n,
-  }: Handshake): Promise<void> {
-    const request = new JuteWriter().int(0).long(lastZxidSeen).int(timeoutMs).long(sessionId);
-    this.sendRaw(
-      request
-        .buffer(password ?? Buffer.alloc(16))
-        .bool(false)
-        .packet(),
-    );
+  async shakeHands(handshake: Handshake): Promise<void> {
+    const { timeoutMs = 10_000, sessionId = 0n, password = Buffer.alloc(16), lastZxidSeen = 0n } = handshake;
+    const request = new JuteWriter()
+      .int(0)
+      .long(lastZxidSeen)
+      .int(timeoutMs)
+      .long(sessionId)
+      .buffer(password);
+    if (handshake.readOnlyFlag ?? true) request.bool(false);
+    this.sendRaw(request.packet());
     const response = await this.#nextPacket();
     response.int();
     this.timeoutMs = response.int();
     this.sessionId = response.long();
     this.password = response.buffer() ?? Buffer.alloc(0);
     this.#shakingHands = false;
+  }
+
+  /** Waits for a packet without asking for any: only the end of the connection can settle this. */
+  async receiveNothing(): Promise<never> {
+    await this.#nextPacket();
+    throw new Error('the server sent something that nobody asked for');
   }
 
   sendRaw(bytes: Buffer): void {
@@ -131,6 +136,15 @@ export class WireClient implements AsyncDisposable {
 
   async create(path: string, { data = '', acl = openAcl, flags = 0 }: CreateOptions = {}): Promise<Reply> {
     return this.request('create', (writer) => writeCreate(writer, path, { data, acl, flags }));
+  }
+
+  async create2(path: string, options: CreateOptions = {}): Promise<Reply> {
+    return this.request('create2', (writer) => writeCreate(writer, path, options));
+  }
+
+  async createTtl(path: string, ttlMs: number): Promise<Reply> {
+    const flags = 5;
+    return this.request('createTTL', (writer) => writeCreate(writer, path, { flags }).long(BigInt(ttlMs)));
   }
 
   async delete(path: string, version = -1): Promise<Reply> {
@@ -175,6 +189,16 @@ export class WireClient implements AsyncDisposable {
     return { error, results: error === 'OK' ? readMultiResults(body) : [] };
   }
 
+  async multiRead(reads: readonly ['getData' | 'getChildren', string][]): Promise<unknown[]> {
+    const { body } = await this.request('multiRead', (writer) => {
+      for (const [opcode, path] of reads) {
+        writer.int(opcodes[opcode]).bool(false).int(-1).string(path).bool(false);
+      }
+      writer.int(-1).bool(true).int(-1);
+    });
+    return readReadResults(body);
+  }
+
   async setWatches(
     seenZxid: bigint,
     paths: { data?: string[]; exist?: string[]; children?: string[] },
@@ -185,9 +209,31 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
+  async setWatches2(seenZxid: bigint, paths: { persistent: string[]; recursive: string[] }): Promise<Reply> {
+    return this.request('setWatches2', (writer) => {
+      writer.long(seenZxid);
+      for (const list of [[], [], [], paths.persistent, paths.recursive]) writeStrings(writer, list);
+    });
+  }
+
+  async addWatch(path: string, mode: 'persistent' | 'recursive'): Promise<Reply> {
+    return this.request('addWatch', (writer) => writer.string(path).int(mode === 'persistent' ? 0 : 1));
+  }
+
+  async removeWatches(path: string, kind: 'children' | 'data' | 'any'): Promise<Reply> {
+    const kinds = { children: 1, data: 2, any: 3 };
+    return this.request('removeWatches', (writer) => writer.string(path).int(kinds[kind]));
+  }
+
   /** Ends the session. */
   async closeSession(): Promise<Reply> {
     return this.request('closeSession');
+  }
+
+  /** Ends the session if it can, and the connection in any case. */
+  async leave(): Promise<void> {
+    if (this.sessionId !== 0n && !this.closed) await this.closeSession().catch(() => undefined);
+    await this.disconnect();
   }
 
   /** Breaks the connection; the session lives on. */
@@ -325,6 +371,24 @@ function readMultiResults(reader: JuteReader): MultiResult[] {
     const error = reader.int();
     if (done) return results;
     results.push({ type, ...readMultiBody(reader, type), error: errorName(error) });
+  }
+}
+
+function readReadResults(reader: JuteReader): unknown[] {
+  const results: unknown[] = [];
+  for (;;) {
+    const type = reader.int();
+    const done = reader.bool();
+    const error = errorName(reader.int());
+    if (done) return results;
+    if (type === opcodes.getData) {
+      results.push({ data: reader.buffer()?.toString() });
+      readStat(reader);
+    } else if (type === opcodes.getChildren) results.push({ children: reader.vector(() => reader.string()) });
+    else {
+      reader.int();
+      results.push({ error });
+    }
   }
 }
 

@@ -149,6 +149,21 @@ describe('development aids', () => {
     expect((await again.stat('/mine')).ephemeralOwner).toBe(sessionId);
   });
 
+  it('keeps data and sessions over a restart on the same port', async () => {
+    await using client = await WireClient.connect(server.connectString, { timeoutMs: 100 });
+    await client.create('/mine', { flags: 1 });
+    const { sessionId, password } = client;
+    const { port } = server;
+    await server.halt();
+    await expect(client.ping()).rejects.toThrow(Disconnected);
+    await expect(WireClient.dial(`127.0.0.1:${port}`)).rejects.toThrow('ECONNREFUSED');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await server.restart();
+    expect(server.port).toBe(port);
+    await using again = await WireClient.connect(server.connectString, { sessionId, password });
+    expect((await again.stat('/mine')).ephemeralOwner).toBe(sessionId);
+  });
+
   it('says nothing while frozen, to anyone, and answers afterwards', async () => {
     await using client = await WireClient.connect(server.connectString);
     server.freeze();
