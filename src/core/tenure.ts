@@ -56,6 +56,8 @@ export type TenureAction =
 export interface TenureSituation {
   readonly self: string;
   readonly session: SessionId;
+  /** The session that the claim belongs to is over: the claim with it. */
+  readonly sessionOver: boolean;
   /** Null while out of touch. */
   readonly snapshot: GroupSnapshot | null;
   readonly config: GroupConfig;
@@ -151,6 +153,7 @@ function duringTenure(situation: TenureSituation, tenure: Tenure): TenureAction 
 /** Why the tenure has to end; null while it need not. */
 function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   const { snapshot, lease, nowMs, self, draining, drainOverdue, config } = situation;
+  if (situation.sessionOver) return 'the session is over, and the claim with it';
   if (nowMs >= lease.releaseAtMs) return 'out of touch with the ensemble: the lease was not renewed';
   if (tenure.failure !== null) return `${tenure.failure.phase} failed: ${tenure.failure.reason}`;
   if (drainOverdue) return 'shutting down, and nobody took over in time';

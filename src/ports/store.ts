@@ -86,8 +86,11 @@ export class StoreError extends Error {
   }
 }
 
-export function isStoreError(error: unknown, ...codes: StoreErrorCode[]): error is StoreError {
-  return error instanceof StoreError && (codes.length === 0 || codes.includes(error.code));
+export function isStoreError<Code extends StoreErrorCode = StoreErrorCode>(
+  error: unknown,
+  ...codes: Code[]
+): error is StoreError & { readonly code: Code } {
+  return error instanceof StoreError && (codes.length === 0 || codes.some((code) => code === error.code));
 }
 
 export interface Stat {

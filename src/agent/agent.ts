@@ -1,0 +1,480 @@
+/**
+ * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round reads the group
+ * afresh, so that lost replies, replaced sessions, doubled events and shutdown are each just another snapshot.
+ *
+ * Not promised: that a frozen or killed agent stops its own workload. That is the duty's affair (`ports/duty.ts`),
+ * which is handed the lease for it.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import { durationMs } from '../core/duration.js';
+import { defaultGroupConfig } from '../core/group-config.js';
+import type { Lease } from '../core/lease.js';
+import { toInstant } from '../core/names.js';
+import { type GroupPaths, groupPaths } from '../core/paths.js';
+import type { GroupSnapshot } from '../core/snapshot.js';
+import type { Stage } from '../core/tenure.js';
+import type { Registration } from '../core/znodes.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Duty } from '../ports/duty.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import { Elector } from './elector.js';
+import { Leadership } from './leadership.js';
+import { encode, register, takeSeat } from './membership.js';
+import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
+import type { SessionFile } from './session-file.js';
+import { ensureTree } from './tree.js';
+
+export interface SessionTicket {
+  readonly id: bigint;
+  readonly password: Buffer;
+}
+
+export interface AgentOptions {
+  /** Opens a new session, or attaches to one that exists. */
+  openStore(session?: SessionTicket): Store;
+  readonly root: string;
+  readonly node: string;
+  readonly site: string;
+  readonly priority: number;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Petrel's version. */
+  readonly version: string;
+  readonly duty: Duty;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly sessionFile: SessionFile | null;
+}
+
+export interface AgentStatus {
+  readonly node: string;
+  readonly leads: boolean;
+  readonly stage: Stage | null;
+  readonly term: number | null;
+  readonly fencingToken: bigint | null;
+  readonly lease: Lease;
+  /** Registered, with a seat, and in touch. */
+  readonly joined: boolean;
+  readonly elector: boolean;
+}
+
+/** A round happens at least this often, so that not even a lost event is for ever. */
+const resyncMs = 30_000;
+const auditMs = 10_000;
+const retryMs = 1_000;
+
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #paths: GroupPaths;
+  readonly #leadership: Leadership;
+  readonly #elector: Elector;
+  readonly #listeners = new Set<(status: AgentStatus) => void>();
+  #registration: Registration;
+  #store: Store | null = null;
+  #snapshot: GroupSnapshot | null = null;
+  #seat: SeatKnown = noSeat;
+  #part: Part = 'standby';
+  #woken = false;
+  #rouse: () => void = () => {};
+  #drainingSinceMs: number | null = null;
+  #hurried = false;
+  #silentSince: { key: string; atMs: number } | null = null;
+  #earlierSinceMs: number | null = null;
+  #told = '';
+
+  constructor(options: AgentOptions) {
+    const { node, site, priority, tags, version, clock, duty, log } = options;
+    this.#options = options;
+    this.#paths = groupPaths(options.root);
+    const incarnation = randomUUID();
+    this.#registration = {
+      node,
+      site,
+      priority,
+      host: hostname(),
+      pid: process.pid,
+      incarnation,
+      startedAt: toInstant(clock.wallMs()),
+      version,
+      tags: { ...tags },
+      health: { ok: true, reason: null },
+      draining: false,
+      score: null,
+      claimedUnder: null,
+      lastFailure: null,
+      lastTakeover: null,
+      lastRelease: null,
+      gaveUp: null,
+    };
+    const shared = {
+      node,
+      site,
+      paths: this.#paths,
+      duty,
+      clock,
+      log,
+      wake: () => this.#wake(),
+      amend: (change: Partial<Registration>) => this.#amend(change),
+    };
+    this.#elector = new Elector(shared);
+    this.#leadership = new Leadership({
+      ...shared,
+      incarnation,
+      onTenure: (active) => this.#remember(active),
+      onStage: () => this.#tell(),
+    });
+  }
+
+  get status(): AgentStatus {
+    const { tenure, leads, lease } = this.#leadership;
+    return {
+      node: this.#options.node,
+      leads,
+      stage: tenure?.stage ?? null,
+      term: tenure?.term ?? null,
+      fencingToken: tenure?.token ?? null,
+      lease,
+      joined: this.#store?.state === 'CONNECTED' && this.#snapshot?.seat != null,
+      elector: this.#part === 'elector' && this.#snapshot?.seat != null,
+    };
+  }
+
+  /** Hears of every change of `status`, which is already what it says. What a listener throws is logged. */
+  onStatus(listener: (status: AgentStatus) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced. */
+  setHealth(ok: boolean, reason: string | null): void {
+    this.#amend({ health: { ok, reason } });
+    this.#wake();
+  }
+
+  /** Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor. */
+  stop(): void {
+    if (this.#drainingSinceMs !== null) this.#hurried = true;
+    this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
+    this.#amend({ draining: true });
+    this.#wake();
+  }
+
+  /**
+   * Runs until `stop` is done. Throws PetrelError DUPLICATE_NODE or FORBIDDEN, and gives up then; an ensemble that
+   * cannot be reached is waited for.
+   */
+  async run(): Promise<void> {
+    try {
+      for (;;) {
+        this.#woken = false;
+        const waitMs = await this.#tryRound();
+        if (waitMs === null) return;
+        this.#tell();
+        await this.#sleep(waitMs);
+      }
+    } finally {
+      await this.#leave();
+    }
+  }
+
+  /** How long to wait for the next round; null: the agent has left. */
+  async #tryRound(): Promise<number | null> {
+    try {
+      return await this.#round();
+    } catch (error) {
+      if (error instanceof PetrelError) throw error;
+      if (!isStoreError(error)) throw error;
+      if (isStoreError(error, 'NO_NODE')) return await this.#restoreTree();
+      const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
+      const log = this.#options.log;
+      if (isRoutine) log.debug({ error }, `round cut short: ${error.message}`);
+      else log.error({ error, path: error.path }, `ZooKeeper refused: ${error.message}`);
+      return this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
+    }
+  }
+
+  async #restoreTree(): Promise<number> {
+    const { log } = this.#options;
+    if (this.#store?.state !== 'CONNECTED') return retryMs;
+    log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
+    try {
+      await ensureTree(this.#store, this.#paths);
+      return 0;
+    } catch (error) {
+      if (error instanceof PetrelError) throw error;
+      log.error({ error }, `the group's znodes could not be created: ${errorMessage(error)}`);
+      return retryMs;
+    }
+  }
+
+  async #round(): Promise<number | null> {
+    const { clock } = this.#options;
+    const store = this.#openStore();
+    if (store.state !== 'CONNECTED') {
+      await this.#step(store, null);
+      return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
+    }
+    if (this.#seat.name === null && !(await this.#join(store))) {
+      await this.#step(store, null);
+      return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
+    }
+    const observed = await this.#beforeLeaseEnds(this.#observe(store));
+    if (observed === null) {
+      await this.#step(store, null);
+      return this.#waitMs(retryMs / 10);
+    }
+    const { snapshot } = observed;
+    if (snapshot.seat === null || snapshot.self?.value?.incarnation !== this.#registration.incarnation) {
+      this.#seat = noSeat;
+      await this.#step(store, snapshot);
+      return 0;
+    }
+    if (await this.#step(store, snapshot)) return 0;
+    await this.#publish(store, snapshot);
+    const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
+    if (this.#hasLeft(snapshot)) return null;
+    const auditing = snapshot.seat.second ? auditMs : resyncMs;
+    return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, this.#drainLeftMs(clock.monotonicMs())));
+  }
+
+  /** The store at hand, or a new one when its session is over. */
+  #openStore(): Store {
+    const { log, openStore } = this.#options;
+    if (this.#store !== null && this.#store.state !== 'LOST') return this.#store;
+    if (this.#store !== null) {
+      log.warn('the session is over: registering anew');
+      void this.#store.close({ timeoutMs: 0 });
+    }
+    const store = openStore();
+    this.#store = store;
+    this.#snapshot = null;
+    this.#seat = noSeat;
+    this.#part = 'standby';
+    this.#elector.reset();
+    store.onChange(() => this.#wake());
+    store.onState((state) => {
+      if (state === 'CONNECTED') this.#remember(this.#leadership.tenure !== null);
+      log.info({ state }, `connection to ZooKeeper: ${state}`);
+      this.#tell();
+      this.#wake();
+    });
+    return store;
+  }
+
+  /** Registers and takes a seat. False: an earlier life of this node still holds its name. */
+  async #join(store: Store): Promise<boolean> {
+    const { log, node } = this.#options;
+    if (this.#drainingSinceMs !== null && this.#leadership.tenure === null) return false;
+    if ((await store.exists(this.#paths.elected)) === null) await ensureTree(store, this.#paths);
+    const earlier = await register(store, this.#paths, this.#registration);
+    if (earlier !== null) {
+      await this.#awaitEarlierLife(store, earlier.session, earlier.registration);
+      return false;
+    }
+    this.#earlierSinceMs = null;
+    const name = await takeSeat(store, this.#paths, node);
+    this.#seat = { name, below: null, second: false };
+    log.info({ seat: name, site: this.#options.site }, `joined ${this.#paths.root}`);
+    return true;
+  }
+
+  /** Ends the earlier life's session when this node's own memory proves that life dead, else waits for its end. */
+  async #awaitEarlierLife(store: Store, session: bigint, other: Registration | null): Promise<void> {
+    const { sessionFile, openStore, log, node, clock } = this.#options;
+    const remembered = sessionFile?.read() ?? null;
+    if (remembered !== null && BigInt(remembered.session) === session && !remembered.tenure) {
+      log.info({ incarnation: other?.incarnation }, 'ending the session of an earlier life of this node');
+      const earlier = openStore({ id: session, password: Buffer.from(remembered.password, 'base64') });
+      await earlier.close({ timeoutMs: store.negotiatedTimeoutMs });
+      return;
+    }
+    if (this.#earlierSinceMs === null) {
+      this.#earlierSinceMs = clock.monotonicMs();
+      const atMost = `at most its session timeout, ${Math.ceil(store.negotiatedTimeoutMs / 1000)} s if it is this one's`;
+      log.warn(
+        { incarnation: other?.incarnation },
+        `the session of an earlier life of ${node} still lives: waiting, ${atMost}`,
+      );
+    } else if (clock.monotonicMs() - this.#earlierSinceMs > 10 * store.negotiatedTimeoutMs) {
+      throw new PetrelError(
+        'DUPLICATE_NODE',
+        `node id ${node} is still held by session 0x${session.toString(16)}, which does not end: another agent carries this name; give this one another --node-id`,
+      );
+    }
+    await store.exists(this.#paths.node(node), { watch: true });
+  }
+
+  /** Reads as much as this node's part calls for, which it may learn only by reading. */
+  async #observe(store: Store): Promise<Observed> {
+    const observer = { store, paths: this.#paths, node: this.#options.node };
+    for (;;) {
+      const asked = this.#part;
+      const observed = await observe(observer, asked, this.#seat);
+      const called = partFor(
+        observed.snapshot,
+        this.#options.node,
+        store.sessionId,
+        this.#leadership.tenure !== null,
+      );
+      this.#seat = observed.seat;
+      this.#part = called;
+      if (called === 'elector' && asked !== 'elector') this.#elector.reset();
+      if (parts.indexOf(called) <= parts.indexOf(asked)) {
+        this.#snapshot = observed.snapshot;
+        return observed;
+      }
+    }
+  }
+
+  /** Null when the lease is due for release before the answer is here: that must not wait. */
+  async #beforeLeaseEnds(observing: Promise<Observed>): Promise<Observed | null> {
+    const dueAtMs = this.#leadership.dueAtMs;
+    if (dueAtMs === null) return await observing;
+    const { clock } = this.#options;
+    let cancel = () => {};
+    const due = new Promise<null>((resolve) => {
+      cancel = clock.timer(dueAtMs - clock.monotonicMs(), () => resolve(null));
+    });
+    observing.catch(() => {});
+    try {
+      return await Promise.race([observing, due]);
+    } finally {
+      cancel();
+    }
+  }
+
+  async #step(store: Store, snapshot: GroupSnapshot | null): Promise<boolean> {
+    return await this.#leadership.step({
+      store,
+      snapshot,
+      seat: snapshot?.seat?.name ?? null,
+      draining: this.#drainingSinceMs !== null,
+      drainOverdue: this.#drainOverdue(),
+    });
+  }
+
+  /** Writes this node's registration where it differs from what stands in ZooKeeper. */
+  async #publish(store: Store, { self }: GroupSnapshot): Promise<void> {
+    if (self === null || isDeepStrictEqual(self.value, this.#registration)) return;
+    await store.set(this.#paths.node(this.#options.node), encode(this.#registration), 'any');
+  }
+
+  /** The elector's turn, or the watch that the next in line keeps over a silent one. */
+  async #elect(store: Store, snapshot: GroupSnapshot, seat: string): Promise<number | null> {
+    if (snapshot.members !== null && snapshot.seat?.below === null) {
+      const turn = { store, snapshot, members: snapshot.members, seat };
+      const { acted, recheckInMs, newSeat } = await this.#elector.turn(turn);
+      if (newSeat !== null) this.#seat = { name: newSeat, below: null, second: false };
+      return acted ? 0 : recheckInMs;
+    }
+    if (snapshot.seat?.second === true && snapshot.seat.below !== null) {
+      await this.#audit(store, seat, snapshot.seat.below);
+    }
+    return null;
+  }
+
+  /** Unseats an elector under which the same decision has been due for longer than any reason could explain. */
+  async #audit(store: Store, seat: string, below: string): Promise<void> {
+    const { clock, node } = this.#options;
+    const { snapshot } = await observe({ store, paths: this.#paths, node }, 'auditor', this.#seat);
+    if (snapshot.members === null) return;
+    const turn = { store, snapshot, members: snapshot.members, seat };
+    if (!this.#elector.wouldWrite(turn)) {
+      this.#silentSince = null;
+      return;
+    }
+    const key = `${snapshot.elected.version} ${below}`;
+    if (this.#silentSince?.key !== key) this.#silentSince = { key, atMs: clock.monotonicMs() };
+    const patienceMs = 2 * store.negotiatedTimeoutMs + auditMs;
+    if (clock.monotonicMs() - this.#silentSince.atMs < patienceMs) return;
+    this.#silentSince = null;
+    await this.#elector.unseat(turn, below);
+  }
+
+  #drainOverdue(): boolean {
+    return this.#hurried || this.#drainLeftMs(this.#options.clock.monotonicMs()) <= 0;
+  }
+
+  /** How much longer a successor is waited for; Infinity while nobody leaves. */
+  #drainLeftMs(nowMs: number): number {
+    if (this.#drainingSinceMs === null) return Number.POSITIVE_INFINITY;
+    const config = this.#snapshot?.config.value ?? defaultGroupConfig;
+    return Math.max(0, this.#drainingSinceMs + durationMs(config.timeouts.claim) - nowMs);
+  }
+
+  /** Leaving, with nothing of a tenure left, and nothing more to wait for. */
+  #hasLeft(snapshot: GroupSnapshot | null): boolean {
+    if (this.#drainingSinceMs === null || this.#leadership.tenure !== null) return false;
+    if (snapshot === null || this.#drainOverdue() || snapshot.config.value?.paused != null) return true;
+    return snapshot.elected.value?.node !== this.#options.node;
+  }
+
+  async #leave(): Promise<void> {
+    const { sessionFile, duty, log } = this.#options;
+    this.#leadership.close();
+    await duty.close();
+    const ended = (await this.#store?.close()) ?? true;
+    if (ended) sessionFile?.close();
+    log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');
+  }
+
+  #amend(change: Partial<Registration>): Registration {
+    this.#registration = { ...this.#registration, ...change };
+    return this.#registration;
+  }
+
+  #remember(tenure: boolean): void {
+    const store = this.#store;
+    if (store === null || store.sessionId === 0n) return;
+    this.#options.sessionFile?.write({
+      session: String(store.sessionId),
+      password: store.sessionPassword.toString('base64'),
+      incarnation: this.#registration.incarnation,
+      pid: process.pid,
+      tenure,
+    });
+  }
+
+  #tell(): void {
+    const { status } = this;
+    const said = `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector}`;
+    if (said === this.#told) return;
+    this.#told = said;
+    for (const listener of this.#listeners) {
+      try {
+        listener(status);
+      } catch (error) {
+        this.#options.log.error({ error }, `a status listener threw: ${errorMessage(error)}`);
+      }
+    }
+  }
+
+  #wake(): void {
+    this.#woken = true;
+    this.#rouse();
+  }
+
+  #waitMs(longestMs: number): number {
+    const { dueAtMs } = this.#leadership;
+    return dueAtMs === null ? longestMs : Math.min(longestMs, dueAtMs - this.#options.clock.monotonicMs());
+  }
+
+  async #sleep(waitMs: number): Promise<void> {
+    if (this.#woken || waitMs <= 0) {
+      // Even without a wait, timers and sockets get their turn.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.timer(waitMs, resolve);
+      this.#rouse = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#rouse = () => {};
+  }
+}

@@ -1,0 +1,366 @@
+/**
+ * The elector's hands: carries out what `core/electing.ts` decides, each write guarded by the elector's own seat, so
+ * that one which lost its seat writes nothing.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type ReadyStrategy, strategies } from '../../strategies/index.js';
+import { durationMs } from '../core/duration.js';
+import {
+  type ElectorAction,
+  type ElectorMemory,
+  type ElectorRound,
+  electorRound,
+  type Fence,
+  newElector,
+} from '../core/electing.js';
+import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import type { ClockReading } from '../core/limits.js';
+import { toInstant } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { prepareStrategy } from '../core/read-config.js';
+import type { GroupSnapshot, Member } from '../core/snapshot.js';
+import type { ChangeRecord, HistoryRecord, Registration } from '../core/znodes.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Duty } from '../ports/duty.js';
+import type { Operation, Store } from '../ports/store.js';
+import { guarded } from './leadership.js';
+import { encode, heldSeats } from './membership.js';
+
+export interface ElectorOptions {
+  readonly node: string;
+  readonly site: string;
+  readonly paths: GroupPaths;
+  readonly duty: Duty;
+  readonly clock: Clock;
+  readonly log: Logger;
+  wake(): void;
+  amend(change: Partial<Registration>): Registration;
+}
+
+export interface ElectorTurn {
+  readonly store: Store;
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly seat: string;
+}
+
+export interface TurnResult {
+  /** Something was written: read again. */
+  readonly acted: boolean;
+  readonly recheckInMs: number | null;
+  /** The seat was given up: this is the new one. */
+  readonly newSeat: string | null;
+}
+
+export class Elector {
+  readonly #options: ElectorOptions;
+  #memory: ElectorMemory = newElector;
+  #clock: ClockReading | null = null;
+  /** The last configuration that could be read. */
+  #config: GroupConfig | null = null;
+  #fencing: bigint | null = null;
+  #lastProblem = '';
+  #lastReason = '';
+
+  constructor(options: ElectorOptions) {
+    this.#options = options;
+  }
+
+  /** A new reign: what an earlier one saw no longer counts. */
+  reset(): void {
+    this.#memory = newElector;
+  }
+
+  /** Throws StoreError. */
+  async turn(turn: ElectorTurn): Promise<TurnResult> {
+    const round = this.#decide(turn);
+    this.#explain(round, turn);
+    let newSeat: string | null = null;
+    for (const action of round.actions) {
+      if (action.do === 'give-up-seat') newSeat = await this.#giveUpSeat(turn, action);
+      else await this.#perform(turn, action);
+    }
+    const acted = round.actions.some(({ do: verb }) => verb !== 'alarm' && verb !== 'fence');
+    return { acted, recheckInMs: round.recheckInMs, newSeat };
+  }
+
+  /** What this node would decide, were it the elector; for watching the one who is. Null: not a thing. */
+  wouldWrite(turn: ElectorTurn): boolean {
+    return this.#decide(turn).actions.some(({ do: verb }) => verb === 'write-elected');
+  }
+
+  #decide({ snapshot, members }: ElectorTurn): ElectorRound {
+    const { node, clock, duty } = this.#options;
+    const config = this.#usableConfig(snapshot);
+    const strategy = this.#strategy(config, snapshot, members);
+    if (strategy === null) {
+      const reason = prepareStrategy(config).problems?.join('; ') ?? 'the strategy cannot be run';
+      const give = { do: 'give-up-seat', reason, configVersion: snapshot.config.version } as const;
+      return { actions: [give], memory: this.#memory, recheckInMs: null, choice: null };
+    }
+    const round = electorRound({
+      self: node,
+      snapshot,
+      members,
+      config,
+      strategy,
+      memory: this.#memory,
+      clock: this.#clock,
+      nowMs: clock.monotonicMs(),
+      canFence: duty.has('fence'),
+    });
+    this.#memory = round.memory;
+    return round;
+  }
+
+  #usableConfig({ config }: GroupSnapshot): GroupConfig {
+    if (config.value !== null) {
+      this.#config = config.value;
+      this.#lastProblem = '';
+      return config.value;
+    }
+    if (this.#lastProblem !== config.problem) {
+      this.#lastProblem = config.problem;
+      const instead = this.#config === null ? 'the defaults' : 'the last one that could be read';
+      const message = `the group's configuration cannot be used, deciding by ${instead}: ${config.problem}`;
+      this.#options.log.error({ path: this.#options.paths.config }, message);
+    }
+    return this.#config ?? defaultGroupConfig;
+  }
+
+  /** The configured strategy; the default one when every seated node has given up on it; null: give up too. */
+  #strategy(config: GroupConfig, snapshot: GroupSnapshot, members: readonly Member[]): ReadyStrategy | null {
+    const { version } = snapshot.config;
+    const seated = members.filter(({ seat }) => seat !== null);
+    const allGaveUp =
+      seated.length > 0 && seated.every(({ value }) => value?.gaveUp?.configVersion === version);
+    if (!allGaveUp) return prepareStrategy(config).strategy;
+    this.#options.log.error(
+      { strategy: config.strategy },
+      `no node can run strategy ${config.strategy}: electing by first-available`,
+    );
+    return strategies.get('first-available')?.prepare({}).strategy ?? null;
+  }
+
+  /** One line for each new decision or standing reason, so that the log tells why nothing happens, too. */
+  #explain({ choice, actions }: ElectorRound, { snapshot }: ElectorTurn): void {
+    if (choice === null || choice.reason === this.#lastReason) return;
+    this.#lastReason = choice.reason;
+    const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && choice.changes;
+    const fields = {
+      elected: choice.node,
+      cause: choice.cause,
+      ranking: choice.ranking,
+      unfit: choice.unfit,
+    };
+    const term = (snapshot.elected.value?.term ?? 0) + (isWritten ? 1 : 0);
+    const verb = isWritten ? 'electing' : 'elected stays';
+    this.#options.log.info({ ...fields, term }, `${verb} ${choice.node ?? 'nobody'}: ${choice.reason}`);
+  }
+
+  async #perform(turn: ElectorTurn, action: Exclude<ElectorAction, { do: 'give-up-seat' }>): Promise<void> {
+    switch (action.do) {
+      case 'read-clock':
+        return await this.#readClock(turn.store);
+      case 'write-elected':
+        return await this.#writeElected(turn, action);
+      case 'record':
+        return await this.#record(turn, action.record, action.headVersion);
+      case 'end-override':
+        return await this.#endOverrides(turn, action.sites, action.configVersion);
+      case 'alarm':
+        this.#options.log.error({ holder: action.node }, action.message);
+        return;
+      case 'fence':
+        this.#fence(turn, action.fence);
+        return;
+      case 'remove-fenced-claim':
+        return await this.#removeFencedClaim(turn, action.fence);
+    }
+  }
+
+  async #readClock(store: Store): Promise<void> {
+    const stat = await store.set(this.#options.paths.clock, Buffer.alloc(0), 'any');
+    this.#clock = { epochMs: stat.mtimeMs, atMs: this.#options.clock.monotonicMs() };
+  }
+
+  #ownSeat({ seat }: ElectorTurn): Operation {
+    return { type: 'check', path: this.#options.paths.seat(seat), version: 'any' };
+  }
+
+  async #writeElected(
+    turn: ElectorTurn,
+    action: Extract<ElectorAction, { do: 'write-elected' }>,
+  ): Promise<void> {
+    const { paths } = this.#options;
+    const { elected, record, headVersion } = action;
+    const operations: Operation[] = [
+      this.#ownSeat(turn),
+      { type: 'check', path: paths.config, version: action.configVersion },
+      { type: 'set', path: paths.elected, data: encode(elected), version: action.electedVersion },
+      ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),
+    ];
+    if ((await guarded(() => turn.store.multi(operations))) === null) return;
+    if (record !== null) await this.#prune(turn);
+  }
+
+  #recording(record: HistoryRecord, headVersion: number): Operation[] {
+    const { paths } = this.#options;
+    const head = record.kind === 'transition' ? [this.#head(record, headVersion)] : [];
+    return [
+      ...head,
+      { type: 'create', path: paths.historyPrefix, data: encode(record), mode: 'persistent-sequential' },
+    ];
+  }
+
+  #head(record: Extract<HistoryRecord, { kind: 'transition' }>, headVersion: number): Operation {
+    const data = encode({ term: record.term, fencingToken: record.fencingToken });
+    return { type: 'set', path: this.#options.paths.history, data, version: headVersion };
+  }
+
+  async #record(turn: ElectorTurn, record: HistoryRecord, headVersion: number): Promise<void> {
+    const operations = [this.#ownSeat(turn), ...this.#recording(record, headVersion)];
+    if ((await guarded(() => turn.store.multi(operations))) === null) return;
+    this.#options.log.info({ record }, 'transition recorded');
+    await this.#prune(turn);
+  }
+
+  /** Keeps the newest records. Losing this race to another, or failing, loses nothing. */
+  async #prune({ store, snapshot }: ElectorTurn): Promise<void> {
+    const { paths, log } = this.#options;
+    const keep = (snapshot.config.value ?? this.#config ?? defaultGroupConfig).historySize;
+    try {
+      const { children } = await store.getChildren(paths.history);
+      const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep));
+      await Promise.all(surplus.map((name) => guarded(() => store.delete(paths.historyRecord(name), 'any'))));
+    } catch (error) {
+      log.debug({ error }, `old history not pruned: ${errorMessage(error)}`);
+    }
+  }
+
+  async #endOverrides(turn: ElectorTurn, sites: readonly string[], configVersion: number): Promise<void> {
+    const { paths, log } = this.#options;
+    const config = turn.snapshot.config.value;
+    if (config === null) return;
+    const next = structuredClone(config);
+    for (const site of sites) {
+      const settings = next.sites[site];
+      if (settings !== undefined) settings.override = null;
+    }
+    const record: ChangeRecord = {
+      kind: 'change',
+      by: 'petrel',
+      what: `the priority override of ${sites.join(', ')} ended`,
+      reason: 'its time was over',
+      at: toInstant(this.#clock?.epochMs ?? 0),
+    };
+    const done = await guarded(() =>
+      turn.store.multi([
+        this.#ownSeat(turn),
+        { type: 'set', path: paths.config, data: encode(next), version: configVersion },
+        ...this.#recording(record, 0),
+      ]),
+    );
+    if (done !== null) log.info({ sites }, record.what);
+  }
+
+  /** One fence at a time; tried again after its time limit while the claim stands. */
+  #fence({ snapshot }: ElectorTurn, fence: Fence): void {
+    if (this.#fencing === fence.token) return;
+    this.#fencing = fence.token;
+    const { duty, node, site, paths, log, wake } = this.#options;
+    const config = this.#config ?? defaultGroupConfig;
+    const elected = snapshot.elected.value;
+    log.warn({ target: fence.node }, `fencing ${fence.node}, which keeps leader/current`);
+    const timeoutMs = durationMs(config.timeouts.fence);
+    const run = duty.run({
+      phase: 'fence',
+      root: paths.root,
+      node,
+      site,
+      term: elected?.term ?? 0,
+      fencingToken: null,
+      reason: `${fence.node} did not release in time`,
+      previousLeader: elected?.previous?.node ?? null,
+      previousSite: elected?.previous?.site ?? null,
+      target: fence.node,
+      timeoutMs,
+      graceMs: durationMs(config.timeouts.grace),
+    });
+    void run.outcome.then(async (outcome) => {
+      if (outcome.result === 'ok') {
+        log.warn({ target: fence.node }, `${fence.node} is fenced: its claim will be removed`);
+        this.#memory = { ...this.#memory, fenced: fence };
+      } else {
+        log.error(
+          { target: fence.node, error: outcome.error },
+          `fencing ${fence.node} failed: ${outcome.error}`,
+        );
+        await delay(timeoutMs, undefined, { ref: false });
+      }
+      this.#fencing = null;
+      wake();
+    });
+  }
+
+  /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
+  async #removeFencedClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
+    const { paths, log } = this.#options;
+    const { store, snapshot } = turn;
+    const owner = snapshot.current?.owner ?? 0n;
+    const seats = await heldSeats(store, paths, fence.node, owner);
+    const heir = fence.electedNode;
+    const operations: Operation[] = [
+      this.#ownSeat(turn),
+      { type: 'check', path: paths.elected, version: fence.electedVersion },
+      ...(heir === null
+        ? []
+        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),
+      ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),
+      { type: 'delete', path: paths.current, version: fence.claimVersion },
+    ];
+    const done = await guarded(() => store.multi(operations));
+    this.#memory = { ...this.#memory, fenced: null };
+    if (done !== null)
+      log.warn({ target: fence.node }, `the claim of ${fence.node}, which is fenced, is removed`);
+  }
+
+  async #giveUpSeat(
+    { store, seat }: ElectorTurn,
+    { reason, configVersion }: Extract<ElectorAction, { do: 'give-up-seat' }>,
+  ): Promise<string | null> {
+    const { paths, node, log } = this.#options;
+    log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
+    const registration = this.#options.amend({ gaveUp: { configVersion, reason } });
+    const results = await guarded(() =>
+      store.multi([
+        { type: 'set', path: paths.node(node), data: encode(registration), version: 'any' },
+        { type: 'delete', path: paths.seat(seat), version: 'any' },
+        {
+          type: 'create',
+          path: paths.seatPrefix(node),
+          data: Buffer.from(node),
+          mode: 'ephemeral-sequential',
+        },
+      ]),
+    );
+    const created = results?.[2];
+    return created?.type === 'create' ? created.path.slice(paths.election.length + 1) : null;
+  }
+
+  /** Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat. */
+  async unseat({ store, snapshot, seat }: ElectorTurn, silent: string): Promise<void> {
+    const { paths, log } = this.#options;
+    const done = await guarded(() =>
+      store.multi([
+        { type: 'check', path: paths.seat(seat), version: 'any' },
+        { type: 'check', path: paths.elected, version: snapshot.elected.version },
+        { type: 'delete', path: paths.seat(silent), version: 'any' },
+      ]),
+    );
+    if (done !== null)
+      log.warn({ seat: silent }, `unseated the elector ${silent}: a decision was due and it was silent`);
+  }
+}

@@ -1,0 +1,480 @@
+/**
+ * A node's own leadership: carries out the steps of its tenure, keeps the lease renewed, and answers whether this
+ * node leads. What to do is decided in `core/tenure.ts`; here it is done.
+ *
+ * Outlives sessions: what was begun under one is released even when that session is long over.
+ */
+import type { Logger } from 'pino';
+import { durationMs } from '../core/duration.js';
+import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import { type Lease, leaseFrom, renewalIntervalMs } from '../core/lease.js';
+import type { GroupPaths } from '../core/paths.js';
+import type { GroupSnapshot } from '../core/snapshot.js';
+import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
+import type { ClaimContent, Elected, FailureDetail, Registration } from '../core/znodes.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import { encode } from './membership.js';
+
+export interface LeadershipOptions {
+  readonly node: string;
+  readonly site: string;
+  readonly incarnation: string;
+  readonly paths: GroupPaths;
+  readonly duty: Duty;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Look again. */
+  wake(): void;
+  /** This node's registration with these fields changed, to be written by the caller of the multi. */
+  amend(change: Partial<Registration>): Registration;
+  /** A tenure begins (true) or has ended (false). */
+  onTenure(active: boolean): void;
+  /** The answer of `leads` or the stage has changed. */
+  onStage(stage: Stage | null): void;
+}
+
+export interface LeadershipRound {
+  readonly store: Store;
+  readonly snapshot: GroupSnapshot | null;
+  readonly seat: string | null;
+  readonly draining: boolean;
+  readonly drainOverdue: boolean;
+}
+
+const neverMs = Number.NEGATIVE_INFINITY;
+
+export class Leadership {
+  readonly #options: LeadershipOptions;
+  #config: GroupConfig = defaultGroupConfig;
+  #tenure: Tenure | null = null;
+  /** The decision that this tenure serves, for the hooks' environment. */
+  #elected: Elected | null = null;
+  /** The store whose session owns the claim. */
+  #store: Store | null = null;
+  #claimedAtMs = neverMs;
+  #spentToken = 0n;
+  #failedUnder: number | null = null;
+  #preparedUnder: number | null = null;
+  #preparing: number | null = null;
+  #run: DutyRun | null = null;
+  #stopRenewing: (() => void) | null = null;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.duty.onEnd((end) => this.#onDutyEnd(end));
+  }
+
+  get tenure(): Tenure | null {
+    return this.#tenure;
+  }
+
+  /** READY, and the lease is good: looked up on the clock at every call. */
+  get leads(): boolean {
+    return this.#tenure?.stage === 'leading' && this.#options.clock.monotonicMs() < this.lease.releaseAtMs;
+  }
+
+  get lease(): Lease {
+    if (this.#store === null) return { releaseAtMs: neverMs, endsAtMs: neverMs };
+    return leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
+  }
+
+  /** When a tenure must be looked at again even if nothing wakes: the instant its release is due. */
+  get dueAtMs(): number | null {
+    const stage = this.#tenure?.stage;
+    return stage === undefined || stage === 'releasing' || stage === 'released'
+      ? null
+      : this.lease.releaseAtMs;
+  }
+
+  /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
+  async step(round: LeadershipRound): Promise<boolean> {
+    const { store, snapshot } = round;
+    if (snapshot?.config.value != null) this.#config = snapshot.config.value;
+    const { duty, node, clock } = this.#options;
+    const action = tenureStep({
+      self: node,
+      session: store.sessionId,
+      sessionOver: this.#store !== null && (this.#store !== store || store.state === 'LOST'),
+      snapshot,
+      config: this.#config,
+      tenure: this.#tenure,
+      spentToken: this.#spentToken,
+      lease: this.lease,
+      nowMs: clock.monotonicMs(),
+      draining: round.draining,
+      drainOverdue: round.drainOverdue,
+      prepare: duty.has('prepare') ? { doneUnder: this.#preparedUnder } : null,
+      failedUnder: this.#failedUnder,
+    });
+    if (action === null) return false;
+    return await this.#perform(action, round);
+  }
+
+  async #perform(action: TenureAction, round: LeadershipRound): Promise<boolean> {
+    switch (action.do) {
+      case 'prepare':
+        this.#prepare(action.elected, action.electedVersion);
+        return false;
+      case 'claim':
+        return await this.#claim(round, action.elected, action.electedVersion);
+      case 'adopt':
+        this.#begin(round.store, action.claim.token, action.elected, action.electedVersion, round.seat);
+        return true;
+      case 'take-over':
+        this.#takeOver(action.elected);
+        return false;
+      case 'write-ready':
+        return await this.#writeReady(round.store, action);
+      case 'release':
+        this.#release(action.reason, action.newLeader);
+        return this.#stage === 'released';
+      case 'delete-claim':
+        return await this.#deleteClaim(round, action.claimVersion, action.failure);
+      case 'forget-tenure':
+        this.#options.log.info({ ...this.#fields }, `tenure over: ${action.why}`);
+        this.#end();
+        return true;
+    }
+  }
+
+  get #stage(): Stage | null {
+    return this.#tenure?.stage ?? null;
+  }
+
+  get #fields(): Record<string, unknown> {
+    return { term: this.#tenure?.term, fencingToken: this.#tenure?.token };
+  }
+
+  #enter(stage: Stage, change: Partial<Tenure> = {}): void {
+    if (this.#tenure === null) return;
+    this.#tenure = { ...this.#tenure, ...change, stage };
+    this.#options.onStage(stage);
+  }
+
+  #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): DutyContext {
+    const { paths, node, site } = this.#options;
+    const { timeouts } = this.#config;
+    return {
+      phase,
+      root: paths.root,
+      node,
+      site,
+      term: elected.term,
+      fencingToken: this.#tenure?.token ?? null,
+      reason,
+      previousLeader: elected.previous?.node ?? null,
+      previousSite: elected.previous?.site ?? null,
+      newLeader,
+      timeoutMs: durationMs(timeouts[phase]),
+      graceMs: durationMs(timeouts.grace),
+    };
+  }
+
+  #prepare(elected: Elected, electedVersion: number): void {
+    if (this.#preparing === electedVersion) return;
+    this.#preparing = electedVersion;
+    const run = this.#options.duty.run(this.#context('prepare', elected, elected.reason));
+    void run.outcome.then((outcome) => {
+      if (this.#preparing !== electedVersion) return;
+      this.#preparing = null;
+      if (outcome.result === 'ok') this.#preparedUnder = electedVersion;
+      else this.#failWithoutClaim(electedVersion, detailOf('prepare', outcome));
+      this.#options.wake();
+    });
+  }
+
+  /** Told to the elector with the registration alone: there is no claim to delete. */
+  #failWithoutClaim(electedVersion: number, detail: FailureDetail): void {
+    this.#failedUnder = electedVersion;
+    this.#options.log.warn({ detail }, `not taking over: ${detail.phase} failed: ${detail.reason}`);
+    this.#options.amend({ lastFailure: { electedVersion, detail } });
+  }
+
+  async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
+    const { paths, node } = this.#options;
+    const results = await guarded(() =>
+      round.store.multi([
+        { type: 'check', path: paths.elected, version: electedVersion },
+        {
+          type: 'create',
+          path: paths.current,
+          data: encode(this.#claimContent('PROGRESS', elected, electedVersion)),
+          mode: 'ephemeral',
+        },
+        {
+          type: 'set',
+          path: paths.node(node),
+          data: encode(this.#options.amend({ claimedUnder: electedVersion, lastFailure: null })),
+          version: 'any',
+        },
+      ]),
+    );
+    const written = results?.[2];
+    // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.
+    if (written?.type === 'set') {
+      this.#begin(round.store, written.stat.mzxid, elected, electedVersion, round.seat);
+    }
+    return true;
+  }
+
+  #claimContent(status: ClaimContent['status'], elected: Elected, electedVersion: number): ClaimContent {
+    const { node, site, incarnation } = this.#options;
+    return { node, site, incarnation, status, term: elected.term, electedVersion };
+  }
+
+  #begin(store: Store, token: bigint, elected: Elected, electedVersion: number, seat: string | null): void {
+    this.#tenure = {
+      token,
+      term: elected.term,
+      stage: 'claimed',
+      failure: null,
+      claimedUnder: electedVersion,
+    };
+    this.#elected = elected;
+    this.#store = store;
+    this.#claimedAtMs = this.#options.clock.monotonicMs();
+    this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
+    this.#options.onTenure(true);
+    this.#options.onStage('claimed');
+    this.#renewFrom(store, seat);
+  }
+
+  /** Renews now and again while the tenure needs its lease; the round's own reads prove nothing. */
+  #renewFrom(store: Store, seat: string | null): void {
+    const { clock, paths, log, wake } = this.#options;
+    const sessionTimeoutMs = store.negotiatedTimeoutMs;
+    let cancel = () => {};
+    let stopped = false;
+    const checks = [paths.current, ...(seat === null ? [] : [paths.seat(seat)])];
+    const renew = async () => {
+      if (stopped) return;
+      try {
+        // Checks alone: a committed write that changes nothing and wakes nobody.
+        await store.multi(
+          checks.map((path) => ({ type: 'check', path, version: 'any' }) as const),
+          { timeoutMs: sessionTimeoutMs },
+        );
+      } catch (error) {
+        log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
+        if (isStoreError(error, 'NO_NODE')) wake();
+      }
+      if (stopped) return;
+      this.#guard();
+      const heldForMs = clock.monotonicMs() - this.#claimedAtMs;
+      cancel = clock.timer(renewalIntervalMs(sessionTimeoutMs, heldForMs), () => void renew());
+    };
+    cancel = clock.timer(renewalIntervalMs(sessionTimeoutMs, 0), () => void renew());
+    this.#stopRenewing = () => {
+      stopped = true;
+      cancel();
+    };
+  }
+
+  /** Hands the lease in force to whoever kills the workload when it ends. */
+  #guard(): void {
+    const stage = this.#stage;
+    if (stage === null || stage === 'released' || this.#elected === null) return;
+    const { lease } = this;
+    if (stage !== 'claimed' && this.#options.clock.monotonicMs() >= lease.releaseAtMs) return;
+    const release = this.#context('release', this.#elected, 'the lease was not renewed');
+    this.#options.duty.holdLease(lease, release);
+  }
+
+  #takeOver(elected: Elected): void {
+    const { duty, log } = this.#options;
+    this.#guard();
+    this.#enter('taking-over');
+    const run = duty.run(this.#context('takeover', elected, elected.reason));
+    this.#run = run;
+    void run.outcome.then((outcome) => {
+      if (this.#run !== run || this.#stage !== 'taking-over') return;
+      this.#run = null;
+      if (outcome.result === 'ok') {
+        this.#enter('taken-over');
+        this.#options.amend({
+          lastTakeover: { token: String(this.#tenure?.token), durationMs: outcome.durationMs },
+        });
+      } else {
+        const failure = detailOf('takeover', outcome);
+        log.error({ ...this.#fields, ...failure }, `takeover failed: ${failure.reason}`);
+        this.#enter('taking-over', { failure });
+      }
+      this.#options.wake();
+    });
+  }
+
+  async #writeReady(store: Store, action: Extract<TenureAction, { do: 'write-ready' }>): Promise<boolean> {
+    const { paths, node, log } = this.#options;
+    const { elected, electedVersion, claimVersion } = action;
+    const written = await guarded(() =>
+      store.multi([
+        { type: 'check', path: paths.elected, version: electedVersion },
+        {
+          type: 'set',
+          path: paths.current,
+          data: encode(this.#claimContent('READY', elected, electedVersion)),
+          version: claimVersion,
+        },
+        { type: 'set', path: paths.node(node), data: encode(this.#options.amend({})), version: 'any' },
+      ]),
+    );
+    if (written === null) return true;
+    this.#elected = elected;
+    this.#enter('leading', { term: elected.term });
+    log.info({ ...this.#fields, reason: elected.reason }, 'READY: this node leads');
+    return true;
+  }
+
+  #release(reason: string, newLeader: string | null): void {
+    const { log, duty, clock } = this.#options;
+    const before = this.#stage;
+    const elected = this.#elected;
+    log.info({ ...this.#fields, reason }, `releasing: ${reason}`);
+    this.#enter('releasing');
+    if (before === 'claimed' || elected === null) {
+      this.#enter('released');
+      return;
+    }
+    const leaseOver = clock.monotonicMs() >= this.lease.releaseAtMs;
+    // The guard has seen the same end, and releases by itself, in the time that is left.
+    if (leaseOver && (duty.has('takeover') || duty.has('release'))) return;
+    this.#runRelease(this.#context('release', elected, reason, newLeader));
+  }
+
+  #runRelease(context: DutyContext): void {
+    const run = this.#options.duty.run(context);
+    this.#run = run;
+    void run.outcome.then((outcome) => {
+      if (this.#run === run) this.#released(outcome, context);
+    });
+  }
+
+  #released(outcome: DutyOutcome, context: DutyContext): void {
+    const { log, wake, clock } = this.#options;
+    if (this.#stage !== 'releasing') return;
+    const fields = { ...this.#fields, ...detailOf('release', outcome) };
+    this.#options.amend({
+      lastRelease: {
+        token: String(this.#tenure?.token),
+        result: outcome.result,
+        durationMs: outcome.durationMs,
+        error: outcome.error,
+      },
+    });
+    if (!outcome.provenDead) {
+      log.error(
+        fields,
+        'release: the workload is not proven dead; the claim is kept, and the release tried again',
+      );
+      clock.timer(context.graceMs, () => this.#runRelease(context));
+      return;
+    }
+    if (outcome.result === 'ok') log.info(fields, 'released');
+    else log.warn(fields, `release ${outcome.result}: ${outcome.error ?? ''}; everything it left was killed`);
+    this.#run = null;
+    this.#enter('released');
+    wake();
+  }
+
+  #onDutyEnd(end: DutyEnd): void {
+    const { log, wake } = this.#options;
+    if (this.#tenure === null || this.#elected === null) return;
+    const context = this.#context('release', this.#elected, `the tenure ended: ${end.cause}`);
+    switch (end.cause) {
+      case 'lease-ended':
+        if (this.#stage === 'released') return;
+        log.error(this.#fields, 'the lease ran out: the workload was released without being asked');
+        this.#enter('releasing');
+        this.#released(end.release, context);
+        return;
+      case 'workload-ended':
+      case 'guard-lost': {
+        const reason =
+          end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? 'the workload ended by itself');
+        const failure = { ...noDetail, phase: 'workload', reason };
+        log.error(this.#fields, `the tenure has to end: ${reason}`);
+        if (this.#tenure.failure === null) this.#tenure = { ...this.#tenure, failure };
+        wake();
+      }
+    }
+  }
+
+  async #deleteClaim(
+    round: LeadershipRound,
+    claimVersion: number,
+    failure: FailureDetail | null,
+  ): Promise<boolean> {
+    const { paths, node, log } = this.#options;
+    const { store, seat, snapshot } = round;
+    if (seat === null) return false;
+    const token = snapshot?.current?.token ?? 0n;
+    if (token > this.#spentToken) this.#spentToken = token;
+    this.#stopRenewing?.();
+    const elected = snapshot?.elected;
+    const under = elected?.value?.node === node ? elected.version : this.#tenure?.claimedUnder;
+    const change =
+      failure !== null && under !== undefined
+        ? { lastFailure: { electedVersion: under, detail: failure } }
+        : {};
+    if (failure !== null && under !== undefined) this.#failedUnder = under;
+    const written = await guarded(() =>
+      store.multi([
+        { type: 'check', path: paths.seat(seat), version: 'any' },
+        { type: 'delete', path: paths.current, version: claimVersion },
+        { type: 'set', path: paths.node(node), data: encode(this.#options.amend(change)), version: 'any' },
+      ]),
+    );
+    if (written === null) return true;
+    log.info({ ...this.#fields }, 'claim given away');
+    this.#end();
+    return true;
+  }
+
+  #end(): void {
+    this.#stopRenewing?.();
+    this.#stopRenewing = null;
+    this.#run = null;
+    const token = this.#tenure?.token ?? 0n;
+    if (token > this.#spentToken) this.#spentToken = token;
+    this.#tenure = null;
+    this.#elected = null;
+    this.#store = null;
+    this.#options.duty.letGo();
+    this.#options.onTenure(false);
+    this.#options.onStage(null);
+  }
+
+  /** Lets go of timers and listeners; the duty is closed by its owner. */
+  close(): void {
+    this.#stopRenewing?.();
+    this.#unsubscribe();
+  }
+}
+
+const noDetail = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
+
+function detailOf(phase: string, outcome: DutyOutcome): FailureDetail {
+  return {
+    phase,
+    reason: outcome.error ?? outcome.result,
+    command: outcome.command,
+    exitCode: outcome.exitCode,
+    signal: outcome.signal,
+    durationMs: outcome.durationMs,
+    outputTail: [...outcome.outputTail],
+  };
+}
+
+/** Null when what the write was decided on no longer holds: the next round reads why. */
+export async function guarded<T>(write: () => Promise<T>): Promise<T | null> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isStoreError(error, 'BAD_VERSION', 'NODE_EXISTS', 'NO_NODE', 'NOT_EMPTY')) return null;
+    throw error;
+  }
+}

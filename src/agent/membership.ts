@@ -1,0 +1,118 @@
+/**
+ * A node's place in the group within one session: its registration and its seat. Both are made once, and looked for
+ * before they are made again, because a create whose reply was lost may have happened.
+ */
+import { hostname } from 'node:os';
+import { type Parsed, parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { parseSeatName } from '../core/sequence.js';
+import { type Registration, registrationSchema } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import { isOtherAlive } from './process-life.js';
+import { forbidden } from './tree.js';
+
+export function encode(content: unknown): Buffer {
+  return Buffer.from(JSON.stringify(content));
+}
+
+/** Another session holds this node's registration. */
+export interface EarlierLife {
+  readonly session: bigint;
+  readonly registration: Registration | null;
+}
+
+/**
+ * Registers, or finds the registration that this session made before. Returns the earlier life that still holds the
+ * name when that has to end first; the caller then waits for its end or brings it about.
+ * Throws PetrelError DUPLICATE_NODE when the name belongs to another living agent.
+ */
+export async function register(
+  store: Store,
+  paths: GroupPaths,
+  registration: Registration,
+): Promise<EarlierLife | null> {
+  const path = paths.node(registration.node);
+  try {
+    await store.create(path, encode(registration), 'ephemeral');
+    return null;
+  } catch (error) {
+    if (!isStoreError(error, 'NODE_EXISTS')) throw forbidden(error, path, 'register at') ?? error;
+  }
+  const found = await readRegistration(store, path);
+  if (found === null) return await register(store, paths, registration);
+  const { stat, content } = found;
+  if (stat.ephemeralOwner === store.sessionId) {
+    await store.set(path, encode(registration), stat.version);
+    return null;
+  }
+  if (content.value?.incarnation === registration.incarnation) {
+    await replaceOwn(store, path, stat, registration);
+    return null;
+  }
+  if (content.value !== null && isOtherAgent(content.value)) throw duplicate(path, content.value);
+  return { session: stat.ephemeralOwner, registration: content.value };
+}
+
+async function readRegistration(
+  store: Store,
+  path: string,
+): Promise<{ stat: Stat; content: Parsed<Registration> } | null> {
+  try {
+    const { data, stat } = await store.getData(path);
+    return { stat, content: parseJson(registrationSchema, data.toString('utf8')) };
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
+  }
+}
+
+/** This very agent registered in a session that has ended for it, and not yet for the ensemble. */
+async function replaceOwn(store: Store, path: string, stat: Stat, registration: Registration): Promise<void> {
+  await store.multi([
+    { type: 'delete', path, version: stat.version },
+    { type: 'create', path, data: encode(registration), mode: 'ephemeral' },
+  ]);
+}
+
+/** On another machine it must be taken for alive; on this one its process can be asked for. */
+function isOtherAgent({ host, pid }: Registration): boolean {
+  return host !== hostname() || isOtherAlive(pid);
+}
+
+function duplicate(path: string, other: Registration): PetrelError {
+  const who = `incarnation ${other.incarnation}, process ${other.pid} on ${other.host}, started ${other.startedAt}`;
+  const right = `give this one another --node-id, or stop the other; if it is dead, its name is free once its session has ended, at once after: petrel node evict ${other.node}`;
+  return new PetrelError(
+    'DUPLICATE_NODE',
+    `node id ${other.node} is in use at ${path} by another agent (${who}): ${right}`,
+  );
+}
+
+/** Takes a seat, unless this session holds one already. Returns its name. */
+export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
+  const held = await heldSeats(store, paths, node, store.sessionId);
+  const [first, ...others] = held;
+  for (const extra of others) await store.delete(paths.seat(extra), 'any');
+  if (first !== undefined) return first;
+  const prefix = paths.seatPrefix(node);
+  try {
+    const path = await store.create(prefix, Buffer.from(node), 'ephemeral-sequential');
+    return path.slice(paths.election.length + 1);
+  } catch (error) {
+    throw forbidden(error, prefix, 'take a seat at') ?? error;
+  }
+}
+
+/** Seats of `node` that the session owns. */
+export async function heldSeats(
+  store: Store,
+  paths: GroupPaths,
+  node: string,
+  session: bigint,
+): Promise<string[]> {
+  const { children } = await store.getChildren(paths.election);
+  const own = children.filter((name) => parseSeatName(name)?.node === node).toSorted();
+  const stats = await Promise.all(own.map((name) => store.exists(paths.seat(name))));
+  return own.filter((_, index) => stats[index]?.ephemeralOwner === session);
+}

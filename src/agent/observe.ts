@@ -1,0 +1,183 @@
+/**
+ * Reads a group afresh for one node: as much of it as the node's part needs, and no more. Requests are sent in the
+ * order config, elected, current, nodes, without waiting for one another, so that a node seen READY is also seen
+ * registered; watches are left on whatever would change the node's next step.
+ */
+
+import { defaultGroupConfig } from '../core/group-config.js';
+import { type Parsed, parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { parseGroupConfig } from '../core/read-config.js';
+import { seatsInOrder } from '../core/sequence.js';
+import type { Claim, GroupSnapshot, Member, OwnSeat, SessionId, Versioned } from '../core/snapshot.js';
+import {
+  claimSchema,
+  electedSchema,
+  historyHeadSchema,
+  initialElected,
+  registrationSchema,
+} from '../core/znodes.js';
+import { isStoreError, type Stat, type Store } from '../ports/store.js';
+
+/**
+ * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
+ * elected or leads. auditor: reads all there is, without watching it, to see whether the elector decides.
+ * elector: reads and watches all there is.
+ */
+export const parts = ['standby', 'involved', 'auditor', 'elector'] as const;
+export type Part = (typeof parts)[number];
+
+/** Where this node sits; kept between rounds, as names only. */
+export interface SeatKnown {
+  readonly name: string | null;
+  readonly below: string | null;
+  readonly second: boolean;
+}
+export const noSeat: SeatKnown = { name: null, below: null, second: false };
+
+export interface Observer {
+  readonly store: Store;
+  readonly paths: GroupPaths;
+  readonly node: string;
+}
+
+export interface Observed {
+  readonly snapshot: GroupSnapshot;
+  readonly seat: SeatKnown;
+}
+
+/** Throws StoreError. NO_NODE means that the group's tree is not there. */
+export async function observe(observer: Observer, part: Part, seat: SeatKnown): Promise<Observed> {
+  const { store, paths, node } = observer;
+  const isElector = part === 'elector';
+  const isInvolved = part !== 'standby';
+  const [config, elected, , current, ownSeat, below, self, names, seatNames, head] = await settleAll([
+    store.getData(paths.config, { watch: isElector || part === 'involved' }),
+    store.getData(paths.elected, { watch: true }),
+    isInvolved ? store.exists(paths.current, { watch: true }) : null,
+    isInvolved ? orNull(store.getData(paths.current)) : null,
+    seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
+    seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
+    orNull(store.getData(paths.node(node))),
+    isElector || part === 'auditor' ? store.getChildren(paths.nodes, { watch: isElector }) : null,
+    isElector || part === 'auditor' ? store.getChildren(paths.election) : null,
+    isElector || part === 'auditor' ? orNull(store.getData(paths.history)) : null,
+  ] as const);
+  const placed = await place(
+    observer,
+    { ...seat, name: ownSeat === null ? null : seat.name },
+    below !== null,
+  );
+  const members =
+    names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);
+  return {
+    seat: placed,
+    snapshot: {
+      config: readConfig(config),
+      elected: readElected(elected),
+      current: current === null ? null : readClaim(current),
+      self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
+      seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
+      members,
+      history: head === null ? null : versioned(parseJson(historyHeadSchema, text(head.data)), head.stat),
+    },
+  };
+}
+
+interface Read {
+  readonly data: Buffer;
+  readonly stat: Stat;
+}
+
+type Settled<T extends readonly unknown[]> = { -readonly [K in keyof T]: Awaited<T[K]> };
+
+/** All of them, or the first failure; none is left without somebody to hear of its failing. */
+async function settleAll<T extends readonly unknown[]>(calls: readonly [...T]): Promise<Settled<T>> {
+  return await Promise.all(calls);
+}
+
+async function orNull<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
+  }
+}
+
+/** Finds the seat just below anew when the one that was watched is gone. */
+async function place({ store, paths }: Observer, seat: SeatKnown, belowStands: boolean): Promise<SeatKnown> {
+  if (seat.name === null) return noSeat;
+  if (belowStands) return seat;
+  for (;;) {
+    const { children } = await store.getChildren(paths.election);
+    const order = seatsInOrder(children).map(({ name }) => name);
+    const index = order.indexOf(seat.name);
+    if (index === -1) return noSeat;
+    const below = order[index - 1] ?? null;
+    const found = { name: seat.name, below, second: index === 1 };
+    if (below === null || (await store.exists(paths.seat(below), { watch: true })) !== null) return found;
+  }
+}
+
+function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | null {
+  return name === null ? null : { name, below, second, version: stat.version };
+}
+
+/** Everyone registered, in order of node ids. One that leaves while being read is left out. */
+export async function readMembers(
+  { store, paths, node }: Observer,
+  names: readonly string[],
+  seatNames: readonly string[],
+  watch: boolean,
+): Promise<Member[]> {
+  const places = new Map(seatsInOrder(seatNames).map((seat, index) => [seat.node, index]));
+  const reads = names.toSorted().map(async (name): Promise<Member | null> => {
+    const read = await orNull(store.getData(paths.node(name), { watch: watch && name !== node }));
+    if (read === null) return null;
+    const content = parseJson(registrationSchema, text(read.data));
+    return {
+      ...versioned(content, read.stat),
+      node: name,
+      owner: read.stat.ephemeralOwner,
+      seat: places.get(name) ?? null,
+    };
+  });
+  return (await Promise.all(reads)).filter((member) => member !== null);
+}
+
+function text(data: Buffer): string {
+  return data.toString('utf8');
+}
+
+export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
+  return { ...content, version: stat.version, modifiedAtMs: stat.mtimeMs };
+}
+
+/** An empty znode is one that nobody has written yet. */
+function readConfig({ data, stat }: Read): GroupSnapshot['config'] {
+  if (data.length === 0) return versioned({ value: defaultGroupConfig, problem: null }, stat);
+  return versioned(parseGroupConfig(text(data)), stat);
+}
+
+function readElected({ data, stat }: Read): GroupSnapshot['elected'] {
+  if (data.length === 0) return versioned({ value: initialElected, problem: null }, stat);
+  return versioned(parseJson(electedSchema, text(data)), stat);
+}
+
+export function readClaim({ data, stat }: Read): Claim {
+  return {
+    ...versioned(parseJson(claimSchema, text(data)), stat),
+    token: stat.czxid,
+    owner: stat.ephemeralOwner,
+    createdAtMs: stat.ctimeMs,
+  };
+}
+
+/** The part that what was read calls for. */
+export function partFor(snapshot: GroupSnapshot, node: string, session: SessionId, hasTenure: boolean): Part {
+  if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
+  const isNamed = snapshot.elected.value?.node === node;
+  const owns = snapshot.current?.owner === session;
+  return isNamed || owns || hasTenure ? 'involved' : 'standby';
+}

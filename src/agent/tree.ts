@@ -1,0 +1,49 @@
+/** The persistent znodes of a group: made by whoever comes first; that they exist already is success. */
+
+import type { GroupPaths } from '../core/paths.js';
+import { initialElected, initialHistoryHead } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Store } from '../ports/store.js';
+
+/** Creates what is missing. Throws PetrelError FORBIDDEN, or StoreError. */
+export async function ensureTree(store: Store, paths: GroupPaths): Promise<void> {
+  const contents: [string, string][] = [
+    ...ancestors(paths.root).map((path): [string, string] => [path, '']),
+    [paths.config, '{}'],
+    [paths.nodes, ''],
+    [paths.election, ''],
+    [paths.history, JSON.stringify(initialHistoryHead)],
+    [paths.clock, ''],
+    [paths.leader, ''],
+    // Last: where it stands, the rest does.
+    [paths.elected, JSON.stringify(initialElected)],
+  ];
+  const stats = await Promise.all(contents.map(([path]) => store.exists(path)));
+  for (const [index, [path, content]] of contents.entries()) {
+    if (stats[index] === null) await create(store, path, content);
+  }
+}
+
+async function create(store: Store, path: string, content: string): Promise<void> {
+  try {
+    await store.create(path, Buffer.from(content), 'persistent');
+  } catch (error) {
+    if (isStoreError(error, 'NODE_EXISTS')) return;
+    throw forbidden(error, path, 'create') ?? error;
+  }
+}
+
+/** `/a/b` is preceded by `/a`; the root of a connection's own chroot is there already. */
+function ancestors(root: string): string[] {
+  const names = root.split('/').filter((name) => name !== '');
+  return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
+}
+
+/** The error for a person when ZooKeeper refused for lack of permission; null for any other. */
+export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
+  if (!isStoreError(error, 'NO_AUTH', 'AUTH_FAILED')) return null;
+  const right = 'give --auth digest:USER:PASSWORD of the one who made the group, or have its ACL changed';
+  return new PetrelError('FORBIDDEN', `no permission to ${verb} ${error.path ?? path}: ${right}`, {
+    cause: error,
+  });
+}
