@@ -233,7 +233,7 @@ export class Agent {
       return 0;
     }
     if (await this.#step(store, snapshot)) return 0;
-    await this.#publish(store, snapshot);
+    if (await this.#publish(store, snapshot)) return 0;
     const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? auditMs : resyncMs;
@@ -257,7 +257,7 @@ export class Agent {
     store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') this.#remember(this.#leadership.tenure !== null);
-      log.info({ state }, `connection to ZooKeeper: ${state}`);
+      log.debug({ state }, `connection to ZooKeeper: ${state}`);
       this.#tell();
       this.#wake();
     });
@@ -356,10 +356,11 @@ export class Agent {
     });
   }
 
-  /** Writes this node's registration where it differs from what stands in ZooKeeper. */
-  async #publish(store: Store, { self }: GroupSnapshot): Promise<void> {
-    if (self === null || isDeepStrictEqual(self.value, this.#registration)) return;
+  /** Writes this node's registration where it differs from what stands in ZooKeeper. True when it did. */
+  async #publish(store: Store, { self }: GroupSnapshot): Promise<boolean> {
+    if (self === null || isDeepStrictEqual(self.value, this.#registration)) return false;
     await store.set(this.#paths.node(this.#options.node), encode(this.#registration), 'any');
+    return true;
   }
 
   /** The elector's turn, or the watch that the next in line keeps over a silent one. */

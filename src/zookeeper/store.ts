@@ -266,7 +266,9 @@ export class ZooKeeperStore implements Store {
 
   #onWire(operation: Operation): jute.TransactionOperation {
     const { type, path } = operation;
-    checkPath(path);
+    const isSequential = type === 'create' && operation.mode.endsWith('-sequential');
+    // ZooKeeper checks a sequential znode's path with its number, so the prefix may be a folder: `/queue/`.
+    checkPath(isSequential ? `${path}0` : path);
     switch (type) {
       case 'create':
         return {
