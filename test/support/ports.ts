@@ -5,9 +5,11 @@
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
+import { errorMessage } from '../../src/errors.js';
 
 const lowestPort = 20_000;
 const highestPort = 32_700;
+const portTries = 5;
 
 /** `count` different ports, all held open until the last one is known. */
 export async function freePorts(count: number): Promise<number[]> {
@@ -50,6 +52,20 @@ export async function closeServer(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-export function isAddressInUse(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+/** Calls `start`, which takes free ports, again as long as somebody else was quicker to bind one of them. */
+export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!isAddressInUse(error) || attempt === portTries) throw error;
+    }
+  }
+}
+
+/** As Node.js, Java or Docker say it. */
+function isAddressInUse(error: unknown): boolean {
+  return /EADDRINUSE|BindException|address already in use|port is already allocated/.test(
+    errorMessage(error),
+  );
 }

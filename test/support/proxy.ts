@@ -4,7 +4,7 @@
  * streams: it loses and reorders no single packets, and what the kernel's buffers hold is out of its reach.
  */
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
-import { closeServer, freePorts, isAddressInUse, listen } from './ports.js';
+import { closeServer, freePorts, listen, withFreePorts } from './ports.js';
 import { Channel, type Impairment, noImpairment } from './proxy-channel.js';
 
 /** `toServer` is what clients send, `toClient` what they get. */
@@ -21,16 +21,12 @@ export interface ProxyOptions {
 }
 
 /** Resolves when connections are taken. Rejects when the port asked for is not free. */
-export async function startProxy(options: ProxyOptions): Promise<TcpProxy> {
+export function startProxy(options: ProxyOptions): Promise<TcpProxy> {
   if (options.port !== undefined) return TcpProxy.listen(options, options.port);
-  for (;;) {
+  return withFreePorts(async () => {
     const [port = 0] = await freePorts(1);
-    try {
-      return await TcpProxy.listen(options, port);
-    } catch (error) {
-      if (!isAddressInUse(error)) throw error;
-    }
-  }
+    return TcpProxy.listen(options, port);
+  });
 }
 
 export class TcpProxy implements AsyncDisposable {

@@ -1,6 +1,6 @@
 /** The one place that decides which ZooKeeper the tests run against. */
 import { errorMessage } from '../../../src/errors.js';
-import { dockerIsMissing } from './docker.js';
+import { requireDocker } from './docker.js';
 import { embeddedIsMissing } from './embedded.js';
 import { javaIsMissing } from './java.js';
 
@@ -40,7 +40,7 @@ export async function chooseZooKeeper(env: NodeJS.ProcessEnv = process.env): Pro
 async function whyNot(kind: ZooKeeperKind, image: string): Promise<string | undefined> {
   if (kind === 'java') return javaIsMissing();
   if (kind === 'embedded') return embeddedIsMissing();
-  return dockerIsMissing(image).catch(errorMessage);
+  return requireDocker(image).then(() => undefined, errorMessage);
 }
 
 function describe(kind: ZooKeeperKind, image: string, refusals: readonly string[]): string {

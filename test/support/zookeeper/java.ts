@@ -5,13 +5,14 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exitOf, hasExited, killAndWait, spawnBound } from '../bound-process.js';
-import { freePorts } from '../ports.js';
+import { freePorts, withFreePorts } from '../ports.js';
 import { until } from '../until.js';
 import { type ConfigPlace, zooConfig } from './config.js';
 import { fourLetterWord, serverMode } from './four-letter-word.js';
 import { PeerLinks, type PeerPorts } from './peer-links.js';
 import type { ServerOptions, TestEnsemble, TestServer } from './server.js';
 import { ServerEnsemble } from './server-ensemble.js';
+import { startOrStop } from './start-or-stop.js';
 
 const jarDir = '/usr/share/java';
 const jars = ['zookeeper', 'slf4j-simple'];
@@ -19,7 +20,6 @@ const jars = ['zookeeper', 'slf4j-simple'];
 const tlsJars = ['buffer', 'codec', 'common', 'handler', 'resolver', 'transport', 'transport-native-epoll'];
 const jvmFlags = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
 const startTimeoutMs = 60_000;
-const portTries = 5;
 
 /** Why there is no such ZooKeeper on this machine; undefined when there is. */
 export function javaIsMissing(): string | undefined {
@@ -34,7 +34,7 @@ export function startJavaServer(options: ServerOptions): Promise<TestServer> {
   return withFreePorts(async () => {
     const [clientPort = 0, securePort = 0] = await freePorts(2);
     const server = await JavaServer.create({ id: 1, clientPort, securePort, peers: [], options });
-    return startOrRemove(server, () => server.restart());
+    return startOrStop(server, () => server.restart());
   });
 }
 
@@ -52,35 +52,9 @@ export function startJavaEnsemble(size: number, options: ServerOptions): Promise
       options,
     }));
     const ensemble = new ServerEnsemble(await Promise.all(servers.map(JavaServer.create)), links);
-    return startOrRemove(ensemble, () => ensemble.restart());
+    return startOrStop(ensemble, () => ensemble.restart());
   });
 }
-
-/** Somebody else may take a port between its choice and its use. */
-async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await start();
-    } catch (error) {
-      if (!(error instanceof PortTaken) || attempt === portTries) throw error;
-    }
-  }
-}
-
-async function startOrRemove<T extends { stop(): Promise<void> }>(
-  started: T,
-  start: () => Promise<void>,
-): Promise<T> {
-  try {
-    await start();
-    return started;
-  } catch (error) {
-    await started.stop();
-    throw error;
-  }
-}
-
-class PortTaken extends Error {}
 
 interface JavaServerPlace {
   readonly id: number;
@@ -209,7 +183,7 @@ class JavaServer implements TestServer {
     if (this.#process === undefined || !hasExited(this.#process)) return undefined;
     const log = await this.log();
     const message = `ZooKeeper ${this.connectString} ended with code ${this.#process.exitCode}:\n${log}`;
-    return log.includes('BindException') ? new PortTaken(message) : new Error(message);
+    return new Error(message);
   }
 }
 
