@@ -17,9 +17,7 @@ const choice: ZooKeeperChoice = inject('zooKeeper');
 export const zooKeeperKind = choice.kind;
 /** Several servers, and faults between them. */
 export const supportsEnsemble = choice.kind !== 'embedded';
-/** A server that can be killed, frozen and started again on its data. */
-export const supportsServerFaults = choice.kind !== 'embedded';
-/** `tls`, `extraConfig` and `jvmFlags`. */
+/** `tls`, `extraConfig`, `jvmFlags`, `syncLimitTicks`. */
 export const supportsServerConfig = choice.kind !== 'embedded';
 
 /** A single server of the test's own. Stop it when done, or hold it by `await using`. */

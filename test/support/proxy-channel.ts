@@ -53,6 +53,11 @@ export class Channel {
     this.#pump();
   }
 
+  /** Resets the destination, after what is held. */
+  breakOff(): void {
+    this.#push('reset');
+  }
+
   /** Drops what is held. */
   discard(): void {
     clearTimeout(this.#timer);

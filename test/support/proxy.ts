@@ -7,6 +7,8 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 import { closeServer, freePorts, listen, withFreePorts } from './ports.js';
 import { Channel, type Impairment, noImpairment } from './proxy-channel.js';
 
+const redialIntervalMs = 20;
+
 /** `toServer` is what clients send, `toClient` what they get. */
 export type Direction = 'toServer' | 'toClient';
 export type Directions = Direction | 'both';
@@ -18,6 +20,8 @@ export interface ProxyOptions {
   readonly port?: number;
   /** Makes a function that rewrites what one client sends, chunk by chunk, as read from its socket. */
   readonly rewriter?: () => (chunk: Buffer) => Buffer;
+  /** How long a client is kept waiting while the target refuses, before it is reset. Default 0. */
+  readonly patienceMs?: number;
 }
 
 /** Resolves when connections are taken. Rejects when the port asked for is not free. */
@@ -31,7 +35,7 @@ export function startProxy(options: ProxyOptions): Promise<TcpProxy> {
 
 export class TcpProxy implements AsyncDisposable {
   readonly port: number;
-  readonly #rewriter: ProxyOptions['rewriter'];
+  readonly #options: ProxyOptions;
   readonly #connections = new Set<Connection>();
   #target: Address;
   #server: Server;
@@ -41,7 +45,7 @@ export class TcpProxy implements AsyncDisposable {
   private constructor(options: ProxyOptions, port: number) {
     this.port = port;
     this.#target = parseAddress(options.target);
-    this.#rewriter = options.rewriter;
+    this.#options = options;
     this.#server = this.#createServer();
   }
 
@@ -125,7 +129,7 @@ export class TcpProxy implements AsyncDisposable {
 
   #accept(client: Socket): void {
     this.#accepted += 1;
-    const connection = new Connection(client, () => this.#target, this.#rewriter?.());
+    const connection = new Connection(client, () => this.#target, this.#options);
     this.#connections.add(connection);
     connection.onClosed(() => this.#connections.delete(connection));
     connection.impair(this.#impairments);
@@ -145,16 +149,18 @@ type Impairments = Readonly<Record<Direction, Impairment>>;
 
 class Connection {
   readonly client: Socket;
+  readonly #options: ProxyOptions;
   readonly #target: () => Address;
   readonly #toServer = new Channel(() => this.reset());
   readonly #toClient = new Channel(() => this.reset());
   #server: Socket | undefined;
   #onServerClosed: () => void = () => undefined;
 
-  constructor(client: Socket, target: () => Address, rewrite?: (chunk: Buffer) => Buffer) {
+  constructor(client: Socket, target: () => Address, options: ProxyOptions) {
     this.client = client;
     this.#target = target;
-    this.#toServer.readFrom(client, rewrite);
+    this.#options = options;
+    this.#toServer.readFrom(client, options.rewriter?.());
     this.#toClient.writeTo(client);
   }
 
@@ -182,11 +188,25 @@ class Connection {
 
   /** A connection taken in a black hole reaches the server only once that is lifted. */
   #dialOnce(): void {
-    if (this.#server !== undefined || this.client.destroyed) return;
-    this.#server = dial({ ...this.#target(), allowHalfOpen: true, noDelay: true });
-    this.#server.once('close', () => this.#onServerClosed());
-    this.#toClient.readFrom(this.#server);
-    this.#toServer.writeTo(this.#server);
+    if (this.#server === undefined) this.#dial(performance.now() + (this.#options.patienceMs ?? 0));
+  }
+
+  #dial(untilMs: number): void {
+    if (this.client.destroyed) return;
+    const server = dial({ ...this.#target(), allowHalfOpen: true, noDelay: true });
+    this.#server = server;
+    let connected = false;
+    server.once('connect', () => {
+      connected = true;
+      this.#toClient.readFrom(server);
+      this.#toServer.writeTo(server);
+    });
+    server.on('error', () => {
+      if (connected) return;
+      if (performance.now() >= untilMs) this.#toClient.breakOff();
+      else setTimeout(() => this.#dial(untilMs), redialIntervalMs);
+    });
+    server.once('close', () => this.#onServerClosed());
   }
 }
 

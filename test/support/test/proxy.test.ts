@@ -153,6 +153,18 @@ describe('the proxy', () => {
     await until(() => client.ended === 'reset');
   });
 
+  it('keeps a client waiting for a server that does not listen yet', async () => {
+    const [port = 0] = await freePorts(1);
+    await using patient = await startProxy({ target: `127.0.0.1:${port}`, patienceMs: 10_000 });
+    const socket = connect(patient.port, '127.0.0.1');
+    await once(socket, 'connect');
+    await listen(server.close(), port);
+    socket.write('ping');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toBe('ping');
+    socket.destroy();
+  });
+
   it('lets go of a connection whose client died in a black hole', async () => {
     const client = await open();
     await echo(client, 'a');

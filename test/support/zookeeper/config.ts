@@ -19,7 +19,6 @@ export interface SecurePlace {
 export function zooConfig(place: ConfigPlace, options: ServerOptions): string {
   const lines = [
     `tickTime=${options.tickTimeMs ?? 500}`,
-    // Now and then an election goes wrong, in ZooKeeper itself, and costs this long.
     'initLimit=10',
     `syncLimit=${options.syncLimitTicks ?? 5}`,
     `dataDir=${place.dataDir}`,
@@ -30,11 +29,17 @@ export function zooConfig(place: ConfigPlace, options: ServerOptions): string {
     'maxClientCnxns=0',
     // Tests end servers, not the machine under them.
     'forceSync=no',
+    ...line('minSessionTimeout', options.minSessionTimeoutMs),
+    ...line('maxSessionTimeout', options.maxSessionTimeoutMs),
     ...place.peers,
     ...(place.secure === undefined ? [] : tlsConfig(place.clientAddress, place.secure, options)),
     ...(options.extraConfig ?? []),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function line(key: string, value: number | undefined): string[] {
+  return value === undefined ? [] : [`${key}=${value}`];
 }
 
 function tlsConfig(address: string, secure: SecurePlace, options: ServerOptions): string[] {

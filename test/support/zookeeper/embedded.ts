@@ -3,17 +3,12 @@ import { type DevelopmentServer, startDevelopmentServer } from '../../../src/tes
 import { fourLetterWord, serverMode } from './four-letter-word.js';
 import type { ServerOptions, TestServer } from './server.js';
 
-/** It is part of this project, so it is always there. */
-export function embeddedIsMissing(): string | undefined {
-  return undefined;
-}
-
 export async function startEmbeddedServer(options: ServerOptions): Promise<TestServer> {
-  if (options.tls || options.extraConfig || options.jvmFlags) {
+  const { extraConfig, jvmFlags, tls, syncLimitTicks, ...settings } = options;
+  if (extraConfig ?? jvmFlags ?? tls ?? syncLimitTicks) {
     throw new Error('the embedded development server has neither TLS nor zoo.cfg nor a JVM');
   }
-  const { tickTimeMs = 500 } = options;
-  return new EmbeddedTestServer(await startDevelopmentServer({ tickTimeMs }));
+  return new EmbeddedTestServer(await startDevelopmentServer(settings));
 }
 
 class EmbeddedTestServer implements TestServer {

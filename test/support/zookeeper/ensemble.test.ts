@@ -11,7 +11,6 @@ import {
   startZooKeeper,
   supportsEnsemble,
   supportsServerConfig,
-  supportsServerFaults,
   type TestServer,
   uniqueRoot,
 } from '../ensemble.js';
@@ -35,18 +34,6 @@ describe('the ZooKeeper of the tests', () => {
     await server.stop();
     expect(await server.isLeader()).toBe(false);
   });
-});
-
-describe.skipIf(!supportsServerFaults)('a single server', () => {
-  it('can be killed and started again at the same address', async () => {
-    await using server = await startZooKeeper();
-    const address = server.connectString;
-    await server.kill9();
-    await expect(server.fourLetterWord('srvr')).rejects.toThrow('ECONNREFUSED');
-    await server.restart();
-    expect(server.connectString).toBe(address);
-    expect(await server.isLeader()).toBe(true);
-  });
 
   it('can be frozen: it takes connections and says nothing', async () => {
     await using server = await startZooKeeper();
@@ -56,16 +43,33 @@ describe.skipIf(!supportsServerFaults)('a single server', () => {
     await server.ready();
   });
 
-  it('takes its tick time and lines for its configuration', async () => {
-    await using server = await startZooKeeper({ tickTimeMs: 400, extraConfig: ['maxSessionTimeout=77000'] });
-    const conf = await server.fourLetterWord('conf');
-    expect(conf).toContain('tickTime=400');
-    expect(conf).toContain('maxSessionTimeout=77000');
+  it('can be killed and started again at the same address', async () => {
+    await using server = await startZooKeeper();
+    const address = server.connectString;
+    await server.kill9();
+    await expect(server.fourLetterWord('srvr')).rejects.toThrow('ECONNREFUSED');
+    await server.restart();
+    expect(server.connectString).toBe(address);
+    expect(await server.isLeader()).toBe(true);
   });
 });
 
-describe.skipIf(!supportsServerConfig)('a server with TLS', () => {
-  it('serves those whose certificate it trusts, and only those', async () => {
+describe.skipIf(!supportsServerConfig)('a configured server', () => {
+  it('takes its times, lines for zoo.cfg and flags for Java', async () => {
+    await using server = await startZooKeeper({
+      tickTimeMs: 400,
+      maxSessionTimeoutMs: 77_000,
+      extraConfig: ['minSessionTimeout=1234'],
+      jvmFlags: ['-Duser.home=/elsewhere'],
+    });
+    const conf = await server.fourLetterWord('conf');
+    expect(conf).toContain('tickTime=400');
+    expect(conf).toContain('maxSessionTimeout=77000');
+    expect(conf).toContain('minSessionTimeout=1234');
+    expect(await server.fourLetterWord('envi')).toContain('user.home=/elsewhere');
+  });
+
+  it('serves over TLS those whose certificate it trusts, and only those', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'petrel-tls-'));
     onTestFinished(() => rm(dir, { recursive: true }));
     const own = await makeCertificate(dir, 'server');

@@ -5,6 +5,10 @@
 import { startProxy, type TcpProxy } from '../proxy.js';
 import type { PeerNetwork } from './server-ensemble.js';
 
+/** A server that finds nobody listening tries again, one that was let in and reset does not: so none is let in
+ * before the leader it wants to follow listens. */
+const learnerPatienceMs = 1_000;
+
 /** Where a server really listens for its peers, on 127.0.0.1. */
 export interface PeerPorts {
   readonly quorum: number;
@@ -63,7 +67,7 @@ export class PeerLinks implements PeerNetwork {
     this.#links.push({
       from,
       to,
-      quorum: await startProxy({ target: `127.0.0.1:${quorum}` }),
+      quorum: await startProxy({ target: `127.0.0.1:${quorum}`, patienceMs: learnerPatienceMs }),
       election: await startProxy({
         target: `127.0.0.1:${election}`,
         rewriter: () => this.#introducer(from, to),

@@ -1,8 +1,11 @@
 /** What a ZooKeeper for the tests can do, whichever kind it is. */
 
 export interface ServerOptions {
-  /** ZooKeeper's tick. The shortest session timeout it grants is two ticks, the longest twenty. Default 500. */
+  /** ZooKeeper's unit of time. Default 500. */
   readonly tickTimeMs?: number;
+  /** Shortest and longest session timeout granted, when not two and twenty ticks. */
+  readonly minSessionTimeoutMs?: number;
+  readonly maxSessionTimeoutMs?: number;
   /** Ticks a server may lag behind its leader before it is dropped. Default 5. */
   readonly syncLimitTicks?: number;
   /** Lines for zoo.cfg, after the usual ones. */
@@ -33,7 +36,7 @@ export interface TestServer extends AsyncDisposable {
   readonly secureConnectString: string;
   /** Of the Java process; undefined when the server is no child process of the tests. */
   readonly pid: number | undefined;
-  /** Ends it as a power cut would. What it had written stays. */
+  /** Ends it at once. What it had written stays, unless it kept its data in memory. */
   kill9(): Promise<void>;
   /** Freezes it: connections stay open, nothing is answered. */
   pause(): Promise<void>;
