@@ -1,0 +1,343 @@
+/**
+ * Duty done by commands. They run in the keeper, a process of its own that also ends the tenure when this process
+ * is frozen or dead; when the keeper itself dies, this process kills what it ran.
+ *
+ * A takeover command that succeeds may leave processes in its process group: the workload. It lives until the
+ * release: when the release command has ended, well or not, what is left of the workload is told to stop, killed
+ * after the grace time and proven dead. No other command leaves anything. What should outlive all this must have
+ * a process group of its own (a service manager, setsid), and then nobody here ends it or proves it dead.
+ *
+ * Not covered: agent and keeper killed at the same instant. Then the workload goes on unguarded, and only the
+ * fencing token stands between it and the next leader.
+ */
+
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
+import { Alarm } from './alarm.js';
+import { argvOf, type Command, commandText } from './command.js';
+import { hookEnvironment } from './environment.js';
+import { KeeperProcess } from './keeper-process.js';
+import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
+import { endGroup } from './process-group.js';
+
+export interface HookCommands {
+  readonly onPrepare: Command | null;
+  readonly onTakeover: Command | null;
+  readonly onRelease: Command | null;
+  readonly onFence: Command | null;
+}
+
+export interface CommandDutyOptions {
+  readonly commands: HookCommands;
+  readonly node: string;
+  readonly root: string;
+  readonly log: Logger;
+}
+
+const hookNames = {
+  prepare: 'onPrepare',
+  takeover: 'onTakeover',
+  release: 'onRelease',
+  fence: 'onFence',
+} as const;
+
+/** A keeper that says nothing for this long beyond a run's own limits hangs. */
+const silencePatienceMs = 10_000;
+/** How long `close` waits for the keeper beyond the release's own limits. */
+const closePatienceMs = 10_000;
+
+interface Run {
+  readonly context: DutyContext;
+  readonly tenure: number;
+  readonly log: Logger;
+  readonly settle: (outcome: DutyOutcome) => void;
+  settled: boolean;
+  pgid: number | null;
+}
+
+interface Tenure {
+  readonly id: number;
+  lease: DutyLease | null;
+  release: DutyContext | null;
+  begun: boolean;
+  released: boolean;
+}
+
+export class CommandDuty implements Duty {
+  readonly #commands: HookCommands;
+  readonly #labels: { readonly node: string; readonly root: string };
+  readonly #log: Logger;
+  readonly #runs = new Map<number, Run>();
+  readonly #groups = new Set<number>();
+  readonly #listeners = new Set<(end: DutyEnd) => void>();
+  readonly #silence = new Alarm();
+  #keeper: KeeperProcess | null = null;
+  /** What waits while the remains of a dead keeper are cleared away. */
+  #waiting: ToKeeper[] | null = null;
+  #tenure = newTenure(1);
+  #lastId = 0;
+  #heardAtMs = 0;
+  #closed = false;
+
+  /** Starts the keeper at once if this node can lead, so that a takeover does not wait for it. */
+  constructor({ commands, node, root, log }: CommandDutyOptions) {
+    this.#commands = commands;
+    this.#labels = { node, root };
+    this.#log = log;
+    if (this.has('takeover')) this.#startKeeper();
+  }
+
+  has(phase: Phase): boolean {
+    const { onTakeover, onRelease } = this.#commands;
+    if (phase === 'takeover' || phase === 'release') return onTakeover !== null || onRelease !== null;
+    return this.#commands[hookNames[phase]] !== null;
+  }
+
+  run(context: DutyContext): DutyRun {
+    if (!this.has(context.phase)) return { outcome: Promise.resolve(nothingRun), abort: () => {} };
+    if (this.#closed) return { outcome: Promise.resolve(notRun('closed')), abort: () => {} };
+    const id = ++this.#lastId;
+    if (context.phase === 'takeover') this.#tenure.begun = true;
+    const outcome = new Promise<DutyOutcome>((settle) => {
+      const log = this.#logOf(context);
+      this.#runs.set(id, { context, tenure: this.#tenure.id, log, settle, settled: false, pgid: null });
+    });
+    this.#send({ type: 'run', request: this.#request(id, context) });
+    this.#listenFor();
+    return {
+      outcome,
+      abort: (reason, killAtMs = Number.POSITIVE_INFINITY) => {
+        if (this.#runs.get(id)?.settled !== false) return;
+        this.#send({ type: 'abort', id, reason, killAtMs: Number.isFinite(killAtMs) ? killAtMs : null });
+      },
+    };
+  }
+
+  holdLease(lease: DutyLease, release: DutyContext): void {
+    if (this.#closed || !this.has('release')) return;
+    const known = this.#tenure.release === release;
+    this.#tenure.lease = lease;
+    this.#tenure.release = release;
+    if (this.#keeper === null && this.#waiting === null) this.#startKeeper();
+    else {
+      if (!known) this.#send({ type: 'guard', release: this.#request(0, release) });
+      this.#send({ type: 'lease', tenure: this.#tenure.id, ...lease });
+    }
+  }
+
+  letGo(): void {
+    if (this.#keeper !== null) this.#send({ type: 'let-go', tenure: this.#tenure.id });
+    this.#nextTenure();
+  }
+
+  onEnd(listener: (end: DutyEnd) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#silence.clear();
+    const keeper = this.#keeper;
+    let provenDead = true;
+    if (keeper !== null) {
+      const { timeoutMs = 0, graceMs = 0 } = this.#tenure.release ?? {};
+      const patience = new Alarm();
+      const tooLong = new Promise<void>((resolve) =>
+        patience.set(systemClock.monotonicMs() + timeoutMs + graceMs + closePatienceMs, () => {
+          provenDead = false;
+          keeper.kill();
+          resolve();
+        }),
+      );
+      await Promise.race([keeper.leave(), tooLong]);
+      patience.clear();
+    }
+    for (const run of this.#runs.values()) {
+      this.#settle(run, { ...notRun('closed'), error: 'closed before it ended', provenDead });
+    }
+    this.#runs.clear();
+  }
+
+  #request(id: number, context: DutyContext): RunRequest {
+    const name = hookNames[context.phase];
+    const command = this.#commands[name];
+    const ofTenure = context.phase === 'takeover' || context.phase === 'release';
+    return {
+      id,
+      tenure: ofTenure ? this.#tenure.id : 0,
+      phase: context.phase,
+      name,
+      command: command === null ? null : { ...argvOf(command), text: commandText(command) },
+      env: hookEnvironment(context),
+      timeoutMs: context.timeoutMs,
+      graceMs: context.graceMs,
+    };
+  }
+
+  #send(message: ToKeeper): void {
+    if (this.#waiting !== null) this.#waiting.push(message);
+    else (this.#keeper ?? this.#startKeeper()).send(message);
+  }
+
+  #startKeeper(): KeeperProcess {
+    const keeper = new KeeperProcess(this.#labels, {
+      message: (message) => this.#heard(message),
+      gone: (how) => {
+        if (this.#keeper === keeper) void this.#keeperGone(how);
+      },
+    });
+    this.#keeper = keeper;
+    for (const pgid of this.#groups) keeper.send({ type: 'adopt', pgid });
+    const { id, lease, release } = this.#tenure;
+    if (release !== null) keeper.send({ type: 'guard', release: this.#request(0, release) });
+    if (lease !== null) keeper.send({ type: 'lease', tenure: id, ...lease });
+    return keeper;
+  }
+
+  #heard(message: FromKeeper): void {
+    this.#heardAtMs = systemClock.monotonicMs();
+    if (message.type === 'gone') this.#groupGone(message.pgid);
+    else if (message.type === 'lease-ended') this.#leaseEnded(message.tenure, message.outcome);
+    else {
+      const run = this.#runs.get(message.id);
+      if (message.type === 'started') this.#started(message.pgid, run);
+      else if (message.type === 'outcome') this.#ended(message.id, message.outcome, run);
+      else {
+        const log = run?.log ?? this.#logOf(this.#tenure.release);
+        if (message.type === 'line') log.info({ stream: message.stream }, message.text);
+        else log.warn(`${message.lines} lines were left out: they came too fast`);
+      }
+    }
+    this.#listenFor();
+  }
+
+  #started(pgid: number, run: Run | undefined): void {
+    this.#groups.add(pgid);
+    if (run === undefined) return;
+    run.pgid = pgid;
+    run.log.info(`${hookNames[run.context.phase]} started`);
+  }
+
+  #ended(id: number, outcome: DutyOutcome, run: Run | undefined): void {
+    if (run === undefined) return;
+    if (run.context.phase === 'release' && run.tenure === this.#tenure.id) this.#tenure.released = true;
+    this.#settle(run, outcome);
+    if (run.pgid === null) this.#runs.delete(id);
+  }
+
+  #settle(run: Run, outcome: DutyOutcome): void {
+    if (run.settled) return;
+    run.settled = true;
+    logOutcome(run.log, hookNames[run.context.phase], outcome);
+    run.settle(outcome);
+  }
+
+  /** What a run wrote is logged as its own until its group has gone. */
+  #groupGone(pgid: number): void {
+    this.#groups.delete(pgid);
+    for (const [id, run] of this.#runs) {
+      if (run.pgid !== pgid) continue;
+      run.pgid = null;
+      if (run.settled) this.#runs.delete(id);
+    }
+  }
+
+  #leaseEnded(tenure: number, outcome: DutyOutcome): void {
+    if (tenure !== this.#tenure.id) return;
+    logOutcome(this.#logOf(this.#tenure.release), 'onRelease, run by the keeper,', outcome);
+    this.#nextTenure();
+    this.#tell({ cause: 'lease-ended', release: outcome });
+  }
+
+  async #keeperGone(how: string): Promise<void> {
+    this.#keeper = null;
+    this.#silence.clear();
+    if (this.#closed) return;
+    this.#log.error(`the keeper, which runs the hooks, ${how}: killing what it ran`);
+    this.#waiting = [];
+    const cut = [...this.#runs];
+    const { begun, released } = this.#tenure;
+    const proofs = [...this.#groups].map(async (pgid) => {
+      const dead = await endGroup(pgid, () => 0);
+      if (dead) this.#groupGone(pgid);
+      return dead;
+    });
+    const provenDead = (await Promise.all(proofs)).every(Boolean);
+    const reason = `the keeper ${how}`;
+    if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });
+    for (const [id, run] of cut) {
+      this.#settle(run, { ...notRun(reason), result: 'failed', error: reason, provenDead });
+      this.#runs.delete(id);
+    }
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    for (const message of waiting) this.#send(message);
+  }
+
+  /** A keeper that hangs is ended, and so is what it ran. */
+  #listenFor(): void {
+    const pending = [...this.#runs.values()].filter(({ settled }) => !settled);
+    if (pending.length === 0 || this.#keeper === null) {
+      this.#silence.clear();
+      return;
+    }
+    const keeper = this.#keeper;
+    const limits = pending.map(({ context }) => context.timeoutMs + 2 * context.graceMs);
+    const atMs = systemClock.monotonicMs() + Math.max(...limits) + silencePatienceMs;
+    // If it was this process that stood still, what the keeper said meanwhile waits to be read.
+    this.#silence.set(atMs, () => {
+      const rangAtMs = systemClock.monotonicMs();
+      setImmediate(() => {
+        if (this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
+        this.#log.error('the keeper, which runs the hooks, hangs');
+        keeper.kill();
+      });
+    });
+  }
+
+  #nextTenure(): void {
+    this.#tenure = newTenure(this.#tenure.id + 1);
+  }
+
+  #tell(end: DutyEnd): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(end);
+      } catch (error) {
+        this.#log.error({ error }, 'a listener failed');
+      }
+    }
+  }
+
+  #logOf(context: DutyContext | null): Logger {
+    return context === null ? this.#log : this.#log.child({ phase: context.phase, term: context.term });
+  }
+}
+
+function newTenure(id: number): Tenure {
+  return { id, lease: null, release: null, begun: false, released: false };
+}
+
+function logOutcome(log: Logger, name: string, outcome: DutyOutcome): void {
+  const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
+  const fields = { result, exitCode, signal, durationMs, command, provenDead };
+  if (result === 'ok') log.info(fields, `${name} went well`);
+  else log.warn(fields, error ?? `${name}: ${result}`);
+}
+
+const nothingRun: DutyOutcome = {
+  result: 'ok',
+  exitCode: null,
+  signal: null,
+  durationMs: 0,
+  command: null,
+  error: null,
+  outputTail: [],
+  provenDead: true,
+};
+
+function notRun(reason: string): DutyOutcome {
+  return { ...nothingRun, result: 'aborted', error: `was not started: ${reason}` };
+}

@@ -1,0 +1,19 @@
+import type { DutyContext } from '../ports/duty.js';
+
+/** What a hook finds in its environment, beside the agent's own. What is not known is empty, never absent. The
+ * keeper adds PETREL_DEADLINE_MS. */
+export function hookEnvironment(context: DutyContext): Record<string, string> {
+  return {
+    PETREL_PHASE: context.phase,
+    PETREL_ROOT: context.root,
+    PETREL_NODE: context.node,
+    PETREL_SITE: context.site,
+    PETREL_TERM: String(context.term),
+    PETREL_FENCING_TOKEN: context.fencingToken === null ? '' : context.fencingToken.toString(),
+    PETREL_REASON: context.reason.replaceAll('\0', ''),
+    PETREL_PREVIOUS_LEADER: context.previousLeader ?? '',
+    PETREL_PREVIOUS_SITE: context.previousSite ?? '',
+    PETREL_NEW_LEADER: context.newLeader ?? '',
+    PETREL_TARGET: context.target ?? '',
+  };
+}

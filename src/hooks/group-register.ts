@@ -1,0 +1,87 @@
+/**
+ * The process groups that live, and the tenure each belongs to. An id is forgotten as soon as its group is gone:
+ * the system may give it to somebody else's processes.
+ */
+import { systemClock } from '../ports/clock.js';
+import { Alarm } from './alarm.js';
+import { endGroup, groupLives, signalGroup } from './process-group.js';
+
+const sweepIntervalMs = 1000;
+const huntIntervalMs = 50;
+
+export class GroupRegister {
+  readonly #tenures = new Map<number, number>();
+  readonly #onGone: (pgid: number) => void;
+  readonly #sweep = new Alarm();
+  /** What does not belong to this tenure has no right to live, unless it is `running`. */
+  #living = 0;
+  #running: number | null = null;
+
+  constructor(onGone: (pgid: number) => void) {
+    this.#onGone = onGone;
+  }
+
+  get size(): number {
+    return this.#tenures.size;
+  }
+
+  add(pgid: number, tenure: number): void {
+    this.#tenures.set(pgid, tenure);
+    this.#running = pgid;
+    this.#arm(sweepIntervalMs);
+  }
+
+  /** The command that led the group has ended; true when the group has too. */
+  settled(pgid: number, provenDead: boolean): void {
+    if (this.#running === pgid) this.#running = null;
+    if (provenDead) this.#gone(pgid);
+  }
+
+  /** A group left by an earlier keeper. */
+  adopt(pgid: number): void {
+    this.#tenures.set(pgid, 0);
+    this.#arm(0);
+  }
+
+  /** Only groups of this tenure may live on. */
+  spare(tenure: number): void {
+    this.#living = tenure;
+    this.#arm(0);
+  }
+
+  kill(tenure: number): void {
+    for (const [pgid, of] of this.#tenures) if (of === tenure) signalGroup(pgid, 'SIGKILL');
+  }
+
+  /** Ends the groups that `which` names, all at once; true when nothing is left of them. */
+  async end(which: (tenure: number) => boolean, killAtMs: () => number): Promise<boolean> {
+    const ends = [...this.#tenures].map(async ([pgid, tenure]) => {
+      if (!which(tenure) || pgid === this.#running) return true;
+      const dead = await endGroup(pgid, killAtMs);
+      if (dead) this.#gone(pgid);
+      return dead;
+    });
+    return (await Promise.all(ends)).every(Boolean);
+  }
+
+  #gone(pgid: number): void {
+    if (this.#tenures.delete(pgid)) this.#onGone(pgid);
+  }
+
+  #look(): void {
+    let hunting = false;
+    for (const [pgid, tenure] of this.#tenures) {
+      if (pgid === this.#running) continue;
+      const outlaw = tenure !== this.#living;
+      if (outlaw) signalGroup(pgid, 'SIGKILL');
+      if (outlaw ? !groupLives(pgid) : !signalGroup(pgid, 0)) this.#gone(pgid);
+      else hunting ||= outlaw;
+    }
+    if (this.#tenures.size > 0) this.#arm(hunting ? huntIntervalMs : sweepIntervalMs);
+  }
+
+  #arm(afterMs: number): void {
+    const atMs = systemClock.monotonicMs() + afterMs;
+    if (atMs < this.#sweep.atMs) this.#sweep.set(atMs, () => this.#look());
+  }
+}

@@ -1,0 +1,376 @@
+/**
+ * Runs hooks one after the other, and guards the tenure: when the lease passes unrenewed or the agent dies, it
+ * aborts what runs, runs the release hook itself, and kills what is left of the tenure before the lease ends.
+ *
+ * A machine that stood still as a whole past the lease's end wakes too late for that: everything is then killed at
+ * once, and the release hook still runs, so that what is not a process (an address, a mount) is given up too.
+ */
+import { systemClock } from '../ports/clock.js';
+import type { DutyLease, DutyOutcome } from '../ports/duty.js';
+import { Alarm } from './alarm.js';
+import { GroupRegister } from './group-register.js';
+import { HookProcess } from './hook-process.js';
+import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
+
+interface Tenure {
+  readonly id: number;
+  lease: DutyLease | null;
+  /** What to run when nobody asks. */
+  release: RunRequest | null;
+  /** A takeover was asked for, so a release is due. */
+  begun: boolean;
+  released: boolean;
+  /** Why it ends without being asked. */
+  ending: string | null;
+  /** The agent had asked for the release before it became due. */
+  asked: boolean;
+  /** How the release went that nobody asked for. */
+  ended: DutyOutcome | null;
+}
+
+interface Running {
+  readonly request: RunRequest;
+  process: HookProcess | null;
+  abortedBecause: string | null;
+}
+
+/** Shares of the time until the lease's end. */
+const takeoverAbortShare = 1 / 3;
+const releaseShare = 0.6;
+const releaseKillShare = 0.8;
+/** Left, after the kill, for the processes to be gone. */
+const maxKillMarginMs = 50;
+/** The id of a release that nobody asked for. */
+const selfAsked = 0;
+const defaultGraceMs = 2000;
+const never = Number.POSITIVE_INFINITY;
+
+export interface GuardListener {
+  post(message: FromKeeper): void;
+  /** Nothing runs, nothing waits, nothing lives. */
+  idle(): void;
+}
+
+export class Guard {
+  readonly #listener: GuardListener;
+  readonly #groups: GroupRegister;
+  readonly #leaseAlarm = new Alarm();
+  readonly #lastKill = new Alarm();
+  readonly #queue: RunRequest[] = [];
+  #running: Running | null = null;
+  #working = false;
+  #tenure: Tenure = newTenure(0);
+  /** Outcomes that wait until the end of the tenure has been reported. */
+  readonly #heldBack: { id: number; outcome: DutyOutcome }[] = [];
+  /** Releases asked for while one that nobody asked for runs: they get its outcome. */
+  readonly #attached: number[] = [];
+
+  constructor(listener: GuardListener) {
+    this.#listener = listener;
+    this.#groups = new GroupRegister((pgid) => {
+      listener.post({ type: 'gone', pgid });
+      this.#whenIdle();
+    });
+  }
+
+  handle(message: ToKeeper): void {
+    if (message.type === 'run') this.#submit(message.request);
+    else if (message.type === 'abort') this.#abort(message.id, message.reason, message.killAtMs ?? never);
+    else if (message.type === 'guard') this.#setRelease(message.release);
+    else if (message.type === 'lease') this.#setLease(message.tenure, message);
+    else if (message.type === 'let-go') this.#letGo(message.tenure);
+    else this.#groups.adopt(message.pgid);
+  }
+
+  /** Nobody will ask for anything any more. */
+  agentGone(reason: string): void {
+    const { begun, released, ending } = this.#tenure;
+    if (begun && !released && ending === null) this.#releaseUnasked(reason);
+    else this.#abortAll(reason);
+    this.#whenIdle();
+  }
+
+  #submit(request: RunRequest): void {
+    const tenure = request.tenure === 0 ? null : this.#open(request.tenure);
+    if (request.tenure !== 0 && tenure === null) {
+      this.#post(request.id, notRun('the tenure is over'));
+    } else if (tenure !== null && tenure.ending !== null && !tenure.asked) {
+      this.#submitLate(request, tenure, tenure.ending);
+    } else {
+      if (request.phase === 'release') this.#abortAll('a release came first');
+      this.#queue.push(request);
+      void this.#work();
+    }
+  }
+
+  /** The tenure ends by itself, or has. */
+  #submitLate(request: RunRequest, tenure: Tenure, ending: string): void {
+    const outcome = request.phase === 'release' ? tenure.ended : notRun(ending);
+    if (outcome === null) this.#attached.push(request.id);
+    else if (tenure.ended === null) this.#heldBack.push({ id: request.id, outcome });
+    else this.#post(request.id, outcome);
+  }
+
+  #abort(id: number, reason: string, killAtMs: number): void {
+    if (this.#running?.request.id === id) this.#abortRunning(this.#running, reason, killAtMs);
+    const at = this.#queue.findIndex((request) => request.id === id);
+    for (const request of at < 0 ? [] : this.#queue.splice(at, 1)) this.#settle(request, notRun(reason));
+  }
+
+  /** All but a release. */
+  #abortAll(reason: string, killAtMs = never): void {
+    for (const request of this.#queue.filter(({ phase }) => phase !== 'release')) {
+      this.#abort(request.id, reason, killAtMs);
+    }
+    const running = this.#running;
+    if (running !== null && running.request.phase !== 'release')
+      this.#abortRunning(running, reason, killAtMs);
+  }
+
+  #abortRunning(running: Running, reason: string, killAtMs: number): void {
+    running.abortedBecause ??= reason;
+    running.process?.abort(reason, killAtMs);
+  }
+
+  #setRelease(release: RunRequest): void {
+    const tenure = this.#open(release.tenure);
+    if (tenure !== null) tenure.release = release;
+  }
+
+  #setLease(id: number, { releaseAtMs, endsAtMs }: DutyLease): void {
+    const tenure = this.#open(id);
+    if (tenure === null || tenure.ending !== null) return;
+    tenure.lease = { releaseAtMs, endsAtMs };
+    // An alarm that rings late (this process stood still too) may find a renewal waiting: read that first.
+    this.#leaseAlarm.set(releaseAtMs, () => setImmediate(() => this.#lookAtLease()));
+  }
+
+  #lookAtLease(): void {
+    const { lease } = this.#tenure;
+    if (lease !== null && lease.releaseAtMs <= systemClock.monotonicMs()) {
+      this.#releaseUnasked('the lease was not renewed in time');
+    }
+  }
+
+  #letGo(id: number): void {
+    const tenure = this.#open(id);
+    if (tenure === null || (tenure.ending !== null && !tenure.asked && tenure.ended === null)) return;
+    this.#leaseAlarm.clear();
+    this.#lastKill.clear();
+    tenure.lease = null;
+    tenure.released = true;
+    this.#groups.spare(0);
+  }
+
+  /** Null when the tenure is an earlier one. */
+  #open(id: number): Tenure | null {
+    if (id < this.#tenure.id) return null;
+    if (id > this.#tenure.id) {
+      this.#leaseAlarm.clear();
+      this.#lastKill.clear();
+      this.#tenure = newTenure(id);
+      this.#groups.spare(id);
+    }
+    return this.#tenure;
+  }
+
+  #releaseUnasked(reason: string): void {
+    const tenure = this.#tenure;
+    if (tenure.ending !== null || tenure.released) return;
+    tenure.ending = reason;
+    tenure.asked = [this.#running?.request, ...this.#queue].some(
+      (request) => request?.phase === 'release' && request.tenure === tenure.id,
+    );
+    const now = systemClock.monotonicMs();
+    const leftMs = this.#lastKillAtMs() - now;
+    if (leftMs <= 0) this.#killTenure(reason);
+    else this.#lastKill.set(this.#lastKillAtMs(), () => this.#killTenure(reason));
+    if (tenure.asked) {
+      this.#running?.process?.limit(now + leftMs * releaseShare, now + leftMs * releaseKillShare);
+      return;
+    }
+    this.#abortAll(reason, now + Math.max(0, leftMs) * takeoverAbortShare);
+    if (tenure.begun) this.#queue.unshift(releaseOf(tenure, reason));
+    else this.#endedUnasked(nothingRun);
+    void this.#work();
+  }
+
+  #killTenure(reason: string): void {
+    const now = systemClock.monotonicMs();
+    this.#groups.kill(this.#tenure.id);
+    if (this.#running?.request.tenure === this.#tenure.id) this.#abortRunning(this.#running, reason, now);
+  }
+
+  /** When the tenure's last process must be killed; Infinity while nothing presses. */
+  #lastKillAtMs(): number {
+    const { lease, ending } = this.#tenure;
+    if (lease === null || ending === null) return never;
+    return lease.endsAtMs - Math.min(maxKillMarginMs, (lease.endsAtMs - lease.releaseAtMs) / 4);
+  }
+
+  async #work(): Promise<void> {
+    if (this.#working) return;
+    this.#working = true;
+    for (let request = this.#queue.shift(); request !== undefined; request = this.#queue.shift()) {
+      const running: Running = { request, process: null, abortedBecause: null };
+      this.#running = running;
+      const outcome = await this.#perform(running);
+      this.#running = null;
+      this.#settle(request, outcome);
+    }
+    this.#working = false;
+    this.#whenIdle();
+  }
+
+  async #perform(running: Running): Promise<DutyOutcome> {
+    const { request } = running;
+    if (request.phase === 'takeover') {
+      const killAtMs = systemClock.monotonicMs() + request.graceMs;
+      const cleared = await this.#groups.end(
+        (tenure) => tenure !== request.tenure,
+        () => killAtMs,
+      );
+      if (!cleared) return notRun('processes of an earlier tenure are still there', 'failed');
+      if (running.abortedBecause !== null) return notRun(running.abortedBecause);
+      this.#tenure.begun = true;
+    }
+    const startedAtMs = systemClock.monotonicMs();
+    const outcome = await this.#runHook(running);
+    if (request.phase !== 'release') return outcome;
+    const ended = await this.#endTenure(request, outcome);
+    return { ...ended, durationMs: Math.round(systemClock.monotonicMs() - startedAtMs) };
+  }
+
+  async #runHook(running: Running): Promise<DutyOutcome> {
+    const { request } = running;
+    const { id, command, tenure } = request;
+    if (command === null) return nothingRun;
+    const { timeoutMs, killAtMs } = this.#limits(request);
+    const hook = new HookProcess(
+      {
+        name: request.name,
+        program: command.program,
+        args: command.args,
+        commandText: command.text,
+        env: { ...process.env, ...request.env, PETREL_DEADLINE_MS: String(Math.floor(timeoutMs)) },
+        timeoutMs,
+        graceMs: request.graceMs,
+        leavesWorkload: request.phase === 'takeover',
+      },
+      {
+        line: (stream, text) => this.#listener.post({ type: 'line', id, stream, text }),
+        leftOut: (lines) => this.#listener.post({ type: 'left-out', id, lines }),
+      },
+    );
+    hook.limit(never, killAtMs);
+    running.process = hook;
+    const { pgid } = hook;
+    if (pgid === null) return hook.outcome;
+    this.#groups.add(pgid, tenure);
+    this.#listener.post({ type: 'started', id, pgid });
+    const outcome = await hook.outcome;
+    this.#groups.settled(pgid, outcome.provenDead);
+    return outcome;
+  }
+
+  #limits({ tenure, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
+    const now = systemClock.monotonicMs();
+    const leftMs = this.#lastKillAtMs() - now;
+    if (tenure !== this.#tenure.id || leftMs <= 0 || leftMs === never) {
+      return { timeoutMs, killAtMs: never };
+    }
+    return {
+      timeoutMs: Math.min(timeoutMs, leftMs * releaseShare),
+      killAtMs: now + leftMs * releaseKillShare,
+    };
+  }
+
+  async #endTenure(request: RunRequest, outcome: DutyOutcome): Promise<DutyOutcome> {
+    const graceEndMs = systemClock.monotonicMs() + request.graceMs;
+    const killAtMs = () => Math.min(graceEndMs, this.#lastKillAtMs());
+    const ended = await this.#groups.end((tenure) => tenure === request.tenure, killAtMs);
+    if (request.tenure === this.#tenure.id) {
+      this.#tenure.released = true;
+      this.#groups.spare(0);
+    }
+    if (ended && outcome.provenDead) return outcome;
+    const error = outcome.error ?? `${request.name}: processes of the tenure were killed but are still there`;
+    return {
+      ...outcome,
+      result: outcome.result === 'ok' ? 'failed' : outcome.result,
+      error,
+      provenDead: false,
+    };
+  }
+
+  #settle(request: RunRequest, outcome: DutyOutcome): void {
+    const { id, ending, asked, ended } = this.#tenure;
+    if (request.id === selfAsked) this.#endedUnasked(outcome);
+    else if (request.tenure === id && ending !== null && !asked && ended === null) {
+      this.#heldBack.push({ id: request.id, outcome });
+    } else this.#post(request.id, outcome);
+  }
+
+  #endedUnasked(outcome: DutyOutcome): void {
+    this.#tenure.ended = outcome;
+    this.#leaseAlarm.clear();
+    this.#lastKill.clear();
+    this.#groups.spare(0);
+    this.#listener.post({ type: 'lease-ended', tenure: this.#tenure.id, outcome });
+    for (const held of this.#heldBack.splice(0)) this.#post(held.id, held.outcome);
+    for (const id of this.#attached.splice(0)) this.#post(id, outcome);
+  }
+
+  #post(id: number, outcome: DutyOutcome): void {
+    this.#listener.post({ type: 'outcome', id, outcome });
+  }
+
+  #whenIdle(): void {
+    if (!this.#working && this.#groups.size === 0) this.#listener.idle();
+  }
+}
+
+function newTenure(id: number): Tenure {
+  return {
+    id,
+    lease: null,
+    release: null,
+    begun: false,
+    released: false,
+    ending: null,
+    asked: false,
+    ended: null,
+  };
+}
+
+function releaseOf({ id, release }: Tenure, reason: string): RunRequest {
+  const known = release ?? {
+    name: 'onRelease',
+    command: null,
+    env: {},
+    timeoutMs: 0,
+    graceMs: defaultGraceMs,
+  };
+  return {
+    ...known,
+    id: selfAsked,
+    tenure: id,
+    phase: 'release',
+    env: { ...known.env, PETREL_REASON: reason },
+  };
+}
+
+const nothingRun: DutyOutcome = {
+  result: 'ok',
+  exitCode: null,
+  signal: null,
+  durationMs: 0,
+  command: null,
+  error: null,
+  outputTail: [],
+  provenDead: true,
+};
+
+function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): DutyOutcome {
+  return { ...nothingRun, result, error: `was not started: ${reason}` };
+}

@@ -1,0 +1,67 @@
+/**
+ * The keeper: a process of its own that runs an agent's hooks, so that there is somebody to end the workload when
+ * the agent is frozen or dead. It is started by the agent with a channel between them, has a session of its own
+ * (what a terminal sends reaches the agent alone), and is gone when the agent is gone and the work is ended.
+ *
+ * It needs nothing but Node.js, to be small and quick to start.
+ */
+import { write } from 'node:fs';
+import { Guard } from './guard.js';
+import { type FromKeeper, isToKeeper } from './messages.js';
+
+/** Lines not yet taken by the agent; beyond that they are left out, so that a frozen agent costs no memory. */
+const maxLinesUnderWay = 500;
+const stderrFd = 2;
+
+const [node, root] = process.argv.slice(2);
+
+let linesUnderWay = 0;
+let agentGone = false;
+
+const guard = new Guard({
+  post,
+  idle: () => {
+    if (agentGone) process.exit(0);
+  },
+});
+
+function post(message: FromKeeper): void {
+  if (!process.connected) {
+    note(message);
+  } else if (message.type !== 'line') {
+    process.send?.(message, undefined, undefined, () => {});
+  } else if (linesUnderWay < maxLinesUnderWay) {
+    linesUnderWay++;
+    process.send?.(message, undefined, undefined, () => linesUnderWay--);
+  }
+}
+
+/** With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this up. */
+function note(message: FromKeeper): void {
+  if (message.type !== 'lease-ended') return;
+  const { result, error, provenDead, durationMs, command } = message.outcome;
+  const line = {
+    level: result === 'ok' && provenDead ? 'warn' : 'error',
+    time: new Date().toISOString(),
+    node,
+    root,
+    phase: 'release',
+    result,
+    provenDead,
+    durationMs,
+    command,
+    error,
+    msg: 'the agent has gone without releasing: the keeper has released',
+  };
+  write(stderrFd, `${JSON.stringify(line)}\n`, () => {});
+}
+
+process.on('message', (message: unknown) => {
+  if (isToKeeper(message)) guard.handle(message);
+});
+process.on('disconnect', () => {
+  agentGone = true;
+  guard.agentGone('the agent has gone');
+});
+// The agent decides when to end; a signal to all processes of a service must not take away its guard.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});

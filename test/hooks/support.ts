@@ -1,0 +1,131 @@
+/** Real commands, and looking at the processes they leave. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
+import { createLogger } from '../../src/log.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { DutyContext, Phase } from '../../src/ports/duty.js';
+
+const markName = 'PETREL_TEST_MARK';
+
+export interface Bench {
+  /** A directory of the test's own, which is every command's `$DIR`. */
+  readonly directory: string;
+  /** Lines of a file there; none when it is not there. */
+  lines(name: string): string[];
+  /** All processes that come from this test, the keeper included. */
+  processes(): Found[];
+  duty(commands: Partial<HookCommands>): CommandDuty;
+}
+
+export interface Found {
+  readonly pid: number;
+  readonly args: string;
+}
+
+/** Polls with patience: other work may share the machine. */
+export function eventually<T>(look: () => T) {
+  return expect.poll(look, { timeout: 15_000, interval: 20 });
+}
+
+const silentLog = createLogger({ level: 'silent', format: 'json' });
+
+/** Each test of the file gets its own; what it left running is a failure. */
+export function bench(): () => Bench {
+  let current: Bench | undefined;
+  let duties: CommandDuty[] = [];
+  beforeEach(() => {
+    const mark = randomUUID();
+    const directory = mkdtempSync(join(tmpdir(), 'petrel-hooks-'));
+    vi.stubEnv(markName, mark);
+    vi.stubEnv('DIR', directory);
+    duties = [];
+    current = {
+      directory,
+      lines: (name) => linesOf(join(directory, name)),
+      processes: () => markedProcesses(mark),
+      duty: (commands) => {
+        const none = { onPrepare: null, onTakeover: null, onRelease: null, onFence: null };
+        const duty = new CommandDuty({
+          commands: { ...none, ...commands },
+          node: 'a1',
+          root: '/cluster',
+          log: silentLog,
+        });
+        duties.push(duty);
+        return duty;
+      },
+    };
+  });
+  afterEach(async () => {
+    for (const duty of duties) duty.letGo();
+    await Promise.all(duties.map((duty) => duty.close()));
+    vi.unstubAllEnvs();
+    if (current === undefined) return;
+    const { directory, processes } = current;
+    await eventually(processes).toEqual([]);
+    rmSync(directory, { recursive: true });
+  });
+  return () => {
+    if (current === undefined) throw new Error('only in a test');
+    return current;
+  };
+}
+
+export function context(phase: Phase, overrides: Partial<DutyContext> = {}): DutyContext {
+  return {
+    phase,
+    root: '/cluster',
+    node: 'a1',
+    site: 'a',
+    term: 3,
+    fencingToken: phase === 'takeover' || phase === 'release' ? 4294967312n : null,
+    reason: 'a test',
+    previousLeader: 'b1',
+    previousSite: 'b',
+    timeoutMs: 10_000,
+    graceMs: 2000,
+    ...overrides,
+  };
+}
+
+/** A lease that is due for release and ends so many milliseconds from now. */
+export function leaseIn(releaseInMs: number, endsInMs: number) {
+  const now = systemClock.monotonicMs();
+  return { releaseAtMs: now + releaseInMs, endsAtMs: now + endsInMs };
+}
+
+export function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+function markedProcesses(mark: string): Found[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const environment = contentOf(`/proc/${pid}/environ`).split('\0');
+      if (!environment.includes(`${markName}=${mark}`)) return [];
+      return [{ pid: Number(pid), args: contentOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim() }];
+    });
+}
+
+/** Empty for a zombie, and for a process that has just gone. */
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Most memory that a process has held. */
+export function residentMiB(pid: number): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(contentOf(`/proc/${pid}/status`))?.[1]) / 1024;
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Duty, DutyEnd } from '../../src/ports/duty.js';
+import { bench, context, eventually, leaseIn } from './support.js';
+
+const at = bench();
+const workload = 'sleep 1000 & ';
+const workloads = () =>
+  at()
+    .processes()
+    .filter(({ args }) => args === 'sleep 1000');
+const releaseContext = context('release', { timeoutMs: 10_000, graceMs: 300 });
+
+/** Ends that the duty reported, and the order in which they and outcomes came. */
+function listen(duty: Duty) {
+  const ends: DutyEnd[] = [];
+  const order: string[] = [];
+  duty.onEnd((end) => {
+    ends.push(end);
+    order.push(end.cause);
+  });
+  return { ends, order };
+}
+
+describe('a workload', () => {
+  it('lives from the takeover to the release, which ends what is left of it', async () => {
+    const duty = at().duty({
+      onTakeover: `${workload} echo $! > $DIR/workload`,
+      onRelease: 'kill -0 $(cat $DIR/workload) && echo lives',
+    });
+    const takeover = await duty.run(context('takeover')).outcome;
+    expect(takeover).toMatchObject({ result: 'ok', provenDead: false });
+    expect(workloads()).toHaveLength(1);
+    const release = await duty.run(releaseContext).outcome;
+    expect(release).toMatchObject({ result: 'ok', outputTail: ['lives'], provenDead: true });
+    expect(workloads()).toEqual([]);
+  });
+
+  it('is ended by a release that has no command of its own', async () => {
+    const duty = at().duty({ onTakeover: `trap "" TERM; ${workload}` });
+    await duty.run(context('takeover')).outcome;
+    const release = await duty.run(releaseContext).outcome;
+    expect(release).toMatchObject({ result: 'ok', command: null, provenDead: true });
+    expect(workloads()).toEqual([]);
+  });
+
+  it('is ended by a release that fails, and by one that hangs', async () => {
+    for (const onRelease of ['exit 1', 'trap "" TERM; sleep 1000']) {
+      const duty = at().duty({ onTakeover: workload, onRelease });
+      await duty.run(context('takeover')).outcome;
+      const release = await duty.run({ ...releaseContext, timeoutMs: 300 }).outcome;
+      expect(release.result).not.toBe('ok');
+      expect(release.provenDead).toBe(true);
+      expect(workloads()).toEqual([]);
+    }
+  });
+
+  it('is ended when the tenure is let go without a release', async () => {
+    const duty = at().duty({ onTakeover: workload });
+    await duty.run(context('takeover')).outcome;
+    duty.letGo();
+    await eventually(workloads).toEqual([]);
+  });
+
+  it('of an earlier tenure never overlaps the next takeover', async () => {
+    const duty = at().duty({ onTakeover: `pgrep -c -x sleep >> $DIR/log; trap "" TERM; ${workload}` });
+    await duty.run(context('takeover')).outcome;
+    const [first] = workloads();
+    duty.letGo();
+    await duty.run(context('takeover', { term: 4 })).outcome;
+    expect(workloads()).toHaveLength(1);
+    expect(workloads()[0]?.pid).not.toBe(first?.pid);
+  });
+});
+
+describe('a release', () => {
+  it('aborts a takeover that runs, and what waits', async () => {
+    const duty = at().duty({ onTakeover: 'sleep 1000', onRelease: 'true', onPrepare: 'touch $DIR/prepared' });
+    const takeover = duty.run(context('takeover'));
+    const prepare = duty.run(context('prepare'));
+    await eventually(workloads).toHaveLength(1);
+    const release = duty.run(releaseContext);
+    expect(await release.outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(await takeover.outcome).toMatchObject({ result: 'aborted', provenDead: true });
+    expect(await prepare.outcome).toMatchObject({ result: 'aborted' });
+    expect(at().lines('prepared')).toEqual([]);
+  });
+});
+
+describe('a lease that is not renewed', () => {
+  it('is released by the keeper, and nothing lives when it ends', async () => {
+    const duty = at().duty({
+      onTakeover: `trap "" TERM; ${workload}`,
+      onRelease: 'echo "$PETREL_REASON" > $DIR/reason; echo "$PETREL_DEADLINE_MS" > $DIR/deadline',
+    });
+    const { ends } = listen(duty);
+    duty.holdLease(leaseIn(60_000, 70_000), releaseContext);
+    await duty.run(context('takeover')).outcome;
+    const lease = leaseIn(300, 1300);
+    duty.holdLease(lease, releaseContext);
+    await eventually(workloads).toEqual([]);
+    expect(systemClock.monotonicMs()).toBeLessThan(lease.endsAtMs);
+    await eventually(() => ends).toMatchObject([
+      { cause: 'lease-ended', release: { result: 'ok', provenDead: true } },
+    ]);
+    expect(at().lines('reason')).toEqual(['the lease was not renewed in time']);
+    expect(Number(at().lines('deadline')[0])).toBeLessThan(1000);
+  });
+
+  it('is not released while renewals come', async () => {
+    const duty = at().duty({ onTakeover: workload });
+    const { ends } = listen(duty);
+    duty.holdLease(leaseIn(1500, 3000), releaseContext);
+    await duty.run(context('takeover')).outcome;
+    let renewed = 0;
+    const renewals = setInterval(() => {
+      duty.holdLease(leaseIn(1500, 3000), releaseContext);
+      renewed++;
+    }, 50);
+    await eventually(() => renewed).toBeGreaterThan(60);
+    expect(workloads()).toHaveLength(1);
+    expect(ends).toEqual([]);
+    clearInterval(renewals);
+    await eventually(() => ends.map(({ cause }) => cause)).toEqual(['lease-ended']);
+    expect(workloads()).toEqual([]);
+  });
+
+  it('aborts a takeover, and is reported before its outcome', async () => {
+    const duty = at().duty({
+      onTakeover: 'trap "" TERM; sleep 1000; sleep 1000',
+      onRelease: 'touch $DIR/released',
+    });
+    const { ends, order } = listen(duty);
+    duty.holdLease(leaseIn(500, 2000), releaseContext);
+    const takeover = duty.run(context('takeover', { graceMs: 5000 }));
+    void takeover.outcome.then(({ result }) => order.push(result));
+    expect(await takeover.outcome).toMatchObject({
+      result: 'aborted',
+      error: expect.stringContaining('the lease was not renewed in time'),
+    });
+    expect(order).toEqual(['lease-ended', 'aborted']);
+    expect(ends).toMatchObject([{ release: { result: 'ok', provenDead: true } }]);
+  });
+
+  it('kills a release command that takes too long', async () => {
+    const duty = at().duty({ onTakeover: workload, onRelease: 'trap "" TERM; while :; do sleep 0.1; done' });
+    const { ends } = listen(duty);
+    const lease = leaseIn(1000, 2000);
+    duty.holdLease(lease, releaseContext);
+    await duty.run(context('takeover')).outcome;
+    await eventually(() => ends).toHaveLength(1);
+    expect(ends).toMatchObject([{ release: { result: 'timed-out', signal: 'SIGKILL', provenDead: true } }]);
+    expect(systemClock.monotonicMs()).toBeLessThan(lease.endsAtMs + 200);
+    expect(
+      at()
+        .processes()
+        .filter(({ args }) => !args.includes('keeper')),
+    ).toEqual([]);
+  });
+
+  it('hurries a release that had been asked for, and is not reported besides it', async () => {
+    const duty = at().duty({ onTakeover: workload, onRelease: 'trap "" TERM; while :; do sleep 0.1; done' });
+    const { ends } = listen(duty);
+    const lease = leaseIn(1000, 2000);
+    duty.holdLease(lease, releaseContext);
+    await duty.run(context('takeover')).outcome;
+    const release = await duty.run(context('release', { timeoutMs: 60_000, graceMs: 60_000 })).outcome;
+    expect(release).toMatchObject({ result: 'timed-out', provenDead: true });
+    expect(systemClock.monotonicMs()).toBeLessThan(lease.endsAtMs + 200);
+    expect(workloads()).toEqual([]);
+    expect(ends).toEqual([]);
+  });
+
+  it('answers a release asked for meanwhile with the one that runs', async () => {
+    const duty = at().duty({ onTakeover: workload, onRelease: 'echo release >> $DIR/log; sleep 0.3' });
+    const { ends } = listen(duty);
+    duty.holdLease(leaseIn(500, 3000), releaseContext);
+    await duty.run(context('takeover')).outcome;
+    await eventually(() => at().lines('log')).toHaveLength(1);
+    const release = await duty.run(releaseContext).outcome;
+    expect(ends).toEqual([{ cause: 'lease-ended', release }]);
+    expect(at().lines('log')).toEqual(['release']);
+  });
+
+  it('that had ended already kills at once, and still runs the release', async () => {
+    const duty = at().duty({
+      onTakeover: `trap "" TERM; ${workload}`,
+      onRelease: 'touch $DIR/x; echo y > $DIR/x',
+    });
+    const { ends } = listen(duty);
+    await duty.run(context('takeover')).outcome;
+    duty.holdLease(leaseIn(-1000, -500), releaseContext);
+    await eventually(() => ends).toMatchObject([{ release: { result: 'ok', provenDead: true } }]);
+    expect(at().lines('x')).toEqual(['y']);
+    expect(workloads()).toEqual([]);
+  });
+
+  it('ends nothing when no takeover was asked for', async () => {
+    const duty = at().duty({ onTakeover: 'true', onRelease: 'touch $DIR/released; echo x > $DIR/released' });
+    const { ends } = listen(duty);
+    duty.holdLease(leaseIn(200, 500), releaseContext);
+    await eventually(() => ends).toMatchObject([{ release: { result: 'ok', command: null } }]);
+    expect(at().lines('released')).toEqual([]);
+  });
+
+  it('is not revived, and the next tenure begins afresh', async () => {
+    const duty = at().duty({ onTakeover: workload });
+    const { ends } = listen(duty);
+    duty.holdLease(leaseIn(300, 600), releaseContext);
+    await duty.run(context('takeover')).outcome;
+    await eventually(() => ends).toHaveLength(1);
+    duty.holdLease(leaseIn(60_000, 70_000), releaseContext);
+    expect(await duty.run(context('takeover', { term: 4 })).outcome).toMatchObject({ result: 'ok' });
+    expect(workloads()).toHaveLength(1);
+    expect(await duty.run(releaseContext).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(ends).toHaveLength(1);
+  });
+});
+
+describe('a duty without commands to lead by', () => {
+  it('needs no process, and succeeds at once', async () => {
+    const duty = at().duty({});
+    expect(duty.has('takeover')).toBe(false);
+    duty.holdLease(leaseIn(-1000, -500), releaseContext);
+    expect(await duty.run(context('takeover')).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(at().processes()).toEqual([]);
+  });
+});
