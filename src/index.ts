@@ -1,0 +1,6 @@
+/** The library: leadership for a service inside its own process. */
+export type { AgentStatus } from './agent/agent.js';
+export { PetrelError, type PetrelErrorCode } from './errors.js';
+export type { LeaderFunction, LeaderFunctions, Leadership } from './library/function-duty.js';
+export { type JoinOptions, Petrel, type PetrelEvents } from './library/petrel.js';
+export { StoreError, type StoreErrorCode } from './ports/store.js';

@@ -1,0 +1,208 @@
+/**
+ * The duty of a service that leads inside its own process: a function that is called with leadership, and told by
+ * its signal when leadership must end.
+ *
+ * Not promised: that the function stops. A function cannot be killed; while it does not settle, the claim is kept
+ * as long as the session lives, and after that only the fencing token protects what it writes to.
+ */
+
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
+
+export interface Leadership {
+  /** Counts decisions; for people. */
+  readonly term: number;
+  /** Grows with every leadership in the group: a store that remembers the highest one seen can refuse an older. */
+  readonly fencingToken: bigint;
+  /** Why this node was elected. */
+  readonly reason: string;
+  /** The node that led before, if any did. */
+  readonly previousLeader: string | null;
+  /** Whether leadership still holds, looked up on the clock: right even in a process that was just frozen. */
+  readonly held: boolean;
+}
+
+/** Called when this node takes over; must settle soon after the signal fires. */
+export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
+
+export interface LeaderFunctions {
+  /** Runs while this node leads. Settling by itself gives leadership up. */
+  readonly work: LeaderFunction;
+  /** Runs before the node is READY: recover, warm up. A rejection is a failed takeover. */
+  readonly takeover?: LeaderFunction;
+}
+
+/** One tenure's worth of running functions. */
+interface Service {
+  /** Null until the takeover begins. */
+  leadership: Leadership | null;
+  readonly controller: AbortController;
+  running: Promise<DutyOutcome> | null;
+}
+
+export class FunctionDuty implements Duty {
+  readonly #clock: Clock;
+  readonly #isHeld: () => boolean;
+  readonly #listeners = new Set<(end: DutyEnd) => void>();
+  #functions: LeaderFunctions | null = null;
+  #service: Service | null = null;
+  #lease: DutyLease | null = null;
+  #cancelLease: () => void = () => {};
+
+  /** `isHeld` tells whether this node leads at this instant. */
+  constructor(clock: Clock, isHeld: () => boolean) {
+    this.#clock = clock;
+    this.#isHeld = isHeld;
+  }
+
+  use(functions: LeaderFunctions): void {
+    this.#functions = functions;
+  }
+
+  has(phase: Phase): boolean {
+    return phase === 'takeover' || phase === 'release';
+  }
+
+  run(context: DutyContext): DutyRun {
+    const { controller } = this.#serve();
+    const outcome = context.phase === 'takeover' ? this.#takeOver(context) : this.#release(context);
+    return { outcome, abort: (reason) => controller.abort(new Error(reason)) };
+  }
+
+  /** READY is written: the work begins. Returns the leadership it was given; null when there is none to give. */
+  startWork(): Leadership | null {
+    const service = this.#service;
+    const work = this.#functions?.work;
+    const leadership = service?.leadership ?? null;
+    if (service === null || leadership === null || work === undefined) return null;
+    if (service.controller.signal.aborted) return null;
+    service.running = this.#call(work, leadership, service.controller.signal).then((outcome) => {
+      if (!service.controller.signal.aborted) this.#emit({ cause: 'workload-ended', workload: outcome });
+      return outcome;
+    });
+    return leadership;
+  }
+
+  /** Fires the signal: leadership is over, whatever else is still to be done about it. */
+  revoke(reason: string): void {
+    this.#service?.controller.abort(new Error(reason));
+  }
+
+  holdLease(lease: DutyLease, release: DutyContext): void {
+    this.#cancelLease();
+    this.#lease = lease;
+    const service = this.#serve();
+    this.#cancelLease = this.#clock.timer(lease.releaseAtMs - this.#clock.monotonicMs(), () => {
+      if (this.#service !== service || this.#lease !== lease) return;
+      service.controller.abort(new Error(release.reason));
+      const timeoutMs = Math.max(0, lease.endsAtMs - this.#clock.monotonicMs());
+      void this.#settled(service, timeoutMs).then((outcome) => {
+        if (this.#service === service) this.#emit({ cause: 'lease-ended', release: outcome });
+      });
+    });
+  }
+
+  letGo(): void {
+    this.#cancelLease();
+    this.#lease = null;
+    this.#service = null;
+  }
+
+  onEnd(listener: (end: DutyEnd) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.revoke('the node is leaving');
+    this.letGo();
+  }
+
+  #emit(end: DutyEnd): void {
+    for (const listener of this.#listeners) listener(end);
+  }
+
+  #serve(): Service {
+    this.#service ??= { leadership: null, controller: new AbortController(), running: null };
+    return this.#service;
+  }
+
+  #grant({ term, fencingToken, reason, previousLeader }: DutyContext, signal: AbortSignal): Leadership {
+    const isHeld = this.#isHeld;
+    return {
+      term,
+      fencingToken: fencingToken ?? 0n,
+      reason,
+      previousLeader,
+      get held() {
+        return !signal.aborted && isHeld();
+      },
+    };
+  }
+
+  #takeOver(context: DutyContext): Promise<DutyOutcome> {
+    const service = this.#serve();
+    const takeover = this.#functions?.takeover ?? (() => {});
+    const { signal } = service.controller;
+    service.leadership = this.#grant(context, signal);
+    service.running = this.#call(takeover, service.leadership, signal);
+    return this.#within(service.running, context.timeoutMs, () => {
+      service.controller.abort(new Error(`takeover took longer than ${context.timeoutMs} ms`));
+    });
+  }
+
+  async #release(context: DutyContext): Promise<DutyOutcome> {
+    const service = this.#serve();
+    service.controller.abort(new Error(context.reason));
+    return await this.#settled(service, context.timeoutMs);
+  }
+
+  /** What the release comes to: whether the function settled in time. */
+  async #settled(service: Service, timeoutMs: number): Promise<DutyOutcome> {
+    const startedAtMs = this.#clock.monotonicMs();
+    const ended = await this.#within(service.running ?? Promise.resolve(outcomeOf(0)), timeoutMs, () => {});
+    const durationMs = this.#clock.monotonicMs() - startedAtMs;
+    if (ended.result !== 'timed-out') return outcomeOf(durationMs);
+    const error = `the function did not settle within ${Math.round(timeoutMs)} ms of its signal`;
+    return { ...outcomeOf(durationMs), result: 'timed-out', error, provenDead: false };
+  }
+
+  async #call(call: LeaderFunction, leadership: Leadership, signal: AbortSignal): Promise<DutyOutcome> {
+    const startedAtMs = this.#clock.monotonicMs();
+    try {
+      await call(leadership, signal);
+      return outcomeOf(this.#clock.monotonicMs() - startedAtMs);
+    } catch (cause) {
+      const durationMs = this.#clock.monotonicMs() - startedAtMs;
+      return { ...outcomeOf(durationMs), result: 'failed', error: errorMessage(cause) };
+    }
+  }
+
+  #within(running: Promise<DutyOutcome>, timeoutMs: number, onLate: () => void): Promise<DutyOutcome> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.timer(timeoutMs, () => {
+        onLate();
+        const error = `it took longer than ${Math.round(timeoutMs)} ms`;
+        resolve({ ...outcomeOf(timeoutMs), result: 'timed-out', error, provenDead: false });
+      });
+      void running.then((outcome) => {
+        cancel();
+        resolve(outcome);
+      });
+    });
+  }
+}
+
+function outcomeOf(durationMs: number): DutyOutcome {
+  return {
+    result: 'ok',
+    exitCode: null,
+    signal: null,
+    durationMs,
+    command: null,
+    error: null,
+    outputTail: [],
+    provenDead: true,
+  };
+}

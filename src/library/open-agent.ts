@@ -1,0 +1,35 @@
+/** Puts an agent together: its store, its state directory, its duty. What the library and the command line share. */
+import { Agent } from '../agent/agent.js';
+import { SessionFile } from '../agent/session-file.js';
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import type { Duty } from '../ports/duty.js';
+import { version } from '../version.js';
+import { openStore, type StoreOptions } from '../zookeeper/index.js';
+
+export interface NodeOptions {
+  readonly store: Omit<StoreOptions, 'session' | 'clock' | 'logger'>;
+  readonly root: string;
+  readonly node: string;
+  readonly site: string;
+  readonly priority: number;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Null: nothing is remembered between two lives. */
+  readonly stateDir: string | null;
+  readonly duty: Duty;
+  readonly log: Logger;
+}
+
+/** Throws PetrelError when the state directory cannot be used or another agent of this machine has this node. */
+export function openAgent(options: NodeOptions): Agent {
+  const { store, stateDir, log, ...rest } = options;
+  return new Agent({
+    ...rest,
+    log,
+    version,
+    clock: systemClock,
+    sessionFile: stateDir === null ? null : SessionFile.open(stateDir, options.node),
+    openStore: (session) =>
+      openStore({ ...store, logger: log, ...(session === undefined ? {} : { session }) }),
+  });
+}
