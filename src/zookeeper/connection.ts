@@ -136,12 +136,18 @@ export class Connection {
     this.#socket.setNoDelay(true);
     this.#socket.on('data', (chunk) => this.#contain(() => this.#received(chunk)));
     this.#socket.on('error', (error) => this.#lose(errorMessage(error), error));
+    this.#socket.on('end', () => this.#lose(this.#accepted ? 'the server closed it' : noAnswer));
     this.#socket.on('close', () => this.#lose(this.#accepted ? 'the server closed it' : noAnswer));
   }
 
   /** The session may exist at the ensemble on account of this connection. */
   get handshakeSent(): boolean {
     return this.#handshakeSentAtMs !== undefined;
+  }
+
+  /** The ensemble granted a session. */
+  get accepted(): boolean {
+    return this.#accepted;
   }
 
   /** For how long it has been ready; 0 when it never was. */

@@ -64,6 +64,7 @@ export function openStore(options: StoreOptions): Store {
   const { sessionTimeoutMs, callTimeoutMs = sessionTimeoutMs, auth = [], session } = options;
   checkTimeout('sessionTimeoutMs', sessionTimeoutMs);
   checkTimeout('callTimeoutMs', callTimeoutMs);
+  if (options.servers.servers.length === 0) throw new PetrelError('INVALID', 'no ZooKeeper servers given');
   const acl = options.acl ?? (auth.length > 0 ? 'creator' : 'open');
   if (acl === 'creator' && auth.length === 0) {
     throw new PetrelError(

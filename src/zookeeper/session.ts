@@ -149,7 +149,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       return;
     }
     connection.send(request, (error, response) => {
-      if (error && isFatal(error)) this.#lose(error);
+      if (error && response && isFatal(error)) this.#lose(error);
       callback(error, response);
     });
   }
@@ -169,9 +169,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     const cancel = this.#clock.timer(timeoutMs, () => this.#finish(false));
     void confirmed.finally(cancel);
     this.#over = Failure.of('SESSION_EXPIRED', 'the store was closed');
-    const wasConnected = this.#state === 'CONNECTED';
     this.#enter('CLOSED');
-    if (wasConnected && this.#connection) this.#sendClose(this.#connection);
+    if (this.#connection?.accepted) this.#sendClose(this.#connection);
     else if (!this.#running || !(this.#hasSession || this.#connection?.handshakeSent)) this.#finish(false);
     return confirmed;
   }
@@ -222,6 +221,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   authAnswered(connection: Connection, error: Failure | null): void {
+    if (this.#ending) return;
     if (error) this.#lose(Failure.of('AUTH_FAILED', error.message));
     else if (--this.#authsDue === 0) this.#ready(connection);
   }
@@ -309,6 +309,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #pause(): Promise<void> {
     const { signal } = this.#stopped;
     return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
       const done = () => {
         cancel();
         signal.removeEventListener('abort', done);
@@ -350,9 +351,11 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   #sendClose(connection: Connection): void {
+    connection.ready();
     const header = new jute.protocol.RequestHeader(0, jute.OP_CODES.CLOSE_SESSION);
-    connection.send(new jute.Request(header, null), (error) => {
-      if (error === null || isFatal(error)) this.#finish(true);
+    connection.send(new jute.Request(header, null), (error, response) => {
+      // Without a response the next connection tells, if there is time for one.
+      if (response && (error === null || isFatal(error))) this.#finish(true);
     });
   }
 
