@@ -1,5 +1,6 @@
 /** Once for a test run: says which ZooKeeper is used, and offers what tests share. */
 import type { TestProject } from 'vitest/node';
+import { buildCommandLine } from './build.js';
 import { serveOncePerRun } from './once-per-run.js';
 import { chooseZooKeeper, type ZooKeeperChoice } from './zookeeper/choose.js';
 import type { TestServer } from './zookeeper/server.js';
@@ -17,6 +18,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.stdout.write(`ZooKeeper: ${choice.description}\n`);
   let shared: TestServer | undefined;
   const tasks = await serveOncePerRun({
+    build: buildCommandLine,
     zookeeper: async () => {
       shared = await startServerOf(choice, {});
       return shared.connectString;

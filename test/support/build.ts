@@ -1,0 +1,17 @@
+/** Builds the command line, as it is shipped, for the tests that run it. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The path of its main program. Rejects with the compiler's messages when it does not compile. */
+export async function buildCommandLine(): Promise<string> {
+  const compiler = `${project}node_modules/typescript/bin/tsc`;
+  await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
+    cwd: project,
+  }).catch((error: { stdout?: string }) => {
+    throw new Error(`the command line does not compile:\n${error.stdout ?? error}`);
+  });
+  return `${project}dist/src/cli/main.js`;
+}

@@ -1,0 +1,107 @@
+/**
+ * The events of hooks, and the search for what must not happen among them. Their order is that of the file,
+ * which is the order in which they happened, whatever the clock says.
+ *
+ * A tenure is one node's takeover under one fencing token. It is active from its takeover's start until its
+ * release has ended, or, when it was killed instead, until the last sign of life of its workload.
+ */
+import { z } from 'zod';
+
+export const hookPhases = ['prepare', 'takeover', 'release', 'fence', 'run'] as const;
+
+export const hookEventSchema = z.strictObject({
+  node: z.string(),
+  phase: z.enum(hookPhases),
+  /** `killed`: a fence hook killed this node's workload. */
+  event: z.enum(['started', 'ended', 'beat', 'killed']),
+  term: z.number(),
+  token: z.string(),
+  /** Seconds since the epoch, for people. */
+  at: z.number(),
+  /** At a takeover's start: what was alive, and its state as /proc tells it. */
+  alive: z.array(z.strictObject({ node: z.string(), token: z.string(), state: z.string() })),
+});
+
+export type HookEvent = z.output<typeof hookEventSchema>;
+
+/** States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat. */
+const idleStates = new Set(['T', 't', 'Z', 'X']);
+
+/** One line for each thing that must not happen; none when all is well. */
+export function findProblems(events: readonly HookEvent[]): string[] {
+  return [...overlaps(events), ...tokenProblems(events)];
+}
+
+function overlaps(events: readonly HookEvent[]): string[] {
+  const begun = new Set<string>();
+  const releasing = new Set<string>();
+  const problems: string[] = [];
+  for (const [index, event] of events.entries()) {
+    if (beginsTenure(event)) {
+      const later = events.slice(index + 1);
+      problems.push(...stillAlive(event), ...stillActive(event, later, { begun, releasing }));
+      begun.add(nameOf(event));
+    }
+    if (event.phase === 'release') releasing.add(nameOf(event));
+  }
+  return problems;
+}
+
+function stillAlive(start: HookEvent): string[] {
+  const others = start.alive.filter((other) => !sameTenure(other, start) && !idleStates.has(other.state));
+  const names = new Set(others.map(nameOf));
+  return [...names].map((name) => `${nameOf(start)} took over at ${start.at} while ${name} was alive`);
+}
+
+interface Earlier {
+  /** Tenures that had begun. */
+  readonly begun: ReadonlySet<string>;
+  /** Tenures whose release had begun. */
+  readonly releasing: ReadonlySet<string>;
+}
+
+/**
+ * A release that began before the other's takeover is part of its tenure. One that begins later is not: it
+ * tidies up after a workload that was killed, and that it was killed is shown by the workload's own silence.
+ */
+function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
+  const last = new Map<string, HookEvent>();
+  for (const event of later) {
+    if (sameTenure(event, start)) continue;
+    const name = nameOf(event);
+    const works = (event.phase === 'takeover' || event.phase === 'run') && earlier.begun.has(name);
+    if (works || (event.phase === 'release' && earlier.releasing.has(name))) last.set(name, event);
+  }
+  return [...last].map(([name, { at, phase, event }]) => {
+    return `${nameOf(start)} took over at ${start.at} while ${name} was active, until ${phase} ${event} at ${at}`;
+  });
+}
+
+function tokenProblems(events: readonly HookEvent[]): string[] {
+  const problems: string[] = [];
+  let newest: HookEvent | undefined;
+  for (const start of events.filter(beginsTenure)) {
+    if (!/^\d+$/.test(start.token))
+      problems.push(`${start.node} took over at ${start.at} without a fencing token`);
+    else if (newest !== undefined && BigInt(start.token) <= BigInt(newest.token)) {
+      problems.push(
+        `${nameOf(start)} took over at ${start.at}, after ${nameOf(newest)}: its token is not greater`,
+      );
+    } else newest = start;
+  }
+  return problems;
+}
+
+function beginsTenure({ phase, event }: HookEvent): boolean {
+  return event === 'started' && (phase === 'takeover' || phase === 'run');
+}
+
+function sameTenure(one: Tenure, other: Tenure): boolean {
+  return one.node === other.node && one.token === other.token;
+}
+
+type Tenure = Pick<HookEvent, 'node' | 'token'>;
+
+function nameOf({ node, token }: Tenure): string {
+  return `${node} (token ${token})`;
+}

@@ -1,0 +1,93 @@
+/**
+ * What the hooks of fault tests did, and whether two nodes ever did it at once. Every node's hooks are one
+ * script that appends to one file: `started`, `ended`, and a `beat` every 50 ms while anything of theirs lives,
+ * the workload that a takeover leaves behind included. A takeover also looks whose workloads are alive at that
+ * moment. Linux only: it looks into /proc.
+ */
+
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { findProblems, type HookEvent, hookEventSchema, type hookPhases } from './hook-events.js';
+
+export type HookPhase = (typeof hookPhases)[number];
+
+export interface HookBehaviour {
+  /** Time to take before success or failure. Default 0. */
+  readonly takeMs?: number;
+  /** Default 0. */
+  readonly exitCode?: number;
+  /** Never ends by itself, and ignores SIGTERM. */
+  readonly hang?: boolean;
+  /** Takeover and run: the workload ignores SIGTERM. */
+  readonly stubborn?: boolean;
+  /** Release: leaves the workload running, for Petrel to end. */
+  readonly leave?: boolean;
+}
+
+const script = fileURLToPath(new URL('hook.sh', import.meta.url));
+
+export class HookLog implements AsyncDisposable {
+  readonly #dir: string;
+
+  private constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  static async create(): Promise<HookLog> {
+    const dir = await mkdtemp(join(tmpdir(), 'petrel-hooks-'));
+    await Promise.all([mkdir(join(dir, 'alive')), mkdir(join(dir, 'behaviour'))]);
+    await promisify(execFile)('mkfifo', [join(dir, 'never')]);
+    await writeFile(join(dir, 'events'), '');
+    await writeFile(join(dir, 'owner'), String(process.pid));
+    await copyFile(script, join(dir, 'hook'));
+    return new HookLog(dir);
+  }
+
+  /** The hook as program and arguments. The node is told from PETREL_NODE. */
+  command(phase: HookPhase): [string, ...string[]] {
+    return [join(this.#dir, 'hook'), phase];
+  }
+
+  /** Flags that give an agent all its hooks. */
+  agentFlags(): string[] {
+    const phases = ['prepare', 'takeover', 'release', 'fence'] as const;
+    return phases.flatMap((phase) => [`--on-${phase}`, this.command(phase).join(' ')]);
+  }
+
+  /** How one node's hook behaves from its next start on. */
+  async behave(node: string, phase: HookPhase, behaviour: HookBehaviour): Promise<void> {
+    const { takeMs = 0, exitCode = 0, hang = false, stubborn = false, leave = false } = behaviour;
+    const flags = `hang=${Number(hang)} stubborn=${Number(stubborn)} leave=${Number(leave)}`;
+    const text = `take_ms=${takeMs} exit_code=${exitCode} ${flags}\n`;
+    const file = join(this.#dir, 'behaviour', `${node}.${phase}`);
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+  }
+
+  /** In the order in which they happened. */
+  async events(): Promise<HookEvent[]> {
+    const text = await readFile(join(this.#dir, 'events'), 'utf8');
+    const lines = text.split('\n').slice(0, -1);
+    return z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
+  }
+
+  /** Throws, telling what happened, unless at most one node was active at every moment. */
+  async assertExclusive(): Promise<void> {
+    const problems = findProblems(await this.events());
+    if (problems.length > 0) throw new Error(`the hooks were not exclusive:\n${problems.join('\n')}`);
+  }
+
+  /** Ends whatever of the hooks still lives, and removes everything. */
+  async stop(): Promise<void> {
+    await rm(this.#dir, { recursive: true, maxRetries: 10, retryDelay: 20 });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
