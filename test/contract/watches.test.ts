@@ -119,9 +119,9 @@ describe('watches', () => {
   it('tell the session that made the change as well, before it has its reply', async () => {
     await client.create(node);
     await client.read('getData', node, true);
-    const reply = client.setData(node, 'x');
-    await reply;
+    await client.setData(node, 'x');
     expect(client.events).toEqual([{ type: dataChanged, path: node }]);
+    expect(client.xids).toEqual([1, 2, -1, 3]);
   });
 
   it('tell everyone who watches', async () => {

@@ -45,6 +45,8 @@ export class Disconnected extends Error {}
 export class WireClient implements AsyncDisposable {
   /** Every notification so far, oldest first. */
   readonly events: Event[] = [];
+  /** The xid of every packet since the handshake, in the order of arrival; -1 for a notification. */
+  readonly xids: number[] = [];
   sessionId = 0n;
   password: Buffer = Buffer.alloc(0);
   timeoutMs = 0;
@@ -264,6 +266,7 @@ export class WireClient implements AsyncDisposable {
   }
 
   #packet(packet: Buffer): void {
+    if (!this.#shakingHands) this.xids.push(packet.readInt32BE());
     if (!this.#shakingHands && packet.readInt32BE() === -1) {
       const reader = readReply(new JuteReader(packet)).body;
       const type = reader.int();

@@ -125,6 +125,16 @@ describe('ephemeral znodes', () => {
     expect((await other.delete(`${root}/e`)).error).toBe('OK');
   });
 
+  it('end with their session, whatever became of others that it had', async () => {
+    const owner = await setting.connect();
+    for (const name of ['a', 'b', 'c'])
+      await owner.create(`${root}/${name}`, { flags: createFlags.ephemeral });
+    await client.delete(`${root}/b`);
+    await client.create(`${root}/b`);
+    await owner.closeSession();
+    expect(await client.children(root)).toEqual(['b']);
+  });
+
   it('end with their session in one transaction', async () => {
     const owner = await setting.connect();
     for (const name of ['a', 'b', 'c'])

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Disconnected, WireClient } from '../contract/wire-client.js';
+import { until } from '../support/until.js';
 
 let server: DevelopmentServer;
 
@@ -72,6 +73,17 @@ describe('four-letter words', () => {
     expect(await say('cons')).toContain(`sid=0x${client.sessionId.toString(16)}`);
     expect(await say('stat')).toContain('Clients:\n /127.0.0.1:');
     expect(await say('mntr')).toContain('zk_server_state\tstandalone\n');
+  });
+});
+
+describe('a connection that ends', () => {
+  it('leaves no watches behind', async () => {
+    const client = await WireClient.connect(server.connectString);
+    await client.read('exists', '/a', true);
+    await client.read('getChildren', '/', true);
+    expect(await say('mntr')).toContain('zk_watch_count\t2\n');
+    await client.disconnect();
+    await until(async () => (await say('mntr')).includes('zk_watch_count\t0\n'));
   });
 });
 
