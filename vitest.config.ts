@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that touch neither a ZooKeeper nor the built command line. */
 const unitTests = [
-  'test/{core,strategies,config,hooks,embedded,tidy}/**/*.test.ts',
+  'test/*.test.ts',
+  'test/{core,strategies,config,hooks,embedded}/**/*.test.ts',
   'test/support/test/*.test.ts',
 ];
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { findProblems, type HookEvent } from '../hook-events.js';
+import { findProblems, type HookEvent, hookEventSchema } from '../hook-events.js';
 
 /** `a 1 takeover started` in the order in which it happened; the position serves as the time. */
 function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {
     const [node = '', token = '', phase, event] = line.split(' ');
-    return { node, token: token === '-' ? '' : token, phase, event, term: 1, at, alive: [] } as HookEvent;
+    const tenure = { node, token: token === '-' ? '' : token };
+    return hookEventSchema.parse({ ...tenure, phase, event, term: 1, at, alive: [] });
   });
 }
 

@@ -1,0 +1,114 @@
+/** Rules of the code base that neither the compiler nor the linter knows. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+
+interface Rule {
+  readonly name: string;
+  readonly folders: readonly string[];
+  readonly forbidden: RegExp;
+  /** Lines that break the rule, to show that it can be broken. */
+  readonly examples: readonly string[];
+}
+
+const pure = ['src/core', 'strategies'];
+
+const rules: readonly Rule[] = [
+  {
+    name: 'the core knows no clock',
+    folders: pure,
+    forbidden: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b|\bset(Timeout|Interval|Immediate)\b/,
+    examples: ['const at = Date.now();', 'setTimeout(fire, 10);', 'performance.now()', 'new Date()'],
+  },
+  {
+    name: 'the core knows no chance',
+    folders: pure,
+    forbidden: /\bMath\.random\b|\brandom(Bytes|Int|UUID)\b|\bcrypto\b/,
+    examples: ['Math.random()', "import { randomUUID } from 'x';"],
+  },
+  {
+    name: 'the core does no I/O',
+    folders: pure,
+    forbidden: /\bfrom 'node:|\bimport\('|\brequire\(|\bprocess\.|\bconsole\.|\bfetch\(|\basync\b|\bawait\b/,
+    examples: ["import { readFile } from 'node:fs/promises';", 'process.env.X', 'await store.sync()'],
+  },
+  {
+    name: 'the core stands on nothing but itself, errors, zod and ms',
+    folders: pure,
+    forbidden: /\bfrom '(?!\.\/|(\.\.\/)+errors\.js'|(\.\.\/)+src\/core\/|(\.\.\/)+strategies\/|zod'|ms')/,
+    examples: ["import type { Store } from '../ports/store.js';", "import pino from 'pino';"],
+  },
+  {
+    name: 'every test is run',
+    folders: ['test'],
+    forbidden: /\.(only|skip|todo)\b/,
+    examples: ['it.only(', 'describe.skip(', "it.todo('x')"],
+  },
+  {
+    name: 'the compiler and the linter are not silenced',
+    folders: ['src', 'strategies', 'test', 'examples', 'scripts'],
+    forbidden: /@ts-(ignore|expect-error|nocheck)|biome-ignore|\bas (any|unknown as|never)\b|:\s*any\b|<any>/,
+    examples: ['// @ts-ignore', 'const x: any = 1;', '(y as any).z', 'x as unknown as Y'],
+  },
+];
+
+/** Files that may be longer than the rest, and how long. */
+const longFiles: Readonly<Record<string, number>> = {
+  'src/agent/agent.ts': 500,
+  'src/agent/leadership.ts': 500,
+  'src/embedded/tree.ts': 420,
+  'src/zookeeper/session.ts': 480,
+};
+const maxLines = 400;
+
+/** Paths below the project of the source files in some folders; a folder that is not there has none. */
+function sourceFiles(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => {
+    const entries = readdirSync(dirname(join(project, folder))).includes(folder.split('/').at(-1) ?? '')
+      ? readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' })
+      : [];
+    return entries.filter((name) => /\.(ts|mjs)$/.test(name)).map((name) => join(folder, name));
+  });
+}
+
+function linesOf(file: string): string[] {
+  return readFileSync(join(project, file), 'utf8').split('\n');
+}
+
+/** This file has to name what it forbids. */
+const thisFile = 'test/tidy.test.ts';
+
+function offences({ folders, forbidden }: Rule): string[] {
+  return sourceFiles(folders)
+    .filter((file) => file !== thisFile)
+    .flatMap((file) =>
+      linesOf(file).flatMap((line, index) =>
+        forbidden.test(withoutComment(line)) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+      ),
+    );
+}
+
+/** Prose may speak of what code may not do; directives to tools are comments, and stay. */
+function withoutComment(line: string): string {
+  if (/@ts-|biome-ignore/.test(line)) return line;
+  return /^\s*(\/?\*|\/\/)/.test(line) ? '' : line.replace(/\s\/\/ .*$/, '');
+}
+
+describe('the code base', () => {
+  it.each(rules)('$name', (rule) => {
+    expect(rule.examples.filter((example) => !rule.forbidden.test(example))).toEqual([]);
+    expect(sourceFiles(rule.folders).length).toBeGreaterThan(5);
+    expect(offences(rule)).toEqual([]);
+  });
+
+  it('keeps its files short', () => {
+    const files = sourceFiles(['src', 'strategies']);
+    const long = files
+      .map((file) => ({ file, lines: linesOf(file).length - 1 }))
+      .filter(({ file, lines }) => lines > (longFiles[file] ?? maxLines));
+    expect(long).toEqual([]);
+  });
+});
