@@ -47,11 +47,11 @@ export class Connection {
     this.number = number;
     this.#socket = socket;
     this.#owner = owner;
-    const address = socket.remoteAddress ?? '';
+    const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
     this.remote = `${address}:${socket.remotePort}`;
     this.identities = [{ scheme: 'ip', id: address }];
     socket.setNoDelay(true);
-    socket.setTimeout(handshakeTimeoutMs, () => this.destroy());
+    socket.setTimeout(handshakeTimeoutMs, () => this.#handshakeIsLate());
     socket.on('data', (bytes) => this.#receive(bytes));
     socket.on('end', () => this.destroy());
     socket.on('error', (error) => owner.problem(this, error));
@@ -86,6 +86,11 @@ export class Connection {
   setFrozen(frozen: boolean): void {
     this.#frozen = frozen;
     this.#updateFlow();
+  }
+
+  #handshakeIsLate(): void {
+    if (this.#frozen) this.#socket.setTimeout(handshakeTimeoutMs);
+    else this.destroy();
   }
 
   #setBacklogged(backlogged: boolean): void {

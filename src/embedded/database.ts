@@ -100,7 +100,7 @@ export class Database {
     return { outcome, notifications: outcome.ok ? this.#fire(outcome.changes) : [] };
   }
 
-  /** A watch is left whether the znode exists or not. */
+  /** A watch is left whether the znode exists or not. Needs no permission, as before ZooKeeper 3.8.4 and 3.9.2. */
   exists(path: string, client: Client, watch: boolean): Stat {
     this.#requireSession(client);
     if (path.includes('\0')) throw new ZooKeeperError('BAD_ARGUMENTS', path);

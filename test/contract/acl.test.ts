@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Acl, digestIdentity, openAcl, permissions } from '../../src/embedded/acl.js';
 import { contractSetting } from './setting.js';
-import { operations, type WireClient } from './wire-client.js';
+import type { WireClient } from './wire-client.js';
+import { operations } from './wire-records.js';
 
 const setting = contractSetting();
 let client: WireClient;
@@ -44,11 +45,6 @@ describe('permissions', () => {
         node += '-';
       }
     }
-  });
-
-  it('are never asked for exists', async () => {
-    await client.create(node, { acl: world(write) });
-    expect((await client.read('exists', node)).error).toBe('OK');
   });
 
   it("to delete and create are the parent's to give", async () => {

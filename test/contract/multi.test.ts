@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { opcodes } from '../../src/embedded/records.js';
 import { createFlags } from '../../src/embedded/tree.js';
 import { contractSetting } from './setting.js';
-import { eventTypes, operations, type WireClient } from './wire-client.js';
+import { eventTypes, type WireClient } from './wire-client.js';
+import { operations } from './wire-records.js';
 
 const { create, create2, setData, delete: remove, check } = operations;
 const setting = contractSetting();

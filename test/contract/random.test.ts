@@ -7,14 +7,8 @@ import { type Acl, openAcl, permissions } from '../../src/embedded/acl.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { startZooKeeper, type TestServer, uniqueRoot } from '../support/ensemble.js';
 import { tickTimeMs } from './setting.js';
-import {
-  type MultiOperation,
-  operations,
-  type ReadOpcode,
-  type Reply,
-  readStat,
-  WireClient,
-} from './wire-client.js';
+import { WireClient } from './wire-client.js';
+import { type MultiOperation, operations, type ReadOpcode, type Reply, readStat } from './wire-records.js';
 
 const histories = 12;
 const steps = 150;

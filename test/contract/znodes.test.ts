@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createFlags } from '../../src/embedded/tree.js';
 import { contractSetting } from './setting.js';
-import { readStat, type WireClient } from './wire-client.js';
+import type { WireClient } from './wire-client.js';
+import { readStat } from './wire-records.js';
 
 const setting = contractSetting();
 let client: WireClient;
