@@ -108,6 +108,7 @@ export class Connection {
   readonly #owner: ConnectionOwner;
   readonly #chroot: string | undefined;
   readonly #openByMs: number;
+  readonly #unanswered: string;
   readonly #socket: Socket;
   readonly #frames = new FrameReader();
   #handshakeSentAtMs: number | undefined;
@@ -131,13 +132,17 @@ export class Connection {
     this.#owner = options.owner;
     this.#chroot = options.chroot;
     this.#openByMs = options.openByMs;
+    const port = options.tls ? 'may not talk TLS' : 'may talk TLS only';
+    this.#unanswered = `to the handshake (it may not serve yet, or its port ${port})`;
     this.#lastSentAtMs = this.#lastReceivedAtMs = options.clock.monotonicMs();
     this.#socket = dial(options.endpoint, options.tls, () => this.#contain(() => this.#opened()));
     this.#socket.setNoDelay(true);
     this.#socket.on('data', (chunk) => this.#contain(() => this.#received(chunk)));
     this.#socket.on('error', (error) => this.#lose(errorMessage(error), error));
-    this.#socket.on('end', () => this.#lose(this.#accepted ? 'the server closed it' : noAnswer));
-    this.#socket.on('close', () => this.#lose(this.#accepted ? 'the server closed it' : noAnswer));
+    this.#socket.on('end', () =>
+      this.#lose(this.#accepted ? closed : `${closed} instead of an answer ${this.#unanswered}`),
+    );
+    this.#socket.on('close', () => this.#lose(closed));
   }
 
   /** The session may exist at the ensemble on account of this connection. */
@@ -188,7 +193,8 @@ export class Connection {
   notice(): void {
     if (this.#over) return;
     const now = this.#clock.monotonicMs();
-    if (this.#readyAtMs === undefined && now >= this.#openByMs) this.#lose(`${noAnswer} in time`);
+    if (this.#readyAtMs === undefined && now >= this.#openByMs)
+      this.#lose(`no answer in time ${this.#unanswered}`);
     else if (!this.#accepted) return;
     else if (now >= this.#silentAtMs())
       this.#lose(`nothing received for ${since(now, this.#lastReceivedAtMs)}`);
@@ -341,7 +347,7 @@ export class Connection {
   }
 }
 
-const noAnswer = 'the server did not answer the handshake';
+const closed = 'the server closed it';
 
 function since(now: number, then: number): string {
   return `${Math.round(now - then)} ms`;

@@ -2,6 +2,7 @@
  * Access to ZooKeeper: the store port, on node-zookeeper-client with its connection handling replaced.
  * One store is one session. No call is ever repeated on its own.
  */
+import { X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -106,6 +107,8 @@ function checkCredentials(credentials: string): void {
 function secure(tls: TlsOptions): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   try {
+    // Node takes text that is no certificate for one that nobody is trusted by.
+    for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
     return { context: createSecureContext(certificates), servername, rejectUnauthorized };
   } catch (error) {
     throw new PetrelError('INVALID', `TLS options: ${errorMessage(error)}`, { cause: error });

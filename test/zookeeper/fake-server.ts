@@ -130,9 +130,9 @@ export class FakeServer implements AsyncDisposable {
     });
   }
 
-  static async start(script: Script = {}): Promise<FakeServer> {
+  static async start(script: Script = {}, { host = '127.0.0.1', port = 0 } = {}): Promise<FakeServer> {
     const fake = new FakeServer(script);
-    fake.#server.listen(0, '127.0.0.1');
+    fake.#server.listen(port, host);
     await once(fake.#server, 'listening');
     return fake;
   }
@@ -171,6 +171,26 @@ export const emptyStat = Buffer.alloc(68);
 /** The body of an answer to getData. */
 export function dataAnswer(data: Buffer | null): Buffer {
   return new JuteWriter().buffer(data).raw(emptyStat).bytes();
+}
+
+/** The answer to a multi of checks; those of `/bad` fail. */
+export function multiAnswer(request: JuteReader): Buffer {
+  const paths: string[] = [];
+  for (let type = request.int(); !request.bool(); type = request.int()) {
+    if (request.int() !== -1 || type !== op.CHECK) throw new Error('a multi of checks only');
+    paths.push(request.string());
+    request.int();
+  }
+  const failed = paths.includes('/bad');
+  const writer = new JuteWriter();
+  for (const path of paths) {
+    writer
+      .int(failed ? op.ERROR : op.CHECK)
+      .bool(false)
+      .int(0);
+    if (failed) writer.int(path === '/bad' ? -103 : 0);
+  }
+  return writer.int(-1).bool(true).int(-1).bytes();
 }
 
 function portOf(address: AddressInfo | string | null): number {
