@@ -61,6 +61,8 @@ export class Leadership {
   #preparing: number | null = null;
   #run: DutyRun | null = null;
   #stopRenewing: (() => void) | null = null;
+  /** What the duty runs when the lease ends unrenewed. */
+  #guardedBy: DutyContext | null = null;
   readonly #unsubscribe: () => void;
 
   constructor(options: LeadershipOptions) {
@@ -280,8 +282,10 @@ export class Leadership {
     if (stage === null || stage === 'released' || this.#elected === null) return;
     const { lease } = this;
     if (stage !== 'claimed' && this.#options.clock.monotonicMs() >= lease.releaseAtMs) return;
-    const release = this.#context('release', this.#elected, 'the lease was not renewed');
-    this.#options.duty.holdLease(lease, release);
+    if (this.#guardedBy === null || this.#guardedBy.term !== this.#elected.term) {
+      this.#guardedBy = this.#context('release', this.#elected, 'the lease was not renewed');
+    }
+    this.#options.duty.holdLease(lease, this.#guardedBy);
   }
 
   #takeOver(elected: Elected): void {
@@ -330,7 +334,7 @@ export class Leadership {
   }
 
   #release(reason: string, newLeader: string | null): void {
-    const { log, duty, clock } = this.#options;
+    const { log } = this.#options;
     const before = this.#stage;
     const elected = this.#elected;
     log.info({ ...this.#fields, reason }, `releasing: ${reason}`);
@@ -339,9 +343,6 @@ export class Leadership {
       this.#enter('released');
       return;
     }
-    const leaseOver = clock.monotonicMs() >= this.lease.releaseAtMs;
-    // The guard has seen the same end, and releases by itself, in the time that is left.
-    if (leaseOver && (duty.has('takeover') || duty.has('release'))) return;
     this.#runRelease(this.#context('release', elected, reason, newLeader));
   }
 
@@ -442,6 +443,7 @@ export class Leadership {
     if (token > this.#spentToken) this.#spentToken = token;
     this.#tenure = null;
     this.#elected = null;
+    this.#guardedBy = null;
     this.#store = null;
     this.#options.duty.letGo();
     this.#options.onTenure(false);

@@ -1,0 +1,34 @@
+/** From settings to what opens a store. */
+import { readFileSync } from 'node:fs';
+import { parseConnectionString, type StoreOptions, type TlsOptions } from '../zookeeper/index.js';
+import type { CommonSettings } from './settings.js';
+
+/** Throws PetrelError INVALID for a connection string that cannot be meant. */
+export function storeOptions(settings: CommonSettings): Pick<StoreOptions, 'servers' | 'auth' | 'tls'> {
+  const tls = tlsOptions(settings);
+  return {
+    servers: parseConnectionString(settings.zookeeper),
+    ...(settings.auth === null
+      ? {}
+      : { auth: [{ scheme: 'digest', credentials: settings.auth.slice('digest:'.length) }] }),
+    ...(tls === null ? {} : { tls }),
+  };
+}
+
+/** Null where none of the TLS settings is given: then the connection is in the clear. */
+function tlsOptions({
+  tlsCa,
+  tlsCert,
+  tlsKey,
+  tlsPassphrase,
+  tlsServername,
+}: CommonSettings): TlsOptions | null {
+  if (tlsCa === null && tlsCert === null && tlsKey === null && tlsServername === null) return null;
+  return {
+    ...(tlsCa === null ? {} : { ca: readFileSync(tlsCa) }),
+    ...(tlsCert === null ? {} : { cert: readFileSync(tlsCert) }),
+    ...(tlsKey === null ? {} : { key: readFileSync(tlsKey) }),
+    ...(tlsPassphrase === null ? {} : { passphrase: tlsPassphrase }),
+    ...(tlsServername === null ? {} : { servername: tlsServername }),
+  };
+}
