@@ -123,6 +123,7 @@ export class Agent {
     this.#leadership = new Leadership({
       ...shared,
       incarnation,
+      seat: () => this.#seat.name,
       onTenure: (active) => this.#remember(active),
       onStage: () => this.#tell(),
     });
@@ -383,7 +384,7 @@ export class Agent {
     const { snapshot } = await observe({ store, paths: this.#paths, node }, 'auditor', this.#seat);
     if (snapshot.members === null) return;
     const turn = { store, snapshot, members: snapshot.members, seat };
-    if (!this.#elector.wouldWrite(turn)) {
+    if (!(await this.#elector.wouldWrite(turn))) {
       this.#silentSince = null;
       return;
     }

@@ -86,9 +86,14 @@ export class Elector {
     return { acted, recheckInMs: round.recheckInMs, newSeat };
   }
 
-  /** What this node would decide, were it the elector; for watching the one who is. Null: not a thing. */
-  wouldWrite(turn: ElectorTurn): boolean {
-    return this.#decide(turn).actions.some(({ do: verb }) => verb === 'write-elected');
+  /** Whether this node, were it the elector, would now write a decision; for watching the one who is. */
+  async wouldWrite(turn: ElectorTurn): Promise<boolean> {
+    let round = this.#decide(turn);
+    if (round.actions.some(({ do: verb }) => verb === 'read-clock')) {
+      await this.#readClock(turn.store);
+      round = this.#decide(turn);
+    }
+    return round.actions.some(({ do: verb }) => verb === 'write-elected');
   }
 
   #decide({ snapshot, members }: ElectorTurn): ElectorRound {

@@ -30,6 +30,8 @@ export interface LeadershipOptions {
   wake(): void;
   /** This node's registration with these fields changed, to be written by the caller of the multi. */
   amend(change: Partial<Registration>): Registration;
+  /** The seat that this node holds now. */
+  seat(): string | null;
   /** A tenure begins (true) or has ended (false). */
   onTenure(active: boolean): void;
   /** The answer of `leads` or the stage has changed. */
@@ -124,7 +126,7 @@ export class Leadership {
       case 'claim':
         return await this.#claim(round, action.elected, action.electedVersion);
       case 'adopt':
-        this.#begin(round.store, action.claim.token, action.elected, action.electedVersion, round.seat);
+        this.#begin(round.store, action.claim.token, action.elected, action.electedVersion);
         return true;
       case 'take-over':
         this.#takeOver(action.elected);
@@ -218,7 +220,7 @@ export class Leadership {
     const written = results?.[2];
     // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.
     if (written?.type === 'set') {
-      this.#begin(round.store, written.stat.mzxid, elected, electedVersion, round.seat);
+      this.#begin(round.store, written.stat.mzxid, elected, electedVersion);
     }
     return true;
   }
@@ -228,7 +230,7 @@ export class Leadership {
     return { node, site, incarnation, status, term: elected.term, electedVersion };
   }
 
-  #begin(store: Store, token: bigint, elected: Elected, electedVersion: number, seat: string | null): void {
+  #begin(store: Store, token: bigint, elected: Elected, electedVersion: number): void {
     this.#tenure = {
       token,
       term: elected.term,
@@ -242,18 +244,19 @@ export class Leadership {
     this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
     this.#options.onTenure(true);
     this.#options.onStage('claimed');
-    this.#renewFrom(store, seat);
+    this.#renewFrom(store);
   }
 
   /** Renews now and again while the tenure needs its lease; the round's own reads prove nothing. */
-  #renewFrom(store: Store, seat: string | null): void {
-    const { clock, paths, log, wake } = this.#options;
+  #renewFrom(store: Store): void {
+    const { clock, paths, log, wake, seat } = this.#options;
     const sessionTimeoutMs = store.negotiatedTimeoutMs;
     let cancel = () => {};
     let stopped = false;
-    const checks = [paths.current, ...(seat === null ? [] : [paths.seat(seat)])];
     const renew = async () => {
       if (stopped) return;
+      const held = seat();
+      const checks = [paths.current, ...(held === null ? [] : [paths.seat(held)])];
       try {
         // Checks alone: a committed write that changes nothing and wakes nobody.
         await store.multi(
