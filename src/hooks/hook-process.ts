@@ -66,8 +66,9 @@ export class HookProcess {
     this.#latestKillAtMs = Math.min(this.#latestKillAtMs, killAtMs);
     if (this.#stopped !== null) this.#stop(killAtMs);
     if (this.#exited || this.#stopped !== null || endAtMs >= this.#timeLimit.atMs) return;
+    const hadMs = Math.round(endAtMs - this.#startedAtMs);
     this.#timeLimit.set(endAtMs, () => {
-      this.#stopped ??= { result: 'timed-out', why: `took longer than the ${this.#elapsedMs()} ms it had` };
+      this.#stopped ??= { result: 'timed-out', why: `took longer than the ${hadMs} ms it had` };
       this.#stop(Number.POSITIVE_INFINITY);
     });
   }

@@ -31,7 +31,7 @@ export function eventually<T>(look: () => T) {
   return expect.poll(look, { timeout: 15_000, interval: 20 });
 }
 
-const silentLog = createLogger({ level: 'silent', format: 'json' });
+export const silentLog = createLogger({ level: 'silent', format: 'json' });
 
 /** Each test of the file gets its own; what it left running is a failure. */
 export function bench(): () => Bench {

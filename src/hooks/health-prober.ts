@@ -1,0 +1,129 @@
+/**
+ * Asks a command, every so often, whether this node is fit to lead. Runs in the agent itself, one check at a time.
+ *
+ * A node is unhealthy until its first check has succeeded; after that it takes several failures in a row to make
+ * it so, and one success to make it healthy again. A check that hangs is killed and has failed.
+ */
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import { Alarm } from './alarm.js';
+import { argvOf, type Command, commandText } from './command.js';
+import { HookProcess } from './hook-process.js';
+
+export interface Health {
+  readonly healthy: boolean;
+  /** Why it is not, with the last line the check wrote, for people; null when it is. */
+  readonly reason: string | null;
+}
+
+export interface HealthProberOptions {
+  readonly command: Command;
+  /** From the start of one check to the start of the next, unless that one takes longer. */
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** Failures in a row that make a healthy node unhealthy. */
+  readonly failures: number;
+  readonly node: string;
+  readonly root: string;
+  readonly site: string;
+  readonly log: Logger;
+}
+
+/** A check that is told to stop and does not is killed after this long. */
+const graceMs = 500;
+
+export class HealthProber {
+  readonly #options: HealthProberOptions;
+  readonly #listeners = new Set<(health: Health) => void>();
+  readonly #next = new Alarm();
+  #health: Health = { healthy: false, reason: 'its health has not been checked yet' };
+  #failuresInRow = 0;
+  /** Without what the check wrote, which may differ every time. */
+  #error: string | null = null;
+  #check: HookProcess | null = null;
+  #closed = false;
+
+  /** Checks at once, and from then on until `close`. */
+  constructor(options: HealthProberOptions) {
+    this.#options = options;
+    void this.#probe();
+  }
+
+  get health(): Health {
+    return this.#health;
+  }
+
+  /** Hears when health changes, or the way in which the check fails, but not of every line it writes. The returned function unsubscribes. */
+  onChange(listener: (health: Health) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Kills a check under way. Never rejects. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#next.clear();
+    this.#check?.abort('closed');
+    await this.#check?.outcome;
+  }
+
+  async #probe(): Promise<void> {
+    const { command, intervalMs, timeoutMs, node, root, site, log } = this.#options;
+    const startedAtMs = systemClock.monotonicMs();
+    const check = new HookProcess(
+      {
+        name: 'healthCheck',
+        ...argvOf(command),
+        commandText: commandText(command),
+        env: {
+          ...process.env,
+          PETREL_PHASE: 'health',
+          PETREL_ROOT: root,
+          PETREL_NODE: node,
+          PETREL_SITE: site,
+          PETREL_DEADLINE_MS: String(timeoutMs),
+        },
+        timeoutMs,
+        graceMs,
+        leavesWorkload: false,
+      },
+      { line: (stream, text) => log.debug({ phase: 'health', stream }, text), leftOut: () => {} },
+    );
+    this.#check = check;
+    const outcome = await check.outcome;
+    this.#check = null;
+    if (this.#closed) return;
+    this.#count(outcome.error, outcome.outputTail.at(-1));
+    this.#next.set(startedAtMs + intervalMs, () => void this.#probe());
+  }
+
+  #count(error: string | null, lastLine: string | undefined): void {
+    this.#failuresInRow = error === null ? 0 : this.#failuresInRow + 1;
+    if (error === null) {
+      this.#become({ healthy: true, reason: null }, null);
+    } else if (!this.#health.healthy || this.#failuresInRow >= this.#options.failures) {
+      this.#become({ healthy: false, reason: lastLine ? `${error}: ${lastLine}` : error }, error);
+    } else {
+      this.#options.log.warn(
+        { failuresInRow: this.#failuresInRow },
+        `${error}; the node still counts as healthy`,
+      );
+    }
+  }
+
+  #become(health: Health, error: string | null): void {
+    if (this.#health.healthy === health.healthy && this.#error === error) return;
+    this.#health = health;
+    this.#error = error;
+    const { log } = this.#options;
+    if (health.healthy) log.info('the node is healthy');
+    else log.warn(`the node is unhealthy: ${health.reason}`);
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(health);
+      } catch (error) {
+        log.error({ error }, 'a listener failed');
+      }
+    }
+  }
+}
