@@ -3,7 +3,9 @@
  *
  * ```ts
  * await using server = await startDevelopmentServer();
- * const petrel = … connect to server.connectString …
+ * const petrel = await Petrel.join({ zookeeper: server.connectString });
+ * …
+ * server.expireSession(id); // or freeze(), dropConnections(), halt() and restart()
  * ```
  */
 
