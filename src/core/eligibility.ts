@@ -2,18 +2,20 @@
 import { type GroupConfig, siteConfig, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import type { Member } from './snapshot.js';
-import type { FailureRecord } from './znodes.js';
+import type { Elected, FailureRecord } from './znodes.js';
+
+export type ObstacleKind =
+  | 'unreadable'
+  | 'unhealthy'
+  | 'leaving'
+  | 'drained'
+  | 'site-disabled'
+  | 'priority-zero'
+  | 'excluded';
 
 /** One thing that keeps a node from leading. */
 export interface Obstacle {
-  readonly kind:
-    | 'unreadable'
-    | 'unhealthy'
-    | 'leaving'
-    | 'drained'
-    | 'site-disabled'
-    | 'priority-zero'
-    | 'excluded';
+  readonly kind: ObstacleKind;
   /** For people, without the node's name: "it …". */
   readonly reason: string;
 }
@@ -21,6 +23,13 @@ export interface Obstacle {
 /** A person wants it so: then not even a leader without an alternative stays. */
 export function isByHand({ kind }: Obstacle): boolean {
   return kind === 'drained' || kind === 'site-disabled' || kind === 'priority-zero';
+}
+
+/** What is left of `found` against the elected node when what a forced failover overrode is not counted. */
+export function unwaived(found: readonly Obstacle[], node: string, elected: Elected): readonly Obstacle[] {
+  if (node !== elected.node || elected.asked === null) return found;
+  const { waived } = elected.asked;
+  return found.filter(({ kind }) => !waived.includes(kind));
 }
 
 export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {

@@ -42,12 +42,16 @@ export const switchoverSchema = strictObject({
   ...byHand,
 });
 
-const failbackSchema = z
-  .string()
-  .regex(
-    /^(auto|manual|after:\d+(\.\d+)?(ms|s|m|h|d))$/,
-    'auto, manual, or after:DURATION (after:10m): when leadership returns to a better node',
-  );
+const failbackDelay = /^after:(.*)$/;
+const failbackSchema = z.string().superRefine((input, context) => {
+  if (input === 'auto' || input === 'manual') return;
+  const delay = failbackDelay.exec(input)?.[1];
+  const read = delay === undefined ? null : durationSchema.safeParse(delay);
+  if (read?.success === true) return;
+  const rule = 'auto, manual, or after:DURATION (after:10m): when leadership returns to a better node';
+  const issues = read === null ? [] : read.error.issues.map(({ message }) => message);
+  context.addIssue({ code: 'custom', message: [rule, ...issues].join('; '), input });
+});
 
 export const groupConfigSchema = strictObject({
   strategy: z.string().default('site-priority'),

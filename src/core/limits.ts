@@ -2,6 +2,7 @@
  * Instants that change what is true: ends of exclusions and overrides, beginnings of planned switchovers. They are
  * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
+import { durationMs } from './duration.js';
 import { type GroupConfig, overrideInForce } from './group-config.js';
 import { fromInstant } from './names.js';
 import type { FailureRecord } from './znodes.js';
@@ -16,7 +17,7 @@ export interface ClockReading {
 
 /** A reading is trusted as exact for so long; before a limit is acted on it must not be older. */
 const exactForMs = 1000;
-/** While limits lie ahead, no reading is used longer than this: clocks' rates differ. */
+/** While limits lie ahead, and where one is set, no reading is used longer than this. */
 const usableForMs = 60_000;
 
 /** The ensemble's clock at `nowMs` (monotonic), never ahead of it by more than the difference in rates. */
@@ -27,10 +28,14 @@ export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
 /** Every limit, past and future, in force or not yet acted on. */
 function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
   const overrides = Object.values(config.sites).map(({ override }) => override?.until ?? null);
-  const exclusions = failures.map(({ until }) => until);
-  return [...overrides, ...exclusions, config.switchover?.notBefore ?? null]
-    .filter((instant) => instant !== null)
-    .map(fromInstant);
+  const named = [...overrides, config.switchover?.notBefore ?? null].filter((instant) => instant !== null);
+  return [...named.map(fromInstant), ...failures.flatMap((record) => exclusionLimitsMs(record, config))];
+}
+
+/** When an excluded node may be tried because everyone is excluded, and when it may be tried in any case. */
+function exclusionLimitsMs({ until, failedAt }: FailureRecord, { exclusion }: GroupConfig): number[] {
+  if (until === null) return [];
+  return [fromInstant(failedAt) + durationMs(exclusion.base), fromInstant(until)];
 }
 
 /** How long until the next limit after `epochMs`; null when there is none. */
@@ -51,14 +56,15 @@ export function needsReading(
   nowMs: number,
 ): boolean {
   if (reading === null) return true;
-  const ageMs = nowMs - reading.atMs;
-  const limits = limitsMs(config, failures);
-  if (limits.length > 0 && ageMs > usableForMs) return true;
-  return ageMs > exactForMs && limits.some((limit) => isPassedSince(limit, reading, nowMs));
+  const ahead = limitsMs(config, failures).filter((limit) => limit > reading.epochMs);
+  if (ahead.length > 0 && isOutdated(reading, nowMs)) return true;
+  const hasPassed = ahead.some((limit) => limit <= ensembleNowMs(reading, nowMs));
+  return hasPassed && nowMs - reading.atMs > exactForMs;
 }
 
-function isPassedSince(limit: number, reading: ClockReading, nowMs: number): boolean {
-  return limit > reading.epochMs && limit <= ensembleNowMs(reading, nowMs);
+/** Too old to count from: the clocks' rates differ. */
+export function isOutdated(reading: ClockReading, nowMs: number): boolean {
+  return nowMs - reading.atMs > usableForMs;
 }
 
 /** Sites whose override has ended and still stands in the configuration. */

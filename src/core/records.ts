@@ -1,33 +1,67 @@
 /** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
+import { failureOf } from './eligibility.js';
 import type { Failed } from './failures.js';
 import { toInstant } from './names.js';
-import type { Claim, GroupSnapshot, Member } from './snapshot.js';
-import type { Elected, FailureDetail, HistoryHead, Registration, TransitionRecord } from './znodes.js';
+import { isRestored } from './restored.js';
+import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
+import {
+  type Elected,
+  type FailureDetail,
+  type HistoryHead,
+  initialHistoryHead,
+  type Place,
+  type Registration,
+  type TransitionRecord,
+} from './znodes.js';
 
 interface Scene {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
 }
 
-/** The record of the transition that the new decision puts an end to, when it never became READY. */
-export function endedBadly(scene: Scene, elected: Elected, failed: Failed | null): TransitionRecord | null {
-  const { snapshot } = scene;
-  const head = snapshot.history?.value;
-  if (elected.term === 0 || head == null || head.term >= elected.term) return null;
-  const member = scene.members.find(({ node }) => node === elected.node)?.value ?? null;
-  const own = member?.lastFailure;
-  const detail: FailureDetail | null =
-    own != null && own.electedVersion === snapshot.elected.version
-      ? own.detail
-      : failed === null
-        ? null
-        : { phase: 'takeover', reason: failed.reason, ...noCommand };
-  const claim = snapshot.current?.value?.node === elected.node ? snapshot.current : null;
-  return {
-    ...transition(scene, elected, claim),
-    outcome: elected.node === null ? 'NOBODY' : 'FAILED',
-    error: detail,
-  };
+/** What was recorded last; a head that cannot be read costs a doubled record, not the history. Null: no history. */
+function headOf({ snapshot }: Scene): HistoryHead | null {
+  return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
+}
+
+/** The last node that was READY: the owner of a READY claim, else the elected node if its term was, else whom
+ * `elected` remembers. */
+export function previousLeader(
+  { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
+  members: readonly Member[],
+): Place | null {
+  if (current?.value?.status === 'READY') {
+    return { node: ownerName(current, members) ?? current.value.node, site: current.value.site };
+  }
+  if (elected.value === null) return null;
+  const { node, site, term, previous } = elected.value;
+  // The head reaches a term while it lasts only with its READY.
+  return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
+}
+
+/** The record of the transition that the new decision puts an end to, unless it was recorded when it became READY. */
+export function ended(scene: Scene, elected: Elected, failed: Failed | null): TransitionRecord | null {
+  const { snapshot, members } = scene;
+  const head = headOf(scene);
+  if (isRestored(snapshot, elected) || elected.term === 0) return null;
+  if (head === null || head.term >= elected.term) return null;
+  const { current } = snapshot;
+  const claim = current !== null && ownerName(current, members) === elected.node ? current : null;
+  if (claim?.value?.status === 'READY')
+    return { ...transition(scene, elected, claim), outcome: 'READY', error: null };
+  const outcome = elected.node === null ? 'NOBODY' : 'FAILED';
+  return { ...transition(scene, elected, claim), outcome, error: errorOf(scene, elected, failed) };
+}
+
+function errorOf(
+  { snapshot, members }: Scene,
+  elected: Elected,
+  failed: Failed | null,
+): FailureDetail | null {
+  const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure;
+  if (own?.electedVersion === snapshot.elected.version) return own.detail;
+  const reason = failed?.reason ?? failureOf(elected.failures, elected.node ?? '')?.reason;
+  return reason === undefined ? null : { phase: 'takeover', reason, ...noCommand };
 }
 
 const noCommand = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
@@ -72,8 +106,8 @@ function releaseMs(release: Registration['lastRelease'], head: HistoryHead | nul
 
 /** The record of a transition that reached READY; null when it is recorded already. */
 export function reachedReady(scene: Scene, elected: Elected, current: Claim): TransitionRecord | null {
-  const head = scene.snapshot.history?.value;
-  if (head == null || (head.term === elected.term && head.fencingToken === String(current.token)))
+  const head = headOf(scene);
+  if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))
     return null;
   return { ...transition(scene, elected, current), outcome: 'READY', error: null };
 }

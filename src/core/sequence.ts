@@ -10,7 +10,8 @@ export interface SeatName {
   readonly sequence: number;
 }
 
-const seatPattern = /^(.*[A-Za-z0-9])-(-?\d{9,10})$/;
+/** ZooKeeper writes a sequence as `%010d`: ten characters, a sign being one of them, or eleven. */
+const seatPattern = /^(.*[A-Za-z0-9])-(\d{10}|-\d{9,10})$/;
 
 /** Null for a name that is not a seat: somebody's stray znode, left alone. */
 export function parseSeatName(name: string): SeatName | null {

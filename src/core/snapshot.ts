@@ -47,11 +47,16 @@ export interface GroupSnapshot {
   readonly seat: OwnSeat | null;
   /** Everyone, where this node elects (or watches the one who does); null where it has no need to know. */
   readonly members: readonly Member[] | null;
-  /** Names of seats that have no registered node, and of others that hold none of ours; null with `members`. */
+  /** What was recorded last; null with `members`, and where the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
 }
 
 /** The node that owns a claim, known by its session even where the claim's content cannot be read. */
 export function claimOwner(claim: Claim, members: readonly Member[]): Member | null {
   return members.find((member) => member.owner === claim.owner) ?? null;
+}
+
+/** Its name, also where it is not registered any more. */
+export function ownerName(claim: Claim, members: readonly Member[]): string | null {
+  return claimOwner(claim, members)?.node ?? claim.value?.node ?? null;
 }

@@ -136,18 +136,25 @@ function duringTenure(situation: TenureSituation, tenure: Tenure): TenureAction 
     const heir = snapshot?.elected.value?.node ?? null;
     return { do: 'release', reason: ending, newLeader: heir === situation.self ? null : heir };
   }
-  const own = snapshot === null ? null : ownClaim(situation, snapshot);
-  const elected = snapshot?.elected ?? null;
-  if (own === null || elected === null || elected.value === null) return null;
-  if (tenure.stage === 'claimed') return { do: 'take-over', elected: elected.value };
-  const isBehind = tenure.stage === 'taken-over' || own.value?.term !== elected.value.term;
-  if (tenure.stage === 'taking-over' || !isBehind) return null;
+  if (snapshot === null) return null;
+  const own = ownClaim(situation, snapshot);
+  const elected = decisionNow(snapshot, tenure);
+  if (own === null || elected === null) return null;
+  if (tenure.stage === 'claimed') return { do: 'take-over', elected };
+  if (tenure.stage === 'taking-over') return null;
+  const isTold = own.value?.status === 'READY' && own.value.term === elected.term;
+  if (tenure.stage === 'leading' && isTold) return null;
   return {
     do: 'write-ready',
-    elected: elected.value,
-    electedVersion: elected.version,
+    elected,
+    electedVersion: snapshot.elected.version,
     claimVersion: own.version,
   };
+}
+
+/** Null where it cannot be read, or is older than what the tenure began under: lost, and made anew. */
+function decisionNow({ elected }: GroupSnapshot, tenure: Tenure): Elected | null {
+  return elected.value === null || elected.value.term < tenure.term ? null : elected.value;
 }
 
 /** Why the tenure has to end; null while it need not. */
@@ -160,12 +167,12 @@ function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== tenure.token) return 'the claim leader/current is gone';
-  const { elected } = snapshot;
   if (draining && config.paused !== null) return 'shutting down while the group is paused';
-  if (elected.value === null) return null;
-  if (elected.value.node === null) return `nobody is elected: ${elected.value.reason}`;
-  if (elected.value.node !== self) return `${elected.value.node} is elected: ${elected.value.reason}`;
-  const isExcluded = failureOf(elected.value.failures, self)?.until != null;
+  const elected = decisionNow(snapshot, tenure);
+  if (elected === null) return null;
+  if (elected.node === null) return `nobody is elected: ${elected.reason}`;
+  if (elected.node !== self) return `${elected.node} is elected: ${elected.reason}`;
+  const isExcluded = failureOf(elected.failures, self)?.until != null;
   return isExcluded && tenure.stage !== 'leading' ? 'the watchdog excluded this node' : null;
 }
 

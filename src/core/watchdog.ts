@@ -5,7 +5,7 @@
  */
 import { durationMs } from './duration.js';
 import type { GroupConfig } from './group-config.js';
-import { claimOwner, type GroupSnapshot, type Member } from './snapshot.js';
+import { claimOwner, type GroupSnapshot, ownerName } from './snapshot.js';
 import type { Elected } from './znodes.js';
 
 export type Condition =
@@ -35,9 +35,15 @@ export function watch(
 ): Watched | null {
   const condition = conditionOf(snapshot, elected, config);
   if (condition === null) return null;
-  const key = [condition.kind, condition.node, snapshot.elected.version, snapshot.current?.token].join(' ');
+  const key = keyOf(condition, snapshot);
   const sinceMs = before?.key === key ? before.sinceMs : nowMs;
   return { condition, key, sinceMs, limitMs: limitMs(condition, config) };
+}
+
+/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. */
+function keyOf({ kind, node }: Condition, { elected, current }: GroupSnapshot): string {
+  const token = String(current?.token);
+  return kind === 'holding' ? `${kind} ${token}` : `${kind} ${node} ${elected.version} ${token}`;
 }
 
 function conditionOf(
@@ -50,9 +56,9 @@ function conditionOf(
     const waits = candidate !== null && config.paused === null;
     return waits ? { kind: 'unclaimed', node: candidate.node } : null;
   }
-  const owner: Member | null = claimOwner(current, members ?? []);
+  const owner = claimOwner(current, members ?? []);
   if (owner === null || owner.node !== elected.node) {
-    return { kind: 'holding', node: owner?.node ?? current.value?.node ?? null };
+    return { kind: 'holding', node: ownerName(current, members ?? []) };
   }
   return current.value?.status === 'READY' ? null : { kind: 'taking-over', node: owner.node };
 }
@@ -70,7 +76,7 @@ function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
   }
 }
 
-/** Positive once the condition has outlived its time. */
+/** Not negative once the condition has outlived its time. */
 export function overdueMs(watched: Watched, nowMs: number): number {
   return nowMs - watched.sinceMs - watched.limitMs;
 }

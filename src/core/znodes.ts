@@ -94,6 +94,14 @@ export const electedSchema = z.object({
   previous: placeSchema.nullable(),
   /** The elected node's priorities when it was elected, [site, node]: a later fall is a person's wish that it leave. */
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
+  /**
+   * Set where a person asked for this node: no failback takes leadership away from it. `waived` is what kept it
+   * from leading when it was forced (kinds of obstacles), each of which does not count until it has ended.
+   */
+  asked: z
+    .object({ by: z.string(), waived: z.array(z.string()) })
+    .nullable()
+    .default(null),
   failures: z.array(failureRecordSchema).default([]),
 });
 export type Elected = z.infer<typeof electedSchema>;
@@ -108,6 +116,7 @@ export const initialElected: Elected = {
   by: 'none',
   previous: null,
   priorities: null,
+  asked: null,
   failures: [],
 };
 

@@ -1,0 +1,103 @@
+/** What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing. */
+import { obstacles } from './eligibility.js';
+import { readyNode } from './failures.js';
+import type { Fence } from './fencing.js';
+import type { GroupConfig } from './group-config.js';
+import type { GroupSnapshot, Member } from './snapshot.js';
+import { type Watched, watch } from './watchdog.js';
+import type { Elected, FailureRecord } from './znodes.js';
+
+export interface ElectorMemory {
+  readonly watched: Watched | null;
+  /** A claim in PROGRESS by the elected node, as last seen under a version of `elected`. */
+  readonly progress: {
+    readonly node: string;
+    readonly electedVersion: number;
+    readonly token: bigint;
+  } | null;
+  /** Since when each life of a node has been fit. */
+  readonly fitSinceMs: ReadonlyMap<string, number>;
+  /** Since when the elected node has been READY under this token. */
+  readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
+  /** Token of the claim that an alarm was raised for. */
+  readonly alarmed: bigint | null;
+  /** The claim whose owner was fenced. */
+  readonly fenced: Fence | null;
+}
+
+export const newElector: ElectorMemory = {
+  watched: null,
+  progress: null,
+  fitSinceMs: new Map(),
+  ready: null,
+  alarmed: null,
+  fenced: null,
+};
+
+export interface Scene {
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly config: GroupConfig;
+  /** Monotonic. */
+  readonly nowMs: number;
+}
+
+/** What `before` becomes by what is seen now. */
+export function look(scene: Scene, elected: Elected, before: ElectorMemory): ElectorMemory {
+  const { snapshot, config, nowMs } = scene;
+  const { current } = snapshot;
+  const watched = watch(snapshot, elected, config, before.watched, nowMs);
+  const isHeld = watched?.condition.kind === 'holding';
+  return {
+    ...before,
+    watched,
+    progress: progressSeen(scene, elected, watched, before.progress),
+    ready: readySeen(scene, elected, before.ready),
+    alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
+    fenced: isHeld && before.fenced?.token === current?.token ? before.fenced : null,
+  };
+}
+
+/** Kept after the claim is gone, until a decision answers it: the write of one may fail. */
+function progressSeen(
+  { snapshot, members }: Scene,
+  elected: Elected,
+  watched: Watched | null,
+  before: ElectorMemory['progress'],
+): ElectorMemory['progress'] {
+  const { current } = snapshot;
+  const { version } = snapshot.elected;
+  if (isReady(snapshot, members, elected)) return null;
+  if (before?.electedVersion === version) return before;
+  if (current === null || watched?.condition.kind !== 'taking-over') return null;
+  return { node: watched.condition.node, electedVersion: version, token: current.token };
+}
+
+function readySeen(
+  { snapshot, members, nowMs }: Scene,
+  elected: Elected,
+  before: ElectorMemory['ready'],
+): ElectorMemory['ready'] {
+  const { current } = snapshot;
+  if (current === null || !isReady(snapshot, members, elected)) return null;
+  return before?.token === current.token ? before : { token: current.token, sinceMs: nowMs };
+}
+
+function isReady({ current }: GroupSnapshot, members: readonly Member[], { node }: Elected): boolean {
+  return node !== null && readyNode(current, members) === node;
+}
+
+/** A restart between two looks begins a new life: the session, then, is another. */
+export function fitSince(
+  { members, config, nowMs }: Scene,
+  failures: readonly FailureRecord[],
+  before: ElectorMemory['fitSinceMs'],
+  epochMs: number,
+): ElectorMemory['fitSinceMs'] {
+  const fit = members.filter((member) => obstacles(member, config, failures, epochMs).length === 0);
+  return new Map(fit.map(lifeOf).map((life) => [life, before.get(life) ?? nowMs]));
+}
+
+export function lifeOf({ node, owner }: Member): string {
+  return `${node} ${owner}`;
+}

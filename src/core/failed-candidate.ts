@@ -1,0 +1,31 @@
+/** Whether the elected node failed under the present version of `elected`, and how. */
+import type { ElectorMemory, Scene } from './elector-memory.js';
+import { type Failed, readyNode } from './failures.js';
+import { isRestored } from './restored.js';
+import { overdueMs } from './watchdog.js';
+import type { Elected } from './znodes.js';
+
+/** By its own word, because its claim vanished in PROGRESS, or because it did not get on in time; null: it did not. */
+export function failedCandidate(
+  { snapshot, members, nowMs }: Scene,
+  elected: Elected,
+  memory: ElectorMemory,
+): Failed | null {
+  const { node } = elected;
+  if (node === null || isRestored(snapshot, elected)) return null;
+  if (readyNode(snapshot.current, members) === node) return null;
+  const { version } = snapshot.elected;
+  const registration = members.find((member) => member.node === node)?.value;
+  const failed = (reason: string): Failed => {
+    return { node, incarnation: registration?.incarnation ?? 'unknown', reason };
+  };
+  const own = registration?.lastFailure;
+  if (own?.electedVersion === version) return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
+  const { progress, watched } = memory;
+  if (progress !== null && snapshot.current?.token !== progress.token) {
+    return failed('its claim vanished while it was taking over');
+  }
+  if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;
+  const what = watched.condition.kind === 'unclaimed' ? 'did not claim' : 'was not READY';
+  return failed(`it ${what} within ${watched.limitMs} ms`);
+}

@@ -1,0 +1,82 @@
+/**
+ * A claim whose owner does not give it up: the alarm, the fence, and, once the owner is proven dead, what the removal
+ * of its claim must check.
+ *
+ * Not promised: that a fence succeeds, or that there is one. Without it the claim stands until its session ends or a
+ * person steps in.
+ */
+import type { ElectorMemory } from './elector-memory.js';
+import type { Claim, GroupSnapshot, Member } from './snapshot.js';
+import { overdueMs } from './watchdog.js';
+import type { Elected } from './znodes.js';
+
+/** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
+export interface Fence {
+  readonly token: bigint;
+  readonly node: string;
+  readonly claimVersion: number;
+  readonly electedVersion: number;
+  /** The elected node's registration: a claim it made meanwhile has moved its version. */
+  readonly electedNode: { readonly node: string; readonly version: number } | null;
+}
+
+export type FencingAction =
+  | { readonly do: 'alarm'; readonly message: string; readonly node: string | null }
+  | { readonly do: 'fence'; readonly fence: Fence }
+  | { readonly do: 'remove-fenced-claim'; readonly fence: Fence };
+
+export interface Standoff {
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly elected: Elected;
+  readonly memory: ElectorMemory;
+  readonly canFence: boolean;
+  /** Monotonic. */
+  readonly nowMs: number;
+}
+
+/** What to do about a claim that is held for too long; nothing while its time is not over. */
+export function heldTooLong(standoff: Standoff): FencingAction[] {
+  const { snapshot, memory, canFence, nowMs } = standoff;
+  const { watched } = memory;
+  const { current } = snapshot;
+  if (current === null || watched?.condition.kind !== 'holding' || overdueMs(watched, nowMs) < 0) return [];
+  const { node } = watched.condition;
+  const fence = node === null ? null : fenceOf(standoff, current, node);
+  if (memory.fenced?.token === current.token) {
+    return fence === null ? [] : [{ do: 'remove-fenced-claim', fence }];
+  }
+  const alarm = memory.alarmed === current.token ? [] : [alarmOf(standoff, node, watched.limitMs)];
+  return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
+}
+
+function alarmOf({ elected, canFence }: Standoff, node: string | null, limitMs: number): FencingAction {
+  const heir = elected.node === null ? 'nobody is elected' : `${elected.node} waits`;
+  const isFenced = canFence && node !== null && node !== elected.node;
+  const fencing = isFenced
+    ? 'fencing it'
+    : canFence
+      ? 'it must be stopped by hand'
+      : 'no onFence hook: it must be stopped by hand';
+  const message = `${node ?? 'an unknown node'} still owns leader/current after ${limitMs} ms (${heir}); ${fencing}`;
+  return { do: 'alarm', message, node };
+}
+
+/**
+ * Null where the owner is an earlier life of the heir: the fence would hit the heir. And null where `current`, which
+ * was read before the registrations, may be outdated: the heir has claimed under this decision. As long as it has not,
+ * and neither `elected` nor its registration moves, the claim read is the claim there is, for nobody else can make one.
+ */
+function fenceOf({ snapshot, members, elected }: Standoff, current: Claim, node: string): Fence | null {
+  const heir = members.find((member) => member.node === elected.node) ?? null;
+  if (node === elected.node) return null;
+  if (heir !== null && (heir.value === null || heir.value.claimedUnder === snapshot.elected.version))
+    return null;
+  return {
+    token: current.token,
+    node,
+    claimVersion: current.version,
+    electedVersion: snapshot.elected.version,
+    electedNode: heir === null ? null : { node: heir.node, version: heir.version },
+  };
+}

@@ -1,0 +1,62 @@
+/** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
+import { z } from 'zod';
+import type { ReadyStrategy } from '../../strategies/index.js';
+import { type GroupConfig, sitePriority } from './group-config.js';
+import { describeIssues } from './names.js';
+import type { Member } from './snapshot.js';
+import type { Candidate, Ranked } from './strategy.js';
+import type { Place } from './znodes.js';
+
+/** Thrown where a strategy breaks its contract or throws: the elector cannot elect. */
+export class StrategyFault extends Error {
+  override readonly name = 'StrategyFault';
+}
+
+const rankingSchema = z
+  .array(z.object({ node: z.string(), grade: z.number(), reason: z.string().min(1) }))
+  .refine((ranking) => ranking.every(({ grade }, index) => grade >= (ranking[index - 1]?.grade ?? grade)), {
+    error: 'a grade falls from one node to the next, which is not the best first',
+  });
+
+export interface RankInput {
+  readonly strategy: ReadyStrategy;
+  readonly config: GroupConfig;
+  /** The last node that was READY. */
+  readonly previous: Place | null;
+  /** Milliseconds since the epoch, on the ensemble's clock. */
+  readonly nowMs: number;
+}
+
+/** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
+export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
+  const { strategy, previous } = input;
+  const candidates = fit.flatMap((member) => candidate(member, input));
+  const known = candidates.map(({ node }) => node);
+  let answer: unknown;
+  try {
+    answer = strategy.rank({ candidates, previous });
+  } catch (cause) {
+    throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
+  }
+  const parsed = rankingSchema.safeParse(answer);
+  if (!parsed.success) throw broken(strategy, describeIssues(parsed.error).join('; '));
+  const ranked = parsed.data.map(({ node }) => node);
+  if (JSON.stringify(ranked.toSorted()) !== JSON.stringify(known)) {
+    throw broken(strategy, `it was given ${list(known)} and ranked ${list(ranked)}`);
+  }
+  return parsed.data;
+}
+
+function broken({ name }: ReadyStrategy, how: string): StrategyFault {
+  return new StrategyFault(`strategy ${name} broke its contract: ${how}`);
+}
+
+function list(nodes: readonly string[]): string {
+  return nodes.length === 0 ? 'nobody' : nodes.join(', ');
+}
+
+function candidate({ node, seat, value }: Member, { config, nowMs }: RankInput): Candidate[] {
+  if (value === null) return [];
+  const { site, priority, score, tags } = value;
+  return [{ node, site, priority, sitePriority: sitePriority(config, site, nowMs), seat, score, tags }];
+}

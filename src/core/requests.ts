@@ -1,0 +1,36 @@
+/** Switchovers that people ask for: which still counts, and whom it means. */
+import type { GroupConfig, SwitchoverRequest } from './group-config.js';
+import type { Member } from './snapshot.js';
+import type { Ranked } from './strategy.js';
+import type { Elected } from './znodes.js';
+
+/** A switchover that a person asked for, while it counts: it names the term it replaces. */
+export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {
+  return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
+}
+
+/**
+ * Whom a request means now; null while nobody fits it, or when a fit leader is in the site asked for already.
+ * `ranking` holds the fit nodes, best first. Force skips fitness, but a node that is not there, or on its way
+ * out, cannot lead whoever wants it.
+ */
+export function requestTarget(
+  { to, force }: SwitchoverRequest,
+  { members, elected }: { readonly members: readonly Member[]; readonly elected: Elected },
+  ranking: readonly Ranked[],
+): string | null {
+  const fit = ranking.map(({ node }) => node);
+  const others = fit.filter((node) => node !== elected.node);
+  if (to === 'best-other') return others[0] ?? null;
+  if ('node' in to) {
+    const able = force ? members.filter(isAble).map(({ node }) => node) : fit;
+    return able.includes(to.node) ? to.node : null;
+  }
+  const inSite = members.filter(({ value }) => value?.site === to.site).map(({ node }) => node);
+  const isThere = elected.node !== null && fit.includes(elected.node) && inSite.includes(elected.node);
+  return isThere ? null : (others.find((node) => inSite.includes(node)) ?? null);
+}
+
+function isAble({ value }: Member): boolean {
+  return value !== null && !value.draining;
+}

@@ -1,0 +1,217 @@
+/**
+ * A group of one elector and nodes that do only what the test says, on one clock: what the elector's round asks for
+ * is carried out on the state, as ZooKeeper would.
+ */
+import type { z } from 'zod';
+import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/electing.js';
+import type { GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import type { ClockReading } from '../../src/core/limits.js';
+import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
+import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/core/znodes.js';
+import { initialHistoryHead } from '../../src/core/znodes.js';
+import type { ReadyStrategy } from '../../strategies/index.js';
+import { claim, config, decided, epoch0Ms, member, strategyOf, versioned } from './builders.js';
+
+export class Bench {
+  nowMs = 0;
+  config: Versioned<GroupConfig> = versioned(config());
+  /** The last configuration that could be read. */
+  lastConfig: GroupConfig = config();
+  elected: Versioned<Elected> = versioned(decided(), 0);
+  current: Claim | null = null;
+  history: Versioned<HistoryHead> | null = versioned(initialHistoryHead, 0);
+  members: Member[] = [];
+  memory = newElector;
+  clock: ClockReading | null = null;
+  canFence = false;
+  strategy: ReadyStrategy | null = null;
+  readonly records: TransitionRecord[] = [];
+  readonly alarms: string[] = [];
+  #token = 100n;
+
+  constructor(nodes: readonly string[] = [], settings: z.input<typeof groupConfigSchema> = {}) {
+    this.configure(settings);
+    this.members = nodes.map((node, seat) => member(node, {}, { seat }));
+  }
+
+  get epochMs(): number {
+    return epoch0Ms + this.nowMs;
+  }
+
+  get snapshot(): GroupSnapshot {
+    const { config: settings, elected, current, members, history } = this;
+    const seat = { name: 'a1-0000000000', version: 0, below: null, second: false };
+    return { config: settings, elected, current, self: null, seat, members, history };
+  }
+
+  get node(): string | null {
+    return this.elected.value?.node ?? null;
+  }
+
+  get term(): number {
+    return this.elected.value?.term ?? -1;
+  }
+
+  get reason(): string {
+    return this.elected.value?.reason ?? '';
+  }
+
+  configure(settings: z.input<typeof groupConfigSchema>): void {
+    this.lastConfig = config(settings);
+    this.config = versioned(this.lastConfig, this.config.version + 1);
+  }
+
+  /** One round; its actions are not carried out. */
+  round(): ElectorRound {
+    const round = electorRound({
+      self: 'elector',
+      snapshot: this.snapshot,
+      members: this.members,
+      config: this.lastConfig,
+      strategy: this.strategy ?? strategyOf(this.lastConfig),
+      memory: this.memory,
+      clock: this.clock,
+      nowMs: this.nowMs,
+      canFence: this.canFence,
+    });
+    this.memory = round.memory;
+    return round;
+  }
+
+  /** Rounds until nothing is to be done; the actions that were carried out. */
+  settle(): ElectorAction[] {
+    const done: ElectorAction[] = [];
+    for (;;) {
+      const { actions } = this.round();
+      for (const action of actions) this.perform(action);
+      done.push(...actions);
+      if (!actions.some(({ do: verb }) => verb !== 'alarm' && verb !== 'fence')) return done;
+      if (done.length > 20) throw new Error(`it does not settle: ${actions[0]?.do} ${this.reason}`);
+    }
+  }
+
+  /** Lets time pass as an elector does, which looks again when its own timers end; the actions carried out. */
+  advance(ms: number): ElectorAction[] {
+    const untilMs = this.nowMs + ms;
+    const done = this.settle();
+    for (;;) {
+      const { recheckInMs } = this.round();
+      if (recheckInMs === null || this.nowMs + recheckInMs > untilMs) break;
+      this.nowMs += recheckInMs;
+      done.push(...this.settle());
+    }
+    this.nowMs = untilMs;
+    return done;
+  }
+
+  perform(action: ElectorAction): void {
+    switch (action.do) {
+      case 'read-clock':
+        this.clock = { epochMs: this.epochMs, atMs: this.nowMs };
+        return;
+      case 'write-elected':
+        if (action.electedVersion !== this.elected.version) throw new Error('BAD_VERSION elected');
+        if (action.configVersion !== this.config.version) throw new Error('BAD_VERSION config');
+        this.elected = versioned(action.elected, this.elected.version + 1, this.epochMs);
+        if (action.record !== null) this.#record(action.record, action.headVersion);
+        return;
+      case 'record':
+        this.#record(action.record, action.headVersion);
+        return;
+      case 'end-override': {
+        const sites = structuredClone(this.lastConfig.sites);
+        for (const site of action.sites) {
+          const settings = sites[site];
+          if (settings !== undefined) settings.override = null;
+        }
+        this.configure({ ...this.lastConfig, sites });
+        return;
+      }
+      case 'alarm':
+        this.alarms.push(action.message);
+        return;
+      case 'remove-fenced-claim':
+        this.current = null;
+        return;
+      case 'fence':
+      case 'give-up-seat':
+        return;
+    }
+  }
+
+  #record(record: TransitionRecord, headVersion: number | null): void {
+    if (headVersion !== this.history?.version) throw new Error('BAD_VERSION history');
+    this.records.push(record);
+    const head = { term: record.term, fencingToken: record.fencingToken };
+    this.history = versioned(head, headVersion + 1, this.epochMs);
+  }
+
+  amend(node: string, change: Partial<Registration>): void {
+    this.members = this.members.map((one) => {
+      if (one.node !== node || one.value === null) return one;
+      return { ...one, value: { ...one.value, ...change }, version: one.version + 1 };
+    });
+  }
+
+  join(node: string, change: Partial<Registration> = {}, owner?: bigint): void {
+    const seat = this.members.length;
+    this.members = [
+      ...this.members,
+      member(node, change, { seat, ...(owner === undefined ? {} : { owner }) }),
+    ];
+  }
+
+  /** Its session ends. */
+  crash(node: string): void {
+    const gone = this.members.find((one) => one.node === node);
+    if (gone !== undefined && this.current?.owner === gone.owner) this.current = null;
+    this.members = this.members.filter((one) => one.node !== node);
+  }
+
+  /** The elected node claims. */
+  claim(): void {
+    const { node } = this;
+    const owner = this.members.find((one) => one.node === node)?.owner;
+    if (node === null || owner === undefined) throw new Error('nobody could claim');
+    if (this.current !== null) throw new Error('NODE_EXISTS current');
+    this.#token += 1n;
+    const made = claim(node, { status: 'PROGRESS', token: this.#token, term: this.term, version: 0, owner });
+    this.current = { ...made, createdAtMs: this.epochMs };
+    this.amend(node, { claimedUnder: this.elected.version });
+  }
+
+  /** The elected node, which owns the claim, says READY, as it also does to repair its claim. */
+  ready(): void {
+    const { node, current, term } = this;
+    if (node === null || current === null) throw new Error('nobody has a claim');
+    const { token, owner, createdAtMs, version } = current;
+    const said = claim(node, { status: 'READY', term, token, owner, version: version + 1 });
+    this.current = { ...said, createdAtMs, modifiedAtMs: this.epochMs };
+  }
+
+  /** The elected node's takeover fails, as it says itself. */
+  fail(reason = 'exit code 1'): void {
+    const { node } = this;
+    if (node === null) throw new Error('nobody could fail');
+    this.current = null;
+    const detail = {
+      phase: 'takeover',
+      reason,
+      command: null,
+      exitCode: 1,
+      signal: null,
+      durationMs: 5,
+      outputTail: [],
+    };
+    this.amend(node, { lastFailure: { electedVersion: this.elected.version, detail } });
+  }
+
+  /** Elects, claims and takes over, as when all goes well. */
+  lead(): void {
+    this.settle();
+    this.claim();
+    this.settle();
+    this.ready();
+    this.settle();
+  }
+}

@@ -1,0 +1,155 @@
+/** Small parts of a group's state, with everything that a test does not care about filled in. */
+import type { z } from 'zod';
+import { type Choice, elect, type Question } from '../../src/core/elect.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { toInstant } from '../../src/core/names.js';
+import { prepareStrategy } from '../../src/core/read-config.js';
+import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
+import {
+  type Elected,
+  type FailureRecord,
+  initialElected,
+  initialHistoryHead,
+  type Registration,
+} from '../../src/core/znodes.js';
+import type { ReadyStrategy } from '../../strategies/index.js';
+
+/** The ensemble's clock at instant 0 of the tests. */
+export const epoch0Ms = Date.UTC(2026, 0, 1);
+export const instant = (ms: number) => toInstant(epoch0Ms + ms);
+export const byHand = { by: 'ops', reason: 'maintenance', at: instant(0) };
+
+export function config(change: z.input<typeof groupConfigSchema> = {}): GroupConfig {
+  return groupConfigSchema.parse(change);
+}
+
+export function strategyOf(settings: GroupConfig): ReadyStrategy {
+  const { strategy, problems } = prepareStrategy(settings);
+  if (strategy === null) throw new Error(problems.join());
+  return strategy;
+}
+
+export function versioned<T>(value: T, version = 1, modifiedAtMs = epoch0Ms): Versioned<T> {
+  return { value, problem: null, version, modifiedAtMs };
+}
+
+export function unreadable(version = 1): Versioned<never> {
+  return { value: null, problem: 'it is not JSON', version, modifiedAtMs: epoch0Ms };
+}
+
+/** Its site is the name without its digits: a1 lives in site a. */
+export function registration(node: string, change: Partial<Registration> = {}): Registration {
+  return {
+    node,
+    site: node.replace(/\d+$/, ''),
+    priority: 100,
+    host: `host-${node}`,
+    pid: 1,
+    incarnation: `${node}-life1`,
+    startedAt: instant(0),
+    version: '0.1.0',
+    tags: {},
+    health: { ok: true, reason: null },
+    draining: false,
+    score: null,
+    claimedUnder: null,
+    lastFailure: null,
+    lastTakeover: null,
+    lastRelease: null,
+    gaveUp: null,
+    ...change,
+  };
+}
+
+export const unhealthy: Partial<Registration> = { health: { ok: false, reason: 'disk full' } };
+
+/** Letters and digits of the name, as a number: each node its own session. */
+export function sessionOf(node: string): bigint {
+  return BigInt(`0x${Buffer.from(node).toString('hex')}`);
+}
+
+export function member(
+  node: string,
+  change: Partial<Registration> = {},
+  place: Partial<Pick<Member, 'owner' | 'seat' | 'version'>> = {},
+): Member {
+  const where = { node, owner: sessionOf(node), seat: 0 };
+  return { ...versioned(registration(node, change)), ...where, ...place };
+}
+
+export function members(...nodes: (string | Member)[]): Member[] {
+  return nodes.map((node, seat) => (typeof node === 'string' ? member(node, {}, { seat }) : node));
+}
+
+export function decided(change: Partial<Elected> = {}): Elected {
+  const { node = null } = change;
+  return { ...initialElected, site: node === null ? null : registration(node).site, ...change };
+}
+
+export interface ClaimChange {
+  readonly status?: 'PROGRESS' | 'READY';
+  readonly token?: bigint;
+  readonly term?: number;
+  readonly version?: number;
+  readonly owner?: bigint;
+}
+
+export function claim(node: string, change: ClaimChange = {}): Claim {
+  const { status = 'READY', token = 100n, term = 1, version = 1, owner = sessionOf(node) } = change;
+  const { site, incarnation } = registration(node);
+  const content = { node, site, incarnation, status, term, electedVersion: 1 };
+  return { ...versioned(content, version), token, owner, createdAtMs: epoch0Ms };
+}
+
+export function failure(node: string, change: Partial<FailureRecord> = {}): FailureRecord {
+  const failedAt = change.failedAt ?? instant(0);
+  return {
+    node,
+    incarnation: `${node}-life1`,
+    count: 1,
+    reason: 'takeover failed: exit code 1',
+    failedAt,
+    until: toInstant(Date.parse(failedAt) + 10_000),
+    restarted: false,
+    ...change,
+  };
+}
+
+export function group(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
+  return {
+    config: versioned(config()),
+    elected: versioned(decided()),
+    current: null,
+    self: null,
+    seat: { name: 'a1-0000000000', version: 0, below: null, second: false },
+    members: null,
+    history: versioned(initialHistoryHead),
+    ...change,
+  };
+}
+
+/** Asks `elect` about these members; everyone fit for ever, the elected node READY for ever. */
+export function ask(change: Partial<Question> & Pick<Question, 'members'>): Choice {
+  const settings = change.config ?? config();
+  return elect({
+    config: settings,
+    strategy: strategyOf(settings),
+    previous: null,
+    elected: decided(),
+    current: null,
+    failures: [],
+    nowMs: epoch0Ms,
+    electedFailed: false,
+    fitForMs: () => Number.POSITIVE_INFINITY,
+    readyForMs: Number.POSITIVE_INFINITY,
+    ...change,
+  });
+}
+
+/** All subsets, the empty one first. */
+export function subsets<T>(items: readonly T[]): T[][] {
+  const [first, ...rest] = items;
+  if (first === undefined) return [[]];
+  const without = subsets(rest);
+  return [...without, ...without.map((some) => [first, ...some])];
+}

@@ -1,0 +1,94 @@
+/**
+ * Whatever state a group is in, an elector that nothing disturbs writes one decision at most and is quiet; and nodes
+ * that do their part end with one fit leader, which keeps. Groups are drawn from a seed that a failure names.
+ */
+import { describe, expect, it } from 'vitest';
+import { obstacles } from '../../src/core/eligibility.js';
+import type { Bench } from './bench.js';
+import { drawGroup } from './draw.js';
+
+const groups = 4000;
+
+function writesIn(bench: Bench): number {
+  return bench.settle().filter(({ do: verb }) => verb === 'write-elected').length;
+}
+
+/** Every node does at once what is asked of it. True when anything was to be done. */
+function cooperate(bench: Bench): boolean {
+  const { node, current, elected } = bench;
+  const chosen = bench.members.find((one) => one.node === node);
+  const mayLead =
+    chosen?.value != null &&
+    !chosen.value.draining &&
+    chosen.value.lastFailure?.electedVersion !== elected.version &&
+    !elected.value?.failures.some((one) => one.node === node && one.until !== null);
+  if (current !== null && (!mayLead || current.owner !== chosen.owner)) bench.current = null;
+  else if (!mayLead) return false;
+  else if (current === null) bench.claim();
+  else if (current.value?.status === 'READY' && current.value.term === bench.term) return false;
+  else bench.ready();
+  return true;
+}
+
+/** Lets time pass with nodes that cooperate; how often a decision was written. */
+function live(bench: Bench, ms: number, seed: number): number {
+  const untilMs = bench.nowMs + ms;
+  let writes = 0;
+  for (let turn = 0; ; turn += 1) {
+    writes += writesIn(bench);
+    if (turn > 200) throw new Error(`seed ${seed}: leadership goes round and round: ${bench.reason}`);
+    if (cooperate(bench)) continue;
+    const { recheckInMs } = bench.round();
+    if (recheckInMs === null || bench.nowMs + recheckInMs > untilMs) break;
+    bench.nowMs += recheckInMs;
+  }
+  bench.nowMs = untilMs;
+  return writes;
+}
+
+describe('an elector that nothing disturbs', () => {
+  it(`writes one decision at most, and then none, in ${groups} groups`, () => {
+    for (let seed = 1; seed <= groups; seed += 1) {
+      const bench = drawGroup(seed);
+      const before = bench.term;
+      const writes = writesIn(bench);
+      expect(writes, `seed ${seed}: ${bench.reason}`).toBeLessThanOrEqual(1);
+      expect(writesIn(bench), `seed ${seed}, again`).toBe(0);
+      expect(bench.term, `seed ${seed}`).toBeGreaterThanOrEqual(before);
+      expect(bench.reason, `seed ${seed}`).not.toBe('');
+      const { choice, recheckInMs } = bench.round();
+      expect(choice?.reason, `seed ${seed}`).toMatch(/\w/);
+      expect(recheckInMs === null || (Number.isInteger(recheckInMs) && recheckInMs > 0), `seed ${seed}`).toBe(
+        true,
+      );
+    }
+  });
+
+  it(`decides the same in any order of members, in ${groups} groups`, () => {
+    for (let seed = 1; seed <= groups; seed += 1) {
+      const bench = drawGroup(seed);
+      const other = drawGroup(seed);
+      other.members = other.members.toReversed();
+      bench.settle();
+      other.settle();
+      expect(other.elected, `seed ${seed}`).toEqual(bench.elected);
+    }
+  });
+});
+
+describe('with nodes that do their part', () => {
+  it(`somebody fit leads in the end, and nothing is written from then on, in ${groups} groups`, () => {
+    for (let seed = 1; seed <= groups; seed += 1) {
+      const bench = drawGroup(seed);
+      live(bench, 4 * 3_600_000, seed);
+      expect(live(bench, 4 * 3_600_000, seed), `seed ${seed}: ${bench.reason}`).toBe(0);
+      const { lastConfig, members, current, epochMs } = bench;
+      const fit = members.filter((one) => obstacles(one, lastConfig, [], epochMs).length === 0);
+      if (fit.length === 0 || lastConfig.paused !== null) continue;
+      expect(current?.value?.status, `seed ${seed}: ${bench.reason}`).toBe('READY');
+      expect(current?.value?.node, `seed ${seed}`).toBe(bench.node);
+      const isWaived = bench.elected.value?.asked?.waived.length !== 0;
+      expect(fit.some((one) => one.node === bench.node) || isWaived, `seed ${seed}`).toBe(true);
+    }
+  });
+});

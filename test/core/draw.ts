@@ -1,0 +1,145 @@
+/** Groups drawn from a seed: every part of their state in any combination, likely or not. */
+import { toInstant } from '../../src/core/names.js';
+import type { Elected, FailureRecord, Registration } from '../../src/core/znodes.js';
+import { Bench } from './bench.js';
+import {
+  byHand,
+  claim,
+  decided,
+  epoch0Ms,
+  failure,
+  instant,
+  member,
+  sessionOf,
+  unreadable,
+  versioned,
+} from './builders.js';
+
+const names = ['a1', 'a2', 'b1', 'b2', 'c1'];
+
+/** mulberry32 */
+function chance(seed: number) {
+  let state = seed;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const pick = <T>(items: readonly [T, ...T[]]): T => items[Math.floor(next() * items.length)] ?? items[0];
+  return { pick, odds: (p: number) => next() < p, upTo: (n: number) => Math.floor(next() * (n + 1)) };
+}
+type Chance = ReturnType<typeof chance>;
+
+function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure']>[0] {
+  const site = () => ({
+    priority: pick([0, 50, 100, 100, 200]),
+    enabled: odds(0.9),
+    override: odds(0.3)
+      ? {
+          priority: pick([0, 10, 300]),
+          until: pick([null, instant(-5000), instant(upTo(7_200_000))]),
+          ...byHand,
+        }
+      : null,
+  });
+  const node = () => pick(['a1', 'a2', 'b1', 'b2', 'c1', 'gone']);
+  const to = pick<{ node: string } | { site: string } | 'best-other'>([
+    { node: node() },
+    { site: pick(['a', 'b', 'c']) },
+    'best-other',
+  ]);
+  return {
+    ...pick([
+      { strategy: 'site-priority' },
+      { strategy: 'round-robin' },
+      { strategy: 'oldest' },
+      { strategy: 'first-available' },
+      { strategy: 'preference-list', strategyOptions: { order: ['b2', 'a1'] } },
+    ]),
+    sites: odds(0.8) ? { a: site(), b: site() } : {},
+    failback: pick(['auto', 'manual', 'after:10m']),
+    minTenure: pick(['0s', '1m']),
+    paused: odds(0.1) ? byHand : null,
+    switchover: odds(0.4)
+      ? {
+          to,
+          replacesTerm: pick([3, 7]),
+          notBefore: pick([null, instant(60_000)]),
+          force: odds(0.3),
+          ...byHand,
+        }
+      : null,
+    drained: odds(0.2) ? { [node()]: byHand } : {},
+    readmitted: odds(0.2) ? { [node()]: { failedAt: instant(-2000), ...byHand } } : {},
+  };
+}
+
+function drawRegistration({ pick, odds }: Chance): Partial<Registration> {
+  const detail = {
+    phase: 'takeover',
+    reason: 'exit code 1',
+    command: null,
+    exitCode: 1,
+    signal: null,
+    durationMs: 1,
+    outputTail: [],
+  };
+  return {
+    priority: pick([0, 10, 100, 100, 100]),
+    health: odds(0.85) ? { ok: true, reason: null } : { ok: false, reason: 'disk full' },
+    draining: odds(0.1),
+    lastFailure: odds(0.15) ? { electedVersion: pick([4, 5]), detail } : null,
+    claimedUnder: pick([null, 4, 5]),
+  };
+}
+
+function drawFailure({ pick, odds, upTo }: Chance, node: string): FailureRecord {
+  const failedAtMs = epoch0Ms - pick([1000, 2000, 30_000, 3_600_000]);
+  return failure(node, {
+    failedAt: toInstant(failedAtMs),
+    until: odds(0.3) ? null : toInstant(failedAtMs + upTo(600_000)),
+    incarnation: pick([`${node}-life1`, 'earlier']),
+    restarted: odds(0.3),
+    count: pick([1, 2, 5]),
+  });
+}
+
+function drawElected(draw: Chance): Elected {
+  const { pick, odds } = draw;
+  const node = pick([null, 'a1', 'a2', 'b1', 'b2', 'c1', 'gone']);
+  return decided({
+    node,
+    term: pick([3, 7]),
+    previous: pick([null, { node: 'a2', site: 'a' }]),
+    priorities: pick([null, [100, 100], [50, 10], [300, 100]]),
+    asked: pick([null, { by: 'ops', waived: [] }, { by: 'ops', waived: ['unhealthy', 'drained'] }]),
+    failures: names.filter(() => odds(0.3)).map((one) => drawFailure(draw, one)),
+  });
+}
+
+export function drawGroup(seed: number): Bench {
+  const draw = chance(seed);
+  const { pick, odds } = draw;
+  const bench = new Bench([], drawSettings(draw));
+  bench.members = names
+    .filter(() => odds(0.7))
+    .map((node, seat) => {
+      const one = member(node, drawRegistration(draw), { seat: odds(0.95) ? seat : null });
+      return odds(0.04) ? { ...one, ...unreadable() } : one;
+    });
+  bench.elected = odds(0.08) ? unreadable(5) : versioned(drawElected(draw), 5, epoch0Ms - 1000);
+  const owner = pick(['a1', 'b1', 'b1', 'c1', 'gone']);
+  const status = pick(['PROGRESS', 'READY', 'READY'] as const);
+  const made = claim(owner, { status, term: pick([3, 7]), owner: sessionOf(owner) });
+  bench.current = odds(0.4) ? null : odds(0.05) ? { ...made, ...unreadable() } : made;
+  bench.history = pick([
+    null,
+    unreadable(),
+    versioned({ term: 2, fencingToken: null }),
+    versioned({ term: 7, fencingToken: '100' }),
+  ]);
+  if (odds(0.04)) bench.config = unreadable(9);
+  bench.canFence = odds(0.2);
+  return bench;
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { excludes, isByHand, obstacles } from '../../src/core/eligibility.js';
+import type { Registration } from '../../src/core/znodes.js';
+import {
+  ask,
+  byHand,
+  config,
+  decided,
+  epoch0Ms,
+  failure,
+  instant,
+  member,
+  subsets,
+  unhealthy,
+  unreadable,
+} from './builders.js';
+
+interface Keeping {
+  readonly kind: string;
+  readonly registration?: Partial<Registration>;
+  readonly site?: Record<string, unknown>;
+  readonly drained?: boolean;
+  readonly excluded?: boolean;
+}
+
+/** Everything that can keep a readable node from leading, each by itself. */
+const keeping: readonly Keeping[] = [
+  { kind: 'unhealthy', registration: unhealthy },
+  { kind: 'leaving', registration: { draining: true } },
+  { kind: 'drained', drained: true },
+  { kind: 'site-disabled', site: { enabled: false, disabled: byHand } },
+  { kind: 'priority-zero', registration: { priority: 0 } },
+  { kind: 'priority-zero', site: { priority: 0 } },
+  { kind: 'excluded', excluded: true },
+];
+
+function withAll(some: readonly Keeping[]) {
+  const registration = Object.assign({}, ...some.map((one) => one.registration));
+  const site = Object.assign({}, ...some.map((one) => one.site));
+  const settings = config({
+    sites: { a: site },
+    drained: some.some(({ drained }) => drained) ? { a1: byHand } : {},
+  });
+  const failures = some.some(({ excluded }) => excluded) ? [failure('a1')] : [];
+  return { one: member('a1', registration), settings, failures };
+}
+
+describe('who may lead', () => {
+  it('P35 P51 each thing that keeps a node from leading is named, alone and with every other', () => {
+    for (const some of subsets(keeping)) {
+      const { one, settings, failures } = withAll(some);
+      const found = obstacles(one, settings, failures, epoch0Ms);
+      expect(found.map(({ kind }) => kind).toSorted()).toEqual(some.map(({ kind }) => kind).toSorted());
+      expect(found.every(({ reason }) => /^\S.+\S$/.test(reason))).toBe(true);
+    }
+  });
+
+  it('P35 P51 an election, a switchover, a retry and a what-if go by the same obstacles', () => {
+    for (const some of subsets(keeping)) {
+      const { one, settings, failures } = withAll(some);
+      const expected = obstacles(one, settings, failures, epoch0Ms);
+      const isFit = expected.length === 0;
+      const members = [one, member('b1')];
+      const judged = (choice: ReturnType<typeof ask>) =>
+        choice.unfit.find(({ node }) => node === 'a1')?.obstacles ?? [];
+
+      const election = ask({ members, config: settings, failures });
+      expect(judged(election)).toEqual(expected);
+      expect(election.node).toBe(isFit ? 'a1' : 'b1');
+
+      const switchover = { to: { node: 'a1' }, replacesTerm: 1, ...byHand };
+      const asked = { ...settings, switchover: { ...switchover, notBefore: null, force: false } };
+      const elected = decided({ node: 'b1', term: 1 });
+      const requested = ask({ members, config: asked, failures, elected });
+      expect(judged(requested)).toEqual(expected);
+      expect(requested.node).toBe(isFit ? 'a1' : 'b1');
+
+      const retry = ask({ members, config: settings, failures, elected, electedFailed: true });
+      expect(judged(retry)).toEqual(expected);
+      expect(retry.node).toBe(isFit ? 'a1' : 'b1');
+    }
+  });
+
+  it('says who took a node or a site out, and why', () => {
+    const { one, settings, failures } = withAll(keeping);
+    expect(obstacles(one, settings, failures, epoch0Ms).map(({ reason }) => reason)).toEqual([
+      'it is unhealthy: disk full',
+      'it is shutting down',
+      'it was drained by ops: maintenance',
+      'site a is disabled by ops: maintenance',
+      'site a has priority 0, which never leads',
+      'the node has priority 0, which never leads',
+      `it is excluded until ${instant(10_000)}: takeover failed: exit code 1`,
+    ]);
+  });
+
+  it('a registration that cannot be read is one obstacle, and says what is wrong', () => {
+    const junk = { ...member('a1'), ...unreadable() };
+    expect(obstacles(junk, config({ drained: { a1: byHand } }), [failure('a1')], epoch0Ms)).toEqual([
+      { kind: 'unreadable', reason: 'its registration cannot be read: it is not JSON' },
+    ]);
+  });
+
+  it('P53 a temporary priority 0 keeps a site from leading until it ends, and not a moment longer', () => {
+    const override = { priority: 0, until: instant(7_200_000), ...byHand };
+    const settings = config({ sites: { a: { override } } });
+    const at = (ms: number) => obstacles(member('a1'), settings, [], epoch0Ms + ms).length;
+    expect([at(0), at(7_199_999), at(7_200_000), at(7_200_001)]).toEqual([1, 1, 0, 0]);
+  });
+
+  it('names that objects inherit keep nobody out', () => {
+    expect(obstacles(member('constructor'), config(), [], epoch0Ms)).toEqual([]);
+  });
+
+  it('only what people decided is by hand', () => {
+    const kinds = [
+      'unreadable',
+      'unhealthy',
+      'leaving',
+      'drained',
+      'site-disabled',
+      'priority-zero',
+      'excluded',
+    ] as const;
+    expect(kinds.filter((kind) => isByHand({ kind, reason: '' }))).toEqual([
+      'drained',
+      'site-disabled',
+      'priority-zero',
+    ]);
+  });
+
+  it('an exclusion lasts until its end', () => {
+    const record = failure('a1', { until: instant(10_000) });
+    expect(excludes(record, epoch0Ms + 9_999)).toBe(true);
+    expect(excludes(record, epoch0Ms + 10_000)).toBe(false);
+    expect(excludes({ ...record, until: null }, epoch0Ms)).toBe(false);
+  });
+});
