@@ -124,7 +124,6 @@ export class Agent {
       ...shared,
       incarnation,
       seat: () => this.#seat.name,
-      onTenure: (active) => this.#remember(active),
       onStage: () => this.#tell(),
     });
   }
@@ -257,7 +256,7 @@ export class Agent {
     this.#elector.reset();
     store.onChange(() => this.#wake());
     store.onState((state) => {
-      if (state === 'CONNECTED') this.#remember(this.#leadership.tenure !== null);
+      if (state === 'CONNECTED') this.#remember(store);
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
       this.#tell();
       this.#wake();
@@ -282,11 +281,15 @@ export class Agent {
     return true;
   }
 
-  /** Ends the earlier life's session when this node's own memory proves that life dead, else waits for its end. */
+  /**
+   * Ends the earlier life's session where this node's own memory has what that takes, else waits for its end. While
+   * that session owns the claim it is waited for, too: something of that life's tenure may still live.
+   */
   async #awaitEarlierLife(store: Store, session: bigint, other: Registration | null): Promise<void> {
     const { sessionFile, openStore, log, node, clock } = this.#options;
-    const remembered = sessionFile?.read() ?? null;
-    if (remembered !== null && BigInt(remembered.session) === session && !remembered.tenure) {
+    const remembered = sessionFile?.earlier ?? null;
+    const isRemembered = remembered !== null && BigInt(remembered.session) === session;
+    if (isRemembered && !(await this.#ownsClaim(store, session))) {
       log.info({ incarnation: other?.incarnation }, 'ending the session of an earlier life of this node');
       const earlier = openStore({ id: session, password: Buffer.from(remembered.password, 'base64') });
       await earlier.close({ timeoutMs: store.negotiatedTimeoutMs });
@@ -306,6 +309,11 @@ export class Agent {
       );
     }
     await store.exists(this.#paths.node(node), { watch: true });
+  }
+
+  async #ownsClaim(store: Store, session: bigint): Promise<boolean> {
+    await store.sync(this.#paths.current);
+    return (await store.exists(this.#paths.current))?.ephemeralOwner === session;
   }
 
   /** Reads as much as this node's part calls for, which it may learn only by reading. */
@@ -415,11 +423,11 @@ export class Agent {
   }
 
   async #leave(): Promise<void> {
-    const { sessionFile, duty, log } = this.#options;
+    const { duty, log } = this.#options;
     this.#leadership.close();
     await duty.close();
     const ended = (await this.#store?.close()) ?? true;
-    if (ended) sessionFile?.close();
+    if (ended) this.#forget();
     log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');
   }
 
@@ -428,16 +436,24 @@ export class Agent {
     return this.#registration;
   }
 
-  #remember(tenure: boolean): void {
-    const store = this.#store;
-    if (store === null || store.sessionId === 0n) return;
-    this.#options.sessionFile?.write({
-      session: String(store.sessionId),
-      password: store.sessionPassword.toString('base64'),
-      incarnation: this.#registration.incarnation,
-      pid: process.pid,
-      tenure,
-    });
+  /** Not being able to costs a later life the wait for this session's end, and nothing else. */
+  #remember(store: Store): void {
+    const { sessionFile, log } = this.#options;
+    const password = store.sessionPassword.toString('base64');
+    try {
+      sessionFile?.write({ session: String(store.sessionId), password });
+    } catch (error) {
+      log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
+    }
+  }
+
+  #forget(): void {
+    const { sessionFile, log } = this.#options;
+    try {
+      sessionFile?.close();
+    } catch (error) {
+      log.warn({ error }, `the state directory cannot be tidied up: ${errorMessage(error)}`);
+    }
   }
 
   #tell(): void {

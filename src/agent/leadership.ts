@@ -32,8 +32,6 @@ export interface LeadershipOptions {
   amend(change: Partial<Registration>): Registration;
   /** The seat that this node holds now. */
   seat(): string | null;
-  /** A tenure begins (true) or has ended (false). */
-  onTenure(active: boolean): void;
   /** The answer of `leads` or the stage has changed. */
   onStage(stage: Stage | null): void;
 }
@@ -242,7 +240,6 @@ export class Leadership {
     this.#store = store;
     this.#claimedAtMs = this.#options.clock.monotonicMs();
     this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
-    this.#options.onTenure(true);
     this.#options.onStage('claimed');
     this.#renewFrom(store);
   }
@@ -449,7 +446,6 @@ export class Leadership {
     this.#guardedBy = null;
     this.#store = null;
     this.#options.duty.letGo();
-    this.#options.onTenure(false);
     this.#options.onStage(null);
   }
 

@@ -77,7 +77,7 @@ async function replaceOwn(store: Store, path: string, stat: Stat, registration: 
 
 /** On another machine it must be taken for alive; on this one its process can be asked for. */
 function isOtherAgent({ host, pid }: Registration): boolean {
-  return host !== hostname() || isOtherAlive(pid);
+  return host !== hostname() || isOtherAlive({ pid, startedAt: null });
 }
 
 function duplicate(path: string, other: Registration): PetrelError {

@@ -1,13 +1,54 @@
-/** Whether another process of this machine lives. */
+/**
+ * Which process of this machine is meant, and whether it lives. A number alone does not tell: after a restart of
+ * the machine, or in time, it is given to another process. So the instant of the start goes with it, as /proc
+ * tells it; where it does not, the number has to do.
+ */
+import { readFileSync } from 'node:fs';
+
+export interface ProcessName {
+  readonly pid: number;
+  /** Null where the system does not tell. */
+  readonly startedAt: string | null;
+}
+
+export function ownProcess(): ProcessName {
+  return { pid: process.pid, startedAt: startOf(process.pid) };
+}
+
+export function processText({ pid, startedAt }: ProcessName): string {
+  return startedAt === null ? String(pid) : `${pid} ${startedAt}`;
+}
+
+/** Null when the text names no process. */
+export function parseProcess(text: string): ProcessName | null {
+  const [pid, startedAt = null] = text.trim().split(' ');
+  return /^[1-9]\d{0,9}$/.test(pid ?? '') ? { pid: Number(pid), startedAt } : null;
+}
 
 /** A process that exists and may not be signalled counts as alive; this process is not another one, so a number
  * that was handed out again to it says that the earlier bearer is gone. */
-export function isOtherAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
+export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
+  if (pid === process.pid || !exists(pid)) return false;
+  const found = startOf(pid);
+  return startedAt === null || found === null || found === startedAt;
+}
+
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Clock ticks since the machine's start. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The command's name, in parentheses, may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
   }
 }

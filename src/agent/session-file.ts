@@ -9,21 +9,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { longSchema, parseJson } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
-import { isOtherAlive } from './process-life.js';
+import { isOtherAlive, ownProcess, parseProcess, processText } from './process-life.js';
 
-const sessionSchema = z.object({
-  session: longSchema,
-  password: z.base64(),
-  incarnation: z.string(),
-  pid: z.int(),
-  /** True while this node may have a workload: then its death is not proven by the agent's. */
-  tenure: z.boolean(),
-});
+const sessionSchema = z.object({ session: longSchema, password: z.base64() });
 export type RememberedSession = z.infer<typeof sessionSchema>;
 
 export class SessionFile {
   readonly #path: string;
   readonly #lock: string;
+  #earlier: RememberedSession | null = null;
 
   private constructor(directory: string, node: string) {
     this.#path = join(directory, `${node}.session.json`);
@@ -36,6 +30,7 @@ export class SessionFile {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       file.#takeLock(node);
+      file.#earlier = file.#read();
     } catch (cause) {
       if (cause instanceof PetrelError) throw cause;
       const message = `the state directory ${directory} cannot be used: ${errorMessage(cause)}`;
@@ -45,23 +40,28 @@ export class SessionFile {
   }
 
   #takeLock(node: string): void {
-    const holder = existsSync(this.#lock) ? Number(readFileSync(this.#lock, 'utf8')) : 0;
-    if (Number.isSafeInteger(holder) && holder > 0 && isOtherAlive(holder)) {
+    const holder = existsSync(this.#lock) ? parseProcess(readFileSync(this.#lock, 'utf8')) : null;
+    if (holder !== null && isOtherAlive(holder)) {
       const right = 'stop it, or give this one another --state-dir or --node-id';
       throw new PetrelError(
         'DUPLICATE_NODE',
-        `process ${holder} on this machine runs node ${node} already (${this.#lock}): ${right}`,
+        `process ${holder.pid} on this machine runs node ${node} already (${this.#lock}): ${right}`,
       );
     }
-    writeFileSync(this.#lock, String(process.pid), { mode: 0o600 });
+    writeFileSync(this.#lock, processText(ownProcess()), { mode: 0o600 });
   }
 
-  /** The earlier life; null when there is none, or the file cannot be understood. */
-  read(): RememberedSession | null {
+  /** The earlier life's, as it stood when this life began; null when there is none, or it cannot be understood. */
+  get earlier(): RememberedSession | null {
+    return this.#earlier;
+  }
+
+  #read(): RememberedSession | null {
     if (!existsSync(this.#path)) return null;
     return parseJson(sessionSchema, readFileSync(this.#path, 'utf8')).value;
   }
 
+  /** Throws what the file system does. */
   write(remembered: RememberedSession): void {
     const next = `${this.#path}.next`;
     writeFileSync(next, JSON.stringify(remembered), { mode: 0o600 });
