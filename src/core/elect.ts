@@ -6,7 +6,7 @@
  * during a handover is the node on its way out.
  */
 import { durationMs, formatDuration } from './duration.js';
-import { excludes, isByHand, type Obstacle, obstacles, unwaived } from './eligibility.js';
+import { excludes, failureOf, isByHand, type Obstacle, obstacles, unwaived } from './eligibility.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import { type RankInput, rank } from './rank.js';
@@ -169,10 +169,11 @@ function wasLowered({ elected, config, members, nowMs }: Question): string | nul
 }
 
 function replace(question: Question, best: Ranked, unfit: readonly Unfit[]): Outcome {
-  const { elected, electedFailed, members } = question;
+  const { elected, electedFailed, members, failures } = question;
   const chosen = { node: best.node, changes: true };
   if (elected.node === null) {
-    const cause: Cause = elected.previous === null ? 'first' : 'failure';
+    const hasFailed = failureOf(failures, best.node) !== null;
+    const cause: Cause = hasFailed ? 'retry' : elected.previous === null ? 'first' : 'failure';
     return { ...chosen, cause, reason: best.reason };
   }
   const found = obstaclesOf(elected.node, unfit);

@@ -7,7 +7,7 @@ import { obstacles } from '../../src/core/eligibility.js';
 import type { Bench } from './bench.js';
 import { drawGroup } from './draw.js';
 
-const groups = 4000;
+const groups = 1000;
 
 function writesIn(bench: Bench): number {
   return bench.settle().filter(({ do: verb }) => verb === 'write-elected').length;

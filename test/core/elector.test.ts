@@ -1,0 +1,924 @@
+import { describe, expect, it } from 'vitest';
+import { type ElectorAction, electorRound, newElector } from '../../src/core/electing.js';
+import type { ReadyStrategy } from '../../strategies/index.js';
+import { Bench } from './bench.js';
+import {
+  byHand,
+  claim,
+  config,
+  decided,
+  failure,
+  group,
+  instant,
+  member,
+  members,
+  sessionOf,
+  strategyOf,
+  unhealthy,
+  unreadable,
+  versioned,
+} from './builders.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const sites = { a: { priority: 100 }, b: { priority: 50 } };
+const verbs = (actions: readonly ElectorAction[]) => actions.map(({ do: verb }) => verb);
+
+/** `nodes`, the first of which has become READY. */
+function led(nodes: readonly string[], settings: ConstructorParameters<typeof Bench>[1] = {}): Bench {
+  const bench = new Bench(nodes, settings);
+  bench.lead();
+  return bench;
+}
+
+describe('a round', () => {
+  it('elects, once it knows the time', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    expect(verbs(bench.settle())).toEqual(['read-clock', 'write-elected']);
+    expect(bench.elected.value).toEqual({
+      node: 'a1',
+      site: 'a',
+      term: 1,
+      strategy: 'site-priority',
+      reason: 'site a has priority 100, the node 100',
+      cause: 'first',
+      by: 'elector',
+      previous: null,
+      priorities: [100, 100],
+      asked: null,
+      failures: [],
+    });
+  });
+
+  it('names the versions it was decided on', () => {
+    const situation = {
+      self: 'a1',
+      snapshot: group({ config: versioned(config(), 17), elected: versioned(decided(), 23) }),
+      members: members('a1'),
+      config: config(),
+      strategy: strategyOf(config()),
+      memory: newElector,
+      clock: { epochMs: 0, atMs: 0 },
+      nowMs: 0,
+      canFence: false,
+    };
+    expect(electorRound(situation).actions).toMatchObject([{ configVersion: 17, electedVersion: 23 }]);
+  });
+
+  it('changes nothing that it was given', () => {
+    const bench = led(['a1', 'b1'], { sites, failback: 'manual' });
+    bench.fail();
+    const freeze = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      Object.freeze(value);
+      Object.values(value).forEach(freeze);
+    };
+    freeze(bench.snapshot);
+    freeze(bench.memory);
+    expect(verbs(bench.settle())).toEqual(['write-elected']);
+  });
+
+  it('with a READY leader and nothing new writes nothing and sets no timer', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    const { actions, recheckInMs } = bench.round();
+    expect(actions).toEqual([]);
+    expect(recheckInMs).toBeNull();
+    expect(bench.advance(24 * hour)).toEqual([]);
+  });
+});
+
+describe('a failed takeover', () => {
+  it('excludes the node by its own word, elects the next, and records who and why', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.fail('exit code 7');
+    expect(verbs(bench.settle())).toEqual(['write-elected']);
+    expect(bench.node).toBe('b1');
+    expect(bench.elected.value?.failures).toEqual([
+      failure('a1', { reason: 'takeover failed: exit code 7', until: instant(10_000) }),
+    ]);
+    expect(bench.reason).toBe(
+      `instead of a1 (it is excluded until ${instant(10_000)}: takeover failed: exit code 7): site b has priority 50, the node 100`,
+    );
+    expect(bench.records).toMatchObject([
+      {
+        term: 1,
+        node: 'a1',
+        outcome: 'FAILED',
+        error: { phase: 'takeover', reason: 'exit code 7', exitCode: 1 },
+      },
+    ]);
+  });
+
+  it('counts only under the decision that it names', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.fail();
+    bench.elected = { ...bench.elected, version: bench.elected.version + 1 };
+    expect(bench.settle()).toEqual([]);
+    expect(bench.node).toBe('a1');
+  });
+
+  it('P29 a claim that vanishes in PROGRESS is one too, and is not forgotten when the write fails', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.current = null;
+    expect(verbs(bench.round().actions)).toEqual(['write-elected']);
+    expect(verbs(bench.round().actions)).toEqual(['write-elected']);
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.reason).toContain('its claim vanished while it was taking over');
+  });
+
+  it('P29 also when the node has claimed again meanwhile', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.current = null;
+    bench.claim();
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+
+  it('P29 the candidate’s agent dies: the next is elected at once', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.crash('a1');
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', count: 1 }]);
+  });
+
+  it('a claim that became READY is none, whatever vanished before', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.current = null;
+    bench.claim();
+    bench.ready();
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    bench.current = null;
+    bench.settle();
+    expect(bench.elected.value?.failures).toEqual([]);
+  });
+
+  it('P36 the leader on its way out comes back when the one asked for fails', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.configure({ sites, switchover: { to: { node: 'b1' }, replacesTerm: 1, ...byHand } });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    bench.current = null;
+    bench.claim();
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+});
+
+describe('exclusions', () => {
+  it('double with each failure, up to the cap', () => {
+    const bench = new Bench(['a1'], { exclusion: { base: '10s', max: '1m' } });
+    bench.settle();
+    const lengths: number[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      bench.advance(bench.node === null ? 10_000 : 0);
+      expect(bench.node).toBe('a1');
+      bench.fail();
+      bench.settle();
+      const [record] = bench.elected.value?.failures ?? [];
+      lengths.push(Date.parse(record?.until ?? '') - Date.parse(record?.failedAt ?? ''));
+    }
+    expect(lengths).toEqual([10_000, 20_000, 40_000, 60_000, 60_000]);
+  });
+
+  it('one node alone is tried again after the base time, no sooner', () => {
+    const bench = new Bench(['a1']);
+    bench.settle();
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBeNull();
+    expect(bench.advance(9_999)).toEqual([]);
+    expect(bench.node).toBeNull();
+    bench.advance(1);
+    expect(bench.node).toBe('a1');
+    expect(bench.elected.value?.cause).toBe('retry');
+  });
+
+  it('of everyone: the one whose failure is longest ago is tried, then the next', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.fail();
+    bench.settle();
+    bench.nowMs += 3_000;
+    expect(bench.node).toBe('b1');
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBeNull();
+    bench.advance(7_000);
+    expect(bench.node).toBe('a1');
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBeNull();
+    bench.advance(3_000);
+    expect(bench.node).toBe('b1');
+  });
+
+  it('end when the node becomes READY, with one write, and the back-off begins anew', () => {
+    const bench = new Bench(['a1']);
+    bench.settle();
+    bench.fail();
+    bench.advance(10_000);
+    bench.claim();
+    bench.settle();
+    bench.ready();
+    expect(verbs(bench.settle())).toEqual(['record', 'write-elected']);
+    expect(bench.elected.value).toMatchObject({ term: 3, failures: [] });
+    expect(bench.records.at(-1)).toMatchObject({ outcome: 'READY', electedAt: instant(10_000) });
+    bench.fail();
+    bench.settle();
+    expect(bench.elected.value?.failures).toMatchObject([{ count: 1 }]);
+  });
+
+  it('end when a person readmits the node, for this failure and for no later one', () => {
+    const bench = new Bench(['a1', 'b1'], { sites, exclusion: { base: '1h', max: '2h' } });
+    bench.settle();
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    const readmitted = { a1: { failedAt: instant(0), ...byHand } };
+    bench.configure({ sites, exclusion: { base: '1h', max: '2h' }, readmitted });
+    bench.crash('b1');
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    bench.nowMs += 1;
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBeNull();
+  });
+
+  it('end when the node starts anew, once', () => {
+    const bench = new Bench(['a1'], { exclusion: { base: '1h', max: '2h' } });
+    bench.settle();
+    bench.fail();
+    bench.settle();
+    bench.crash('a1');
+    bench.join('a1', { incarnation: 'second' });
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    bench.fail();
+    bench.settle();
+    bench.crash('a1');
+    bench.join('a1', { incarnation: 'third' });
+    bench.settle();
+    expect(bench.node).toBeNull();
+    expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', count: 2, restarted: true }]);
+  });
+
+  it('are counted from a clock that was read lately', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.advance(24 * hour);
+    bench.current = null;
+    bench.settle();
+    bench.claim();
+    bench.fail();
+    expect(verbs(bench.settle())).toEqual(['read-clock', 'write-elected']);
+  });
+});
+
+describe('the watchdog', () => {
+  it('an elected node that does not claim is excluded when its time is over, no sooner', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    expect(bench.round().recheckInMs).toBe(10_000);
+    expect(bench.advance(9_999)).toEqual([]);
+    expect(bench.node).toBe('a1');
+    bench.advance(1);
+    expect(bench.node).toBe('b1');
+    expect(bench.reason).toContain('it did not claim within 10000 ms');
+  });
+
+  it('a candidate that does not become READY is excluded when its time is over, hook and grace', () => {
+    const bench = new Bench(['a1', 'b1'], { sites, timeouts: { takeover: '20s', grace: '1s' } });
+    bench.settle();
+    bench.claim();
+    expect(bench.advance(21_999)).toEqual([]);
+    bench.advance(1);
+    expect(bench.node).toBe('b1');
+    expect(bench.reason).toContain('it was not READY within 22000 ms');
+  });
+
+  it('an old leader that holds on is never held against the candidate', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.amend('a1', unhealthy);
+    bench.settle();
+    bench.advance(hour);
+    expect(bench.node).toBe('b1');
+    expect(bench.elected.value?.failures).toEqual([]);
+    bench.current = null;
+    expect(bench.advance(9_999)).toEqual([]);
+    bench.advance(1);
+    expect(bench.node).toBeNull();
+  });
+
+  it('a new elector gives everyone their time again', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.advance(9_000);
+    bench.memory = newElector;
+    bench.advance(9_000);
+    expect(bench.node).toBe('a1');
+    bench.advance(1_000);
+    expect(bench.node).toBe('b1');
+  });
+
+  it('gives time anew with each decision, claim and release', () => {
+    const bench = new Bench(['a1'], { timeouts: { takeover: '20s' } });
+    bench.advance(9_000);
+    bench.claim();
+    bench.advance(23_999);
+    expect(bench.elected.value?.failures).toEqual([]);
+    bench.ready();
+    bench.advance(hour);
+    expect(bench.elected.value?.failures).toEqual([]);
+  });
+});
+
+describe('an old leader that holds on', () => {
+  /** b1 is elected, and a1 has owned the claim for longer than its release may take. */
+  function stuck(change: Partial<Bench> = {}): Bench {
+    const bench = Object.assign(led(['a1', 'b1', 'c1'], { sites }), change);
+    bench.amend('a1', unhealthy);
+    bench.settle();
+    return bench;
+  }
+
+  it('raises one alarm, that names it', () => {
+    const bench = stuck();
+    expect(bench.advance(33_999)).toEqual([]);
+    bench.advance(hour);
+    expect(bench.alarms).toEqual([
+      'a1 still owns leader/current after 34000 ms (c1 waits); no onFence hook: it must be stopped by hand',
+    ]);
+  });
+
+  it('does so however often the next is changed meanwhile', () => {
+    const bench = stuck();
+    for (const node of ['c1', 'b1']) {
+      bench.advance(15_000);
+      bench.amend(node, unhealthy);
+    }
+    bench.advance(4_000);
+    expect(bench.node).toBeNull();
+    expect(bench.alarms).toHaveLength(1);
+  });
+
+  it('is fenced where that can be done, and its claim is removed once it is', () => {
+    const bench = stuck({ canFence: true });
+    expect(verbs(bench.advance(34_000))).toEqual(['alarm', 'fence']);
+    const [fence] = bench.round().actions;
+    if (fence?.do !== 'fence') throw new Error('no fence');
+    expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
+    bench.memory = { ...bench.memory, fenced: fence.fence };
+    // Neither a new decision nor a new score of the heir makes the fence worthless.
+    bench.amend('c1', { score: 5 });
+    bench.amend('c1', unhealthy);
+    expect(verbs(bench.settle())).toEqual(['write-elected', 'remove-fenced-claim']);
+    expect(bench.node).toBe('b1');
+    expect(bench.current).toBeNull();
+  });
+
+  it('is removed only on what was read: the decision, the heir’s registration, the claim', () => {
+    const bench = stuck({ canFence: true });
+    bench.advance(34_000);
+    const fence = {
+      token: bench.current?.token ?? 0n,
+      node: 'a1',
+      claimVersion: 0,
+      electedVersion: 0,
+      electedNode: null,
+    };
+    bench.memory = { ...bench.memory, fenced: fence };
+    const heir = bench.members.find(({ node }) => node === 'c1');
+    expect(bench.round().actions).toEqual([
+      {
+        do: 'remove-fenced-claim',
+        fence: {
+          token: bench.current?.token,
+          node: 'a1',
+          claimVersion: bench.current?.version,
+          electedVersion: bench.elected.version,
+          electedNode: { node: 'c1', version: heir?.version },
+        },
+      },
+    ]);
+  });
+
+  it('is not touched while the heir is seen to have claimed: the claim was read before', () => {
+    const bench = stuck({ canFence: true });
+    bench.advance(34_000);
+    bench.amend('c1', { claimedUnder: bench.elected.version });
+    expect(bench.round().actions).toEqual([]);
+    bench.memory = {
+      ...bench.memory,
+      fenced: {
+        token: bench.current?.token ?? 0n,
+        node: 'a1',
+        claimVersion: 0,
+        electedVersion: 0,
+        electedNode: null,
+      },
+    };
+    expect(bench.round().actions).toEqual([]);
+  });
+
+  it('is not fenced when it is an earlier life of the heir', () => {
+    const bench = led(['a1'], {});
+    bench.canFence = true;
+    bench.members = [member('a1', { incarnation: 'second' }, { owner: 99n })];
+    bench.advance(hour);
+    expect(bench.node).toBe('a1');
+    expect(bench.alarms).toHaveLength(1);
+    expect(verbs(bench.round().actions)).toEqual([]);
+  });
+
+  it('an alarm is raised again for another time that it holds on', () => {
+    const bench = stuck();
+    bench.advance(34_000);
+    bench.amend('a1', { health: { ok: true, reason: null } });
+    bench.amend('c1', unhealthy);
+    bench.amend('b1', unhealthy);
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    bench.ready();
+    bench.amend('c1', { health: { ok: true, reason: null } });
+    bench.amend('a1', unhealthy);
+    bench.advance(34_000);
+    expect(bench.alarms).toHaveLength(2);
+  });
+});
+
+describe('failback', () => {
+  it('P48 a preferred site that flaps moves nothing; once it stays, leadership moves once', () => {
+    const bench = led(['a1', 'b1'], { sites, failback: 'after:1m' });
+    bench.crash('a1');
+    bench.lead();
+    const moves: string[] = [];
+    for (let flap = 0; flap < 8; flap += 1) {
+      bench.join('a1', {}, BigInt(1000 + flap));
+      bench.advance(20_000);
+      bench.crash('a1');
+      bench.advance(20_000);
+      moves.push(bench.node ?? 'nobody');
+    }
+    expect(new Set(moves)).toEqual(new Set(['b1']));
+    bench.join('a1');
+    bench.advance(minute - 1);
+    expect(bench.node).toBe('b1');
+    bench.advance(1);
+    expect(bench.node).toBe('a1');
+    expect(bench.term).toBe(3);
+  });
+
+  it('P48 a restart that no look has seen begins the hold anew all the same', () => {
+    const bench = led(['b1'], { sites, failback: 'after:1m' });
+    bench.join('a1', {}, 1000n);
+    bench.advance(50_000);
+    bench.members = bench.members.map((one) => (one.node === 'a1' ? { ...one, owner: 1001n } : one));
+    bench.advance(50_000);
+    expect(bench.node).toBe('b1');
+    bench.advance(10_000);
+    expect(bench.node).toBe('a1');
+  });
+
+  it('P48 with manual nothing ever moves, and nothing is written', () => {
+    const bench = led(['b1'], { sites, failback: 'manual' });
+    bench.join('a1');
+    expect(bench.advance(24 * hour)).toEqual([]);
+    expect(bench.round().choice?.reason).toContain('a1 would be better');
+  });
+
+  it('P49 a cold start does not wait, whatever the hold', () => {
+    const bench = new Bench(['a1'], { sites, failback: 'after:1h', minTenure: '1h' });
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+
+  it('P49 a new configuration and a new elector move nothing', () => {
+    const settings = { sites, failback: 'after:1m' };
+    const bench = led(['b1'], settings);
+    bench.join('a1');
+    for (let turn = 0; turn < 5; turn += 1) {
+      bench.advance(50_000);
+      bench.memory = newElector;
+      bench.configure(settings);
+    }
+    expect(bench.node).toBe('b1');
+  });
+
+  it('leaves a takeover under way alone, and counts the tenure of the elected node, not of the one before', () => {
+    const bench = led(['a1', 'b1', 'b2'], {
+      sites: { ...sites, c: { priority: 10 } },
+      minTenure: '1m',
+      failback: 'auto',
+    });
+    bench.advance(hour);
+    bench.amend('a1', unhealthy);
+    bench.settle();
+    bench.amend('a1', { health: { ok: true, reason: null } });
+    bench.advance(20_000);
+    expect(bench.node).toBe('b1');
+    bench.current = null;
+    bench.claim();
+    bench.advance(20_000);
+    expect(bench.node).toBe('b1');
+    bench.ready();
+    bench.advance(minute - 1);
+    expect(bench.node).toBe('b1');
+    bench.advance(1);
+    expect(bench.node).toBe('a1');
+  });
+
+  it('does not take back what a person asked for', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.configure({ sites, switchover: { to: { node: 'b1' }, replacesTerm: 1, ...byHand } });
+    bench.settle();
+    bench.current = null;
+    bench.lead();
+    expect(bench.advance(24 * hour)).toEqual([]);
+    expect(bench.node).toBe('b1');
+    bench.amend('b1', unhealthy);
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    expect(bench.elected.value?.asked).toBeNull();
+  });
+});
+
+describe('a forced failover', () => {
+  function forced(): Bench {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.amend('b1', unhealthy);
+    const switchover = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
+    bench.configure({ sites, switchover });
+    bench.settle();
+    return bench;
+  }
+
+  it('to an unfit node stands', () => {
+    const bench = forced();
+    expect(bench.node).toBe('b1');
+    expect(bench.settle()).toEqual([]);
+  });
+
+  it('what it overrode counts again once it has ended', () => {
+    const bench = forced();
+    bench.amend('b1', { health: { ok: true, reason: null } });
+    expect(verbs(bench.settle())).toEqual(['write-elected']);
+    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 2, asked: { by: 'ops', waived: [] } });
+    bench.amend('b1', unhealthy);
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+});
+
+describe('paused', () => {
+  it('P55 nothing is elected while the leader’s host dies, the elector changes, the configuration is rewritten', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.configure({ sites, paused: byHand });
+    bench.settle();
+    bench.crash('a1');
+    expect(bench.advance(hour)).toEqual([]);
+    bench.memory = newElector;
+    bench.configure({ sites, historySize: 5, paused: byHand });
+    expect(bench.advance(hour)).toEqual([]);
+    expect(bench.round().choice?.reason).toBe('paused by ops: maintenance');
+    bench.join('a1', { incarnation: 'second' });
+    expect(bench.advance(hour)).toEqual([]);
+    bench.claim();
+    bench.settle();
+    bench.ready();
+    expect(verbs(bench.advance(hour))).toEqual(['record']);
+    expect(bench).toMatchObject({ node: 'a1', term: 1 });
+  });
+
+  it('P55 resumed, what is due is done at once', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.configure({ sites, paused: byHand });
+    bench.settle();
+    bench.crash('a1');
+    bench.settle();
+    bench.configure({ sites });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+
+  it('P55 a failed takeover is tried again by the same node, backed off, also when its agent died of it', () => {
+    for (const dies of [false, true]) {
+      const bench = new Bench(['a1', 'b1'], { sites });
+      bench.settle();
+      bench.configure({ sites, paused: byHand });
+      bench.claim();
+      bench.settle();
+      if (dies) bench.crash('a1');
+      else bench.fail();
+      expect(verbs(bench.settle())).toEqual(['write-elected']);
+      expect(bench).toMatchObject({ node: 'a1', term: 1 });
+      expect(bench.advance(9_999)).toEqual([]);
+      expect(verbs(bench.advance(1))).toContain('write-elected');
+      expect(bench).toMatchObject({
+        node: 'a1',
+        term: 2,
+        reason: 'tried again while paused by ops: maintenance',
+      });
+      expect(bench.records).toMatchObject([{ term: 1, outcome: 'FAILED', error: { phase: 'takeover' } }]);
+      expect(bench.advance(hour)).toEqual([]);
+    }
+  });
+
+  it('a READY that crosses its exclusion is forgiven, and nothing is elected for it', () => {
+    const bench = new Bench(['a1'], { paused: byHand });
+    bench.elected = versioned(decided({ node: 'a1', term: 1, failures: [failure('a1')] }), 1);
+    bench.current = claim('a1', { term: 1 });
+    expect(verbs(bench.settle())).toEqual(['read-clock', 'record', 'write-elected']);
+    expect(bench.elected.value).toMatchObject({ node: 'a1', term: 1, failures: [] });
+  });
+});
+
+describe('limits', () => {
+  const override = (ms: number) => ({ priority: 300, until: instant(ms), ...byHand });
+
+  it('P53 an override ends by itself while electors change, is cleared once, and leadership goes back', () => {
+    const bench = new Bench(['a1', 'b1'], {
+      sites: { ...sites, b: { priority: 50, override: override(2 * hour) } },
+    });
+    bench.lead();
+    expect(bench.node).toBe('b1');
+    for (let turn = 0; turn < 2; turn += 1) {
+      bench.advance(hour - 1);
+      bench.memory = newElector;
+    }
+    expect(bench.node).toBe('b1');
+    const done = bench.advance(2);
+    expect(bench.node).toBe('a1');
+    expect(bench.reason).toContain('the priority of site b fell from 300 to 50');
+    expect(verbs(done).filter((verb) => verb === 'end-override')).toHaveLength(1);
+    expect(bench.lastConfig.sites.b?.override).toBeNull();
+    expect(bench.advance(hour).filter(({ do: verb }) => verb === 'end-override')).toEqual([]);
+  });
+
+  it('P53 a site whose priority is lowered, not 0, leads where nobody else could', () => {
+    const lowered = { priority: 1, until: instant(hour), ...byHand };
+    const bench = led(['a1', 'b1'], { sites });
+    bench.configure({ sites: { ...sites, a: { priority: 100, override: lowered } } });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    bench.crash('b1');
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+
+  it('electing does not wait for the clearing of an override', () => {
+    const bench = new Bench(['a1'], { sites: { b: { override: override(-1) } } });
+    bench.clock = { epochMs: bench.epochMs, atMs: 0 };
+    expect(verbs(bench.round().actions)).toEqual(['write-elected']);
+  });
+
+  it('a switchover is carried out at its time, by a clock that was read for it', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    const switchover = { to: { site: 'b' }, replacesTerm: 1, notBefore: instant(hour), ...byHand };
+    bench.configure({ sites, switchover });
+    bench.advance(hour - 1);
+    expect(bench.node).toBe('a1');
+    expect(verbs(bench.advance(1))).toEqual(['read-clock', 'write-elected']);
+    expect(bench.node).toBe('b1');
+  });
+
+  it('limits that are over make nobody read the clock', () => {
+    const switchover = { to: { site: 'b' }, replacesTerm: 0, notBefore: instant(-hour), ...byHand };
+    const bench = led(['a1', 'b1'], { sites, switchover });
+    bench.advance(24 * hour);
+    expect(bench.settle()).toEqual([]);
+  });
+});
+
+describe('what cannot be read', () => {
+  it('a configuration: the last one that could be is decided by, under the version that stands', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.config = unreadable(77);
+    bench.crash('a1');
+    expect(bench.settle()).toMatchObject([{ do: 'write-elected', configVersion: 77 }]);
+    expect(bench.node).toBe('b1');
+  });
+
+  it.each<[string, (bench: Bench) => void]>([
+    ['holds junk', (bench) => Object.assign(bench, { elected: unreadable(9) })],
+    ['was deleted and made anew', (bench) => Object.assign(bench, { elected: versioned(decided(), 0) })],
+  ])('a decision that %s is restored around the leader, under a term never seen', (_, lose) => {
+    const bench = led(['b1'], { sites });
+    bench.crash('b1');
+    bench.join('a1');
+    bench.lead();
+    bench.join('b1');
+    lose(bench);
+    expect(verbs(bench.settle())).toEqual(['write-elected']);
+    expect(bench).toMatchObject({ node: 'a1', term: 4 });
+    expect(bench.reason).toMatch(/^what leader\/elected said is lost \(it .*\); \S/);
+    bench.ready();
+    expect(verbs(bench.settle())).toEqual(['record']);
+  });
+
+  it('a decision, and nobody leads: the best is elected, under a term never seen', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.current = null;
+    bench.elected = unreadable(9);
+    bench.history = versioned({ term: 5, fencingToken: null });
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'a1', term: 7 });
+    bench.history = unreadable();
+    bench.elected = unreadable(30);
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'a1', term: 31 });
+  });
+
+  it('the claim’s content: it is known by its session, given time to be repaired, and nobody else is elected', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    if (bench.current === null) throw new Error('no claim');
+    bench.current = { ...bench.current, ...unreadable(5) };
+    expect(bench.settle()).toEqual([]);
+    bench.ready();
+    expect(bench.advance(hour)).toEqual([]);
+    expect(bench.node).toBe('a1');
+  });
+
+  it('a registration: that node is not elected, the others are', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.members = bench.members.map((one) => (one.node === 'a1' ? { ...one, ...unreadable() } : one));
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+
+  it('the head of the history: it is written anew', () => {
+    const bench = new Bench(['a1']);
+    bench.history = unreadable(4);
+    bench.lead();
+    expect(bench.records).toMatchObject([{ term: 1, outcome: 'READY' }]);
+  });
+
+  it('without a history, it elects all the same', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.history = null;
+    bench.lead();
+    bench.crash('a1');
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.records).toEqual([]);
+  });
+});
+
+describe('a strategy that fails', () => {
+  it('makes the elector give its seat up for this configuration, with the reason', () => {
+    const strategy: ReadyStrategy = { name: 'plug-in', rank: () => [] };
+    const bench = new Bench(['a1']);
+    bench.settle();
+    bench.strategy = strategy;
+    expect(bench.round().actions).toEqual([
+      {
+        do: 'give-up-seat',
+        reason: 'strategy plug-in broke its contract: it was given a1 and ranked nobody',
+        configVersion: bench.config.version,
+      },
+    ]);
+  });
+});
+
+describe('the history', () => {
+  it('records each leadership once, with what each phase took', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.nowMs = 2_000;
+    bench.claim();
+    bench.settle();
+    bench.nowMs = 5_000;
+    bench.ready();
+    bench.settle();
+    bench.memory = newElector;
+    bench.settle();
+    expect(bench.records).toEqual([
+      {
+        kind: 'transition',
+        term: 1,
+        fencingToken: '101',
+        node: 'a1',
+        site: 'a',
+        previous: null,
+        strategy: 'site-priority',
+        reason: 'site a has priority 100, the node 100',
+        cause: 'first',
+        electedAt: instant(0),
+        claimedAt: instant(2_000),
+        readyAt: instant(5_000),
+        phases: { releaseMs: null, claimMs: 2_000, takeoverMs: 3_000 },
+        outcome: 'READY',
+        error: null,
+      },
+    ]);
+  });
+
+  it('records the same term again under another token: the leader came back', () => {
+    const bench = led(['a1']);
+    bench.current = null;
+    bench.lead();
+    expect(bench.records.map(({ term, fencingToken }) => [term, fencingToken])).toEqual([
+      [1, '101'],
+      [1, '102'],
+    ]);
+  });
+
+  it('P47 tells the release of the leader before, by its token', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.amend('a1', unhealthy);
+    bench.settle();
+    const lastRelease = { token: '101', result: 'ok', durationMs: 700, error: null };
+    bench.amend('a1', { lastRelease });
+    bench.current = null;
+    bench.lead();
+    expect(bench.records.at(-1)).toMatchObject({
+      node: 'b1',
+      previous: { node: 'a1', site: 'a' },
+      phases: { releaseMs: 700 },
+    });
+  });
+
+  it('P47 the leader that crashed is the previous one, though its claim is gone', () => {
+    const bench = led(['a1', 'b1', 'c1'], { strategy: 'round-robin' });
+    bench.crash('a1');
+    bench.lead();
+    expect(bench.node).toBe('b1');
+    expect(bench.elected.value?.previous).toEqual({ node: 'a1', site: 'a' });
+    bench.crash('b1');
+    bench.join('b1', { incarnation: 'second' });
+    bench.amend('b1', unhealthy);
+    bench.settle();
+    expect(bench.node).toBe('c1');
+    expect(bench.elected.value?.previous).toEqual({ node: 'b1', site: 'b' });
+  });
+
+  it('a candidate that never was READY is not the previous one', () => {
+    const bench = led(['a1', 'b1', 'c1'], { strategy: 'round-robin' });
+    bench.crash('a1');
+    bench.settle();
+    bench.claim();
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBe('c1');
+    expect(bench.elected.value?.previous).toEqual({ node: 'a1', site: 'a' });
+  });
+
+  it('says READY of a leadership that is replaced before it was recorded', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.ready();
+    bench.amend('a1', unhealthy);
+    bench.settle();
+    expect(bench.records).toMatchObject([{ term: 1, outcome: 'READY', error: null, fencingToken: '101' }]);
+  });
+
+  it('says NOBODY of a time without anybody', () => {
+    const bench = led(['a1']);
+    bench.crash('a1');
+    bench.settle();
+    bench.join('a1', { incarnation: 'second' });
+    bench.settle();
+    expect(bench.records.map(({ term, outcome }) => [term, outcome])).toEqual([
+      [1, 'READY'],
+      [2, 'NOBODY'],
+    ]);
+  });
+});
+
+describe('a group that loses and finds nodes', () => {
+  it('goes on from what the znodes say, whoever elects (P31)', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    const stages = [() => bench.settle(), () => bench.claim(), () => bench.ready()];
+    for (const stage of stages) {
+      stage();
+      bench.memory = newElector;
+      bench.settle();
+      expect(bench).toMatchObject({ node: 'a1', term: 1 });
+    }
+  });
+
+  it('a claim of a session that nobody is registered with is held by whom it names', () => {
+    const bench = new Bench(['a1']);
+    bench.current = claim('old', { owner: sessionOf('old') });
+    bench.advance(34_000);
+    expect(bench.alarms[0]).toContain('old still owns leader/current');
+  });
+});
