@@ -42,10 +42,8 @@ const hookNames = {
   fence: 'onFence',
 } as const;
 
-/** A keeper that says nothing for this long beyond a run's own limits hangs. */
-const silencePatienceMs = 10_000;
-/** How long `close` waits for the keeper beyond the release's own limits. */
-const closePatienceMs = 10_000;
+/** A keeper that takes this much longer than what it runs may take hangs. */
+const patienceMs = 10_000;
 
 interface Run {
   readonly context: DutyContext;
@@ -139,25 +137,38 @@ export class CommandDuty implements Duty {
   async close(): Promise<void> {
     this.#closed = true;
     this.#silence.clear();
-    const keeper = this.#keeper;
-    let provenDead = true;
-    if (keeper !== null) {
-      const { timeoutMs = 0, graceMs = 0 } = this.#tenure.release ?? {};
-      const patience = new Alarm();
-      const tooLong = new Promise<void>((resolve) =>
-        patience.set(systemClock.monotonicMs() + timeoutMs + graceMs + closePatienceMs, () => {
-          provenDead = false;
-          keeper.kill();
-          resolve();
-        }),
-      );
-      await Promise.race([keeper.leave(), tooLong]);
-      patience.clear();
-    }
+    if (this.#keeper !== null) await this.#closeKeeper(this.#keeper);
+    const provenDead = await this.#killGroups();
     for (const run of this.#runs.values()) {
       this.#settle(run, { ...notRun('closed'), error: 'closed before it ended', provenDead });
     }
     this.#runs.clear();
+  }
+
+  /** Lets it end what it guards and runs; one that hangs is killed. */
+  async #closeKeeper(keeper: KeeperProcess): Promise<void> {
+    const contexts = [this.#tenure.release, ...this.#pending().map(({ context }) => context)];
+    const limits = contexts.map((context) =>
+      context === null ? 0 : context.timeoutMs + 2 * context.graceMs,
+    );
+    const patience = new Alarm();
+    patience.set(systemClock.monotonicMs() + Math.max(...limits) + patienceMs, () => keeper.kill());
+    await keeper.leave();
+    patience.clear();
+  }
+
+  #pending(): Run[] {
+    return [...this.#runs.values()].filter(({ settled }) => !settled);
+  }
+
+  /** True when nothing is left of any group that the keeper had not reported gone. */
+  async #killGroups(): Promise<boolean> {
+    const proofs = [...this.#groups].map(async (pgid) => {
+      const dead = await endGroup(pgid, () => 0);
+      if (dead) this.#groupGone(pgid);
+      return dead;
+    });
+    return (await Promise.all(proofs)).every(Boolean);
   }
 
   #request(id: number, context: DutyContext): RunRequest {
@@ -259,12 +270,7 @@ export class CommandDuty implements Duty {
     this.#waiting = [];
     const cut = [...this.#runs];
     const { begun, released } = this.#tenure;
-    const proofs = [...this.#groups].map(async (pgid) => {
-      const dead = await endGroup(pgid, () => 0);
-      if (dead) this.#groupGone(pgid);
-      return dead;
-    });
-    const provenDead = (await Promise.all(proofs)).every(Boolean);
+    const provenDead = await this.#killGroups();
     const reason = `the keeper ${how}`;
     if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });
     for (const [id, run] of cut) {
@@ -278,14 +284,14 @@ export class CommandDuty implements Duty {
 
   /** A keeper that hangs is ended, and so is what it ran. */
   #listenFor(): void {
-    const pending = [...this.#runs.values()].filter(({ settled }) => !settled);
+    const pending = this.#pending();
     if (pending.length === 0 || this.#keeper === null) {
       this.#silence.clear();
       return;
     }
     const keeper = this.#keeper;
     const limits = pending.map(({ context }) => context.timeoutMs + 2 * context.graceMs);
-    const atMs = systemClock.monotonicMs() + Math.max(...limits) + silencePatienceMs;
+    const atMs = systemClock.monotonicMs() + Math.max(...limits) + patienceMs;
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     this.#silence.set(atMs, () => {
       const rangAtMs = systemClock.monotonicMs();

@@ -17,7 +17,7 @@ interface Tenure {
   lease: DutyLease | null;
   /** What to run when nobody asks. */
   release: RunRequest | null;
-  /** A takeover was asked for, so a release is due. */
+  /** A takeover has started, or a release was asked for: a release is due. */
   begun: boolean;
   released: boolean;
   /** Why it ends without being asked. */
@@ -97,7 +97,10 @@ export class Guard {
     } else if (tenure !== null && tenure.ending !== null && !tenure.asked) {
       this.#submitLate(request, tenure, tenure.ending);
     } else {
-      if (request.phase === 'release') this.#abortAll('a release came first');
+      if (request.phase === 'release') {
+        this.#tenure.begun = true;
+        this.#abortAll('a release came first');
+      }
       this.#queue.push(request);
       void this.#work();
     }

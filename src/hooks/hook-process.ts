@@ -110,6 +110,7 @@ export class HookProcess {
     this.#exited = true;
     this.#timeLimit.clear();
     this.#kill.clear();
+    this.#output.hurry();
     // A workload keeps the pipes open, so their end cannot be waited for.
     await Promise.race([closed, sleep(drainMs)]);
     const failure = this.#failure(exit);

@@ -1,6 +1,9 @@
 /**
  * What a command writes, as lines: the last few kept, and each passed on while they come at a sensible rate.
- * Memory stays bounded however much is written, with or without newlines. What is cut or left out is counted.
+ *
+ * Memory and processor time stay bounded however much is written, with or without newlines: long lines are cut,
+ * lines too many are counted and left out, and a command that writes faster than is read has to wait, as at any
+ * pipe. The keeper runs this, so it needs nothing but Node.js.
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
@@ -11,6 +14,9 @@ const tailLines = 20;
 /** Lines passed on in one period; the rest of it is left out. */
 const linesPerPeriod = 200;
 const periodMs = 1000;
+/** Characters read in one slice of time; beyond that the command waits for the next. */
+const charactersPerSlice = 1024 * 1024;
+const sliceMs = 100;
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -21,8 +27,9 @@ export interface OutputListener {
 }
 
 export class HookOutput {
-  readonly #tail: string[] = [];
   readonly #listener: OutputListener;
+  readonly #readers: LineReader[] = [];
+  readonly #tail: string[] = [];
   #periodStartMs = 0;
   #inPeriod = 0;
   #leftOut = 0;
@@ -36,45 +43,143 @@ export class HookOutput {
   }
 
   read(stream: OutputStream, readable: Readable): void {
-    let pending = '';
-    readable.setEncoding('utf8');
-    readable.on('data', (chunk: string) => {
-      const lines = chunk.split('\n');
-      for (const [at, piece] of lines.entries()) {
-        if (pending.length <= maxLineLength) pending += piece.slice(0, maxLineLength + 1 - pending.length);
-        if (at === lines.length - 1) break;
-        this.#line(stream, pending);
-        pending = '';
-      }
+    const reader = new LineReader(readable, {
+      allowance: () => this.#allowance(),
+      lines: (lines, leftOut) => this.#lines(stream, lines, leftOut),
+      end: () => this.#reportLeftOut(),
     });
-    readable.on('end', () => {
-      if (pending !== '') this.#line(stream, pending);
-      this.#reportLeftOut();
-    });
-    // The pipe of a killed command may break; its outcome tells more.
-    readable.on('error', () => {});
+    this.#readers.push(reader);
   }
 
-  #line(stream: OutputStream, raw: string): void {
-    const text = stripVTControlCharacters(
-      raw.length > maxLineLength ? `${raw.slice(0, maxLineLength)}…` : raw,
-    );
-    const line = text.endsWith('\r') ? text.slice(0, -1) : text;
-    this.#tail.push(line);
-    if (this.#tail.length > tailLines) this.#tail.shift();
+  /** The command has ended: what it wrote last is read without delay. */
+  hurry(): void {
+    for (const reader of this.#readers) reader.hurry();
+  }
+
+  /** How many lines may be passed on now. */
+  #allowance(): number {
     const now = systemClock.monotonicMs();
     if (now - this.#periodStartMs >= periodMs) {
       this.#reportLeftOut();
       this.#periodStartMs = now;
       this.#inPeriod = 0;
     }
-    this.#inPeriod++;
-    if (this.#inPeriod <= linesPerPeriod) this.#listener.line(stream, line);
-    else this.#leftOut++;
+    return linesPerPeriod - this.#inPeriod;
+  }
+
+  #lines(stream: OutputStream, passed: readonly string[], leftOut: LeftOut): void {
+    for (const line of passed) this.#listener.line(stream, shown(line));
+    this.#inPeriod += passed.length;
+    this.#leftOut += leftOut.count;
+    this.#tail.push(...[...passed, ...leftOut.last].slice(-tailLines).map(shown));
+    this.#tail.splice(0, this.#tail.length - tailLines);
   }
 
   #reportLeftOut(): void {
     if (this.#leftOut > 0) this.#listener.leftOut(this.#leftOut);
     this.#leftOut = 0;
   }
+}
+
+/** Lines that are not passed on: how many, and the last of them. */
+interface LeftOut {
+  readonly count: number;
+  readonly last: readonly string[];
+}
+
+const nothingLeftOut: LeftOut = { count: 0, last: [] };
+
+interface LineListener {
+  allowance(): number;
+  lines(passed: readonly string[], leftOut: LeftOut): void;
+  end(): void;
+}
+
+class LineReader {
+  readonly #readable: Readable;
+  readonly #listener: LineListener;
+  /** Of a line that has not ended, no more than is shown and one: so that a cut can be seen. */
+  #pending = '';
+  #sliceEndMs = 0;
+  #inSlice = 0;
+
+  constructor(readable: Readable, listener: LineListener) {
+    this.#readable = readable;
+    this.#listener = listener;
+    readable.setEncoding('utf8');
+    readable.on('data', (chunk: string) => {
+      this.#take(chunk);
+      this.#pace(chunk.length);
+    });
+    readable.on('end', () => {
+      if (this.#pending !== '') listener.lines([this.#pending], nothingLeftOut);
+      listener.end();
+    });
+    // The pipe of a killed command may break; its outcome tells more.
+    readable.on('error', () => {});
+  }
+
+  hurry(): void {
+    this.#sliceEndMs = 0;
+    this.#readable.resume();
+  }
+
+  #take(chunk: string): void {
+    const passed: string[] = [];
+    const allowance = this.#listener.allowance();
+    let from = 0;
+    for (
+      let end = chunk.indexOf('\n');
+      end >= 0 && passed.length < allowance;
+      end = chunk.indexOf('\n', from)
+    ) {
+      passed.push(this.#joined(chunk, from, end));
+      from = end + 1;
+    }
+    const lastEnd = chunk.lastIndexOf('\n');
+    const leftOut = lastEnd < from ? nothingLeftOut : this.#leftOut(chunk, from, lastEnd);
+    if (passed.length > 0 || leftOut.count > 0) this.#listener.lines(passed, leftOut);
+    this.#pending = this.#joined(chunk, Math.max(from, lastEnd + 1), chunk.length);
+  }
+
+  /** Takes no more time than it must: this is where a flood ends up. */
+  #leftOut(chunk: string, from: number, lastEnd: number): LeftOut {
+    let start = lastEnd;
+    for (let lines = 0; lines < tailLines && start >= from; lines++) {
+      start = start === 0 ? -1 : chunk.lastIndexOf('\n', start - 1);
+    }
+    const begin = Math.max(start + 1, from);
+    const [first = '', ...others] = chunk.slice(begin, lastEnd).split('\n');
+    const last = [begin === from ? this.#pending + first : first, ...others];
+    let count = 0;
+    for (let end = from - 1; end < lastEnd; end = chunk.indexOf('\n', end + 1)) count++;
+    this.#pending = '';
+    return { count, last };
+  }
+
+  /** What was pending and this part of the chunk; nothing is pending then. */
+  #joined(chunk: string, from: number, to: number): string {
+    const room = Math.max(0, maxLineLength + 1 - this.#pending.length);
+    const line = this.#pending + chunk.slice(from, Math.min(to, from + room));
+    this.#pending = '';
+    return line;
+  }
+
+  #pace(length: number): void {
+    const now = systemClock.monotonicMs();
+    if (now >= this.#sliceEndMs) {
+      this.#sliceEndMs = now + sliceMs;
+      this.#inSlice = 0;
+    }
+    this.#inSlice += length;
+    if (this.#inSlice < charactersPerSlice) return;
+    this.#readable.pause();
+    systemClock.timer(this.#sliceEndMs - now, () => this.#readable.resume());
+  }
+}
+
+function shown(line: string): string {
+  const cut = line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line;
+  const text = stripVTControlCharacters(cut);
+  return text.endsWith('\r') ? text.slice(0, -1) : text;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { bench, context, eventually, residentMiB } from './support.js';
+import { context } from './duty-context.js';
+import { bench, eventually, residentMiB } from './support.js';
 
 const at = bench();
 const workload = 'sleep 1000 & echo $! >> $DIR/workload';

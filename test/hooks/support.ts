@@ -7,7 +7,6 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
 import { createLogger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
-import type { DutyContext, Phase } from '../../src/ports/duty.js';
 
 const markName = 'PETREL_TEST_MARK';
 
@@ -72,23 +71,6 @@ export function bench(): () => Bench {
   return () => {
     if (current === undefined) throw new Error('only in a test');
     return current;
-  };
-}
-
-export function context(phase: Phase, overrides: Partial<DutyContext> = {}): DutyContext {
-  return {
-    phase,
-    root: '/cluster',
-    node: 'a1',
-    site: 'a',
-    term: 3,
-    fencingToken: phase === 'takeover' || phase === 'release' ? 4294967312n : null,
-    reason: 'a test',
-    previousLeader: 'b1',
-    previousSite: 'b',
-    timeoutMs: 10_000,
-    graceMs: 2000,
-    ...overrides,
   };
 }
 

@@ -1,0 +1,57 @@
+/**
+ * A process that leads as an agent does: holds a lease that it renews, takes over, and prints what its duty tells
+ * it, a JSON line each. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
+ * A line on stdin asks for a release, the end of stdin for close.
+ */
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type * as duties from '../../src/hooks/command-duty.js';
+import { createLogger } from '../../src/log.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { context } from './duty-context.js';
+
+const [module = '', json = ''] = process.argv.slice(2);
+const { commands, releaseInMs, endsInMs } = z
+  .object({
+    commands: z.object({ onTakeover: z.string().nullable(), onRelease: z.string().nullable() }),
+    releaseInMs: z.number(),
+    endsInMs: z.number(),
+  })
+  .parse(JSON.parse(json));
+
+const { CommandDuty }: typeof duties = await import(pathToFileURL(module).href);
+const duty = new CommandDuty({
+  commands: { onPrepare: null, onFence: null, ...commands },
+  node: 'a1',
+  root: '/cluster',
+  log: createLogger({ level: 'silent', format: 'json' }),
+});
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify({ ...line, atMs: systemClock.monotonicMs() })}\n`);
+}
+
+const release = context('release', { graceMs: 300 });
+function renew(): void {
+  const now = systemClock.monotonicMs();
+  duty.holdLease({ releaseAtMs: now + releaseInMs, endsAtMs: now + endsInMs }, release);
+}
+
+renew();
+const renewals = setInterval(renew, 50);
+duty.onEnd((end) => {
+  clearInterval(renewals);
+  say(end);
+});
+void duty
+  .run(context('takeover', { timeoutMs: 60_000 }))
+  .outcome.then((outcome) => say({ takeover: outcome }));
+
+const input = createInterface({ input: process.stdin });
+input.on('line', async () => say({ release: await duty.run(release).outcome }));
+input.on('close', async () => {
+  clearInterval(renewals);
+  await duty.close();
+  say({ closed: true });
+});

@@ -1,0 +1,18 @@
+import type { DutyContext, Phase } from '../../src/ports/duty.js';
+
+export function context(phase: Phase, overrides: Partial<DutyContext> = {}): DutyContext {
+  return {
+    phase,
+    root: '/cluster',
+    node: 'a1',
+    site: 'a',
+    term: 3,
+    fencingToken: phase === 'takeover' || phase === 'release' ? 4294967312n : null,
+    reason: 'a test',
+    previousLeader: 'b1',
+    previousSite: 'b',
+    timeoutMs: 10_000,
+    graceMs: 2000,
+    ...overrides,
+  };
+}
