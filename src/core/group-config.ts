@@ -28,11 +28,10 @@ const siteSchema = strictObject({
 });
 
 export const switchoverSchema = strictObject({
-  to: z.union([
-    strictObject({ node: nameSchema }),
-    strictObject({ site: nameSchema }),
-    z.literal('best-other'),
-  ]),
+  to: z.union(
+    [strictObject({ node: nameSchema }), strictObject({ site: nameSchema }), z.literal('best-other')],
+    'expected {"node": ID}, {"site": NAME} or "best-other"',
+  ),
   /** The term it replaces: once the term has risen the request is spent. */
   replacesTerm: z.int().min(0),
   /** Not before this instant; null at once. */

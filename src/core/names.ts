@@ -58,6 +58,8 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
 export function describeIssues(error: z.ZodError): string[] {
   return error.issues.map((issue) => {
     const where = issue.path.map(String).join('.');
-    return where === '' ? issue.message : `${where}: ${issue.message}`;
+    const what =
+      issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join(', ') : issue.message;
+    return where === '' ? what : `${where}: ${what}`;
   });
 }

@@ -168,6 +168,7 @@ function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== tenure.token) return 'the claim leader/current is gone';
   if (draining && config.paused !== null) return 'shutting down while the group is paused';
+  if (draining && tenure.stage === 'claimed') return 'shutting down before anything was started';
   const elected = decisionNow(snapshot, tenure);
   if (elected === null) return null;
   if (elected.node === null) return `nobody is elected: ${elected.reason}`;

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { exclusionMs, settleFailures, withFailure } from '../../src/core/failures.js';
+import { byHand, claim, config, epoch0Ms, failure, instant, member, members } from './builders.js';
+
+const settings = config({ exclusion: { base: '10s', max: '1m' } });
+const nodes = members('a1', 'b1');
+const settle = (
+  record: ReturnType<typeof failure>,
+  {
+    config: used = settings,
+    current = null,
+    present = nodes,
+    ms = 0,
+  }: {
+    config?: typeof settings;
+    current?: ReturnType<typeof claim> | null;
+    present?: typeof nodes;
+    ms?: number;
+  } = {},
+) => settleFailures([record], present, current, used, epoch0Ms + ms);
+
+describe('the back-off', () => {
+  it('doubles from base to max, and stays there however long it goes on', () => {
+    const lengths = [1, 2, 3, 4, 5, 50, 5_000].map((count) => exclusionMs(settings, count) / 1000);
+    expect(lengths).toEqual([10, 20, 40, 60, 60, 60, 60]);
+  });
+
+  it('counts the failures of one node, not of others, and remembers that a restart ended one already', () => {
+    const before = [failure('a1', { count: 2, restarted: true, until: null }), failure('b1')];
+    const failed = { node: 'a1', incarnation: 'second', reason: 'exit code 1' };
+    expect(withFailure(before, failed, settings, epoch0Ms + 5_000)).toEqual([
+      failure('b1'),
+      {
+        ...failed,
+        count: 3,
+        failedAt: instant(5_000),
+        until: instant(45_000),
+        restarted: true,
+      },
+    ]);
+  });
+});
+
+describe('a failure', () => {
+  it('excludes until its end, and is remembered after it for the back-off', () => {
+    expect(settle(failure('a1'), { ms: 9_999 })).toEqual([failure('a1')]);
+    expect(settle(failure('a1'), { ms: 10_000 })).toEqual([failure('a1', { until: null })]);
+  });
+
+  it('is forgotten after twice the longest exclusion', () => {
+    const over = failure('a1', { until: null });
+    expect(settle(over, { ms: 119_999 })).toHaveLength(1);
+    expect(settle(over, { ms: 120_000 })).toEqual([]);
+  });
+
+  it('is forgiven by READY, of that node', () => {
+    expect(settle(failure('a1'), { current: claim('a1') })).toEqual([]);
+    expect(settle(failure('a1'), { current: claim('a1', { status: 'PROGRESS' }) })).toHaveLength(1);
+    expect(settle(failure('a1'), { current: claim('b1') })).toHaveLength(1);
+  });
+
+  it('is forgiven by a person, that failure and no other', () => {
+    const readmit = (failedAt: string) => ({ ...settings, readmitted: { a1: { failedAt, ...byHand } } });
+    expect(settle(failure('a1'), { config: readmit(instant(0)) })).toEqual([]);
+    expect(settle(failure('a1'), { config: readmit(instant(-1)) })).toHaveLength(1);
+    expect(settle(failure('b1'), { config: readmit(instant(0)) })).toHaveLength(1);
+  });
+
+  it('stops excluding, once, when the node starts anew', () => {
+    const present = [member('a1', { incarnation: 'second' })];
+    expect(settle(failure('a1'), { present })).toEqual([
+      failure('a1', { until: null, incarnation: 'second', restarted: true }),
+    ]);
+    expect(settle(failure('a1', { restarted: true }), { present })).toEqual([
+      failure('a1', { restarted: true }),
+    ]);
+    expect(settle(failure('a1'), { present: [] })).toEqual([failure('a1')]);
+  });
+});

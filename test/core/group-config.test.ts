@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import {
+  defaultGroupConfig,
+  failbackDelayMs,
+  overrideInForce,
+  siteConfig,
+  sitePriority,
+} from '../../src/core/group-config.js';
+import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/core/read-config.js';
+import { byHand, config, epoch0Ms, instant } from './builders.js';
+
+describe('a group’s configuration', () => {
+  it('is complete when it says nothing', () => {
+    expect(parseGroupConfig('{}')).toEqual({ value: defaultGroupConfig, problem: null });
+    expect(configProblems({})).toEqual([]);
+    expect(prepareStrategy(defaultGroupConfig).strategy?.name).toBe('site-priority');
+  });
+
+  it('reads back as it was written', () => {
+    const full = config({
+      failback: 'after:1.5h',
+      sites: { a: { override: { priority: 1, until: null, ...byHand } } },
+      switchover: { to: { site: 'a' }, replacesTerm: 1, ...byHand },
+      drained: { a1: byHand },
+      readmitted: { a1: { failedAt: instant(0), ...byHand } },
+      paused: byHand,
+    });
+    expect(parseGroupConfig(JSON.stringify(full)).value).toEqual(full);
+  });
+
+  it.each<[string, string, string]>([
+    ['nothing', '', 'it is empty'],
+    ['junk', '{', 'it is not JSON'],
+    ['a list', '[]', 'expected object'],
+  ])('that is %s says so', (_, text, problem) => {
+    const parsed = parseGroupConfig(text);
+    expect(parsed.value).toBeNull();
+    expect(parsed.problem).toContain(problem);
+  });
+
+  it.each<[unknown, string]>([
+    [{ failbak: 'auto' }, 'unknown `failbak`; known are strategy, strategyOptions, sites, failback,'],
+    [
+      { sites: { a: { prio: 1 } } },
+      'sites.a: unknown `prio`; known are priority, enabled, disabled, override',
+    ],
+    [{ timeouts: { claims: '1s' } }, 'timeouts: unknown `claims`; known are claim, prepare,'],
+    [{ minTenure: 5 }, 'minTenure: 5 has no unit: write 5s or 5ms'],
+    [{ sites: { 'a/b': {} } }, 'sites.a/b: a name has 1 to 128 letters'],
+    [{ sites: { a: { priority: -1 } } }, 'sites.a.priority: '],
+    [
+      { switchover: { to: 'anybody', replacesTerm: 1, ...byHand } },
+      'switchover.to: expected {"node": ID}, {"site": NAME} or "best-other"',
+    ],
+    [
+      { exclusion: { base: '2h', max: '1h' } },
+      'exclusion.base <= exclusion.max does not hold: 2h against 1h',
+    ],
+    [{ exclusion: { base: '0s' } }, '0 < exclusion.base does not hold'],
+    [{ timeouts: { prepare: '10s', claim: '10s' } }, 'timeouts.prepare < timeouts.claim does not hold'],
+    [{ timeouts: { grace: '31s' } }, 'timeouts.grace <= timeouts.release does not hold'],
+    [{ timeouts: { takeover: '0s' } }, '0 < timeouts.takeover does not hold'],
+  ])('refuses %j', (value, problem) => {
+    expect(configProblems(value).join('\n')).toContain(problem);
+    expect(parseGroupConfig(JSON.stringify(value)).problem).toContain(problem);
+  });
+
+  it.each(['sometimes', 'after', 'after:', 'after:10', 'after:10x', 'after:0.5ms', 'after:9999d', 'auto '])(
+    'refuses failback %j, and says what would be right',
+    (failback) => {
+      expect(configProblems({ failback })).toEqual([
+        expect.stringMatching(/^failback: auto, manual, or after:DURATION \(after:10m\)/),
+      ]);
+    },
+  );
+
+  it('a strategy unknown here is no reason to refuse what another version wrote', () => {
+    expect(parseGroupConfig('{"strategy":"newest"}').value?.strategy).toBe('newest');
+    expect(configProblems({ strategy: 'newest' })).toHaveLength(1);
+  });
+});
+
+describe('what it says', () => {
+  it('when leadership returns to a better node', () => {
+    const delay = (failback: string) => failbackDelayMs(config({ failback, failbackHold: '3s' }));
+    expect([delay('manual'), delay('auto'), delay('after:10m'), delay('after:0s')]).toEqual([
+      null,
+      3_000,
+      600_000,
+      0,
+    ]);
+  });
+
+  it('of a site: an override while it lasts, else what is set, else the default', () => {
+    const override = { priority: 7, until: instant(1_000), ...byHand };
+    const settings = config({ sites: { a: { priority: 50, override }, b: { priority: 60 } } });
+    const at = (site: string, ms: number) => sitePriority(settings, site, epoch0Ms + ms);
+    expect([at('a', 999), at('a', 1_000), at('b', 0), at('c', 0), at('constructor', 0)]).toEqual([
+      7, 50, 60, 100, 100,
+    ]);
+    expect(overrideInForce(siteConfig(settings, 'a'), epoch0Ms)).toEqual(override);
+    const endless = { ...override, until: null };
+    expect(overrideInForce(siteConfig(config({ sites: { a: { override: endless } } }), 'a'), 1e15)).toEqual(
+      endless,
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import {
+  endedOverrides,
+  ensembleNowMs,
+  isOutdated,
+  needsReading,
+  nextLimitInMs,
+} from '../../src/core/limits.js';
+import { byHand, config, epoch0Ms, failure, instant } from './builders.js';
+
+const reading = { epochMs: epoch0Ms, atMs: 500 };
+const override = (until: string | null) => ({ override: { priority: 1, until, ...byHand } });
+const switchover = (ms: number) => ({
+  switchover: { to: 'best-other' as const, replacesTerm: 1, notBefore: instant(ms), ...byHand },
+});
+
+describe('the ensemble’s clock', () => {
+  it('P65 goes on from the reading at the pace of the monotonic clock', () => {
+    expect(ensembleNowMs(reading, 500)).toBe(epoch0Ms);
+    expect(ensembleNowMs(reading, 1_700)).toBe(epoch0Ms + 1_200);
+  });
+
+  it('is too old to count from after a minute', () => {
+    expect(isOutdated(reading, 60_500)).toBe(false);
+    expect(isOutdated(reading, 60_501)).toBe(true);
+  });
+
+  it('must be read before anything is decided', () => {
+    expect(needsReading(null, config(), [], 0)).toBe(true);
+  });
+
+  it('need not be read again while no limit lies ahead, however old the reading', () => {
+    const past = config({ sites: { a: override(instant(-1)), b: override(null) }, ...switchover(-5) });
+    expect(needsReading(reading, config(), [], 1e12)).toBe(false);
+    expect(
+      needsReading(reading, past, [failure('a1', { until: instant(0), failedAt: instant(-10_000) })], 1e12),
+    ).toBe(false);
+  });
+
+  it.each<[string, Parameters<typeof config>[0], Parameters<typeof needsReading>[2]]>([
+    ['an override ends', { sites: { a: override(instant(5_000)) } }, []],
+    ['a switchover is due', switchover(5_000), []],
+    [
+      'an exclusion ends',
+      { exclusion: { base: '1s' } },
+      [failure('a1', { failedAt: instant(-2_000), until: instant(5_000) })],
+    ],
+    [
+      'everyone’s exclusion may be cut short',
+      { exclusion: { base: '7s' } },
+      [failure('a1', { failedAt: instant(-2_000), until: instant(9_000_000) })],
+    ],
+  ])('is read again before %s, and within a minute in any case', (_, settings, failures) => {
+    const needed = (nowMs: number) => needsReading(reading, config(settings), failures, nowMs);
+    expect(needed(5_499)).toBe(false);
+    expect(needed(5_500)).toBe(true);
+    const fresh = { epochMs: epoch0Ms + 5_000, atMs: 5_500 };
+    expect(needsReading(fresh, config(settings), failures, 5_500)).toBe(false);
+  });
+
+  it('a reading of a moment ago is exact enough for a limit that has passed since', () => {
+    const settings = config(switchover(900));
+    expect(needsReading(reading, settings, [], 1_499)).toBe(false);
+    expect(needsReading(reading, settings, [], 1_501)).toBe(true);
+  });
+
+  it('is read again within a minute while a limit lies ahead', () => {
+    const settings = config(switchover(10_000_000));
+    expect(needsReading(reading, settings, [], 60_500)).toBe(false);
+    expect(needsReading(reading, settings, [], 60_501)).toBe(true);
+  });
+});
+
+describe('limits', () => {
+  it('the next one is the nearest that is still ahead', () => {
+    const settings = config({
+      sites: { a: override(instant(-1)), b: override(instant(7_000)), c: override(null) },
+      ...switchover(9_000),
+    });
+    const failures = [
+      failure('a1', { failedAt: instant(-20_000), until: instant(4_000) }),
+      failure('b1', { until: null }),
+    ];
+    expect(nextLimitInMs(settings, failures, epoch0Ms)).toBe(4_000);
+    expect(nextLimitInMs(settings, [], epoch0Ms)).toBe(7_000);
+    expect(nextLimitInMs(settings, [], epoch0Ms + 7_000)).toBe(2_000);
+    expect(nextLimitInMs(settings, [], epoch0Ms + 9_000)).toBeNull();
+    expect(nextLimitInMs(config(), [failure('b1', { until: null })], epoch0Ms)).toBeNull();
+  });
+
+  it('P53 overrides that have ended are named, those that have not are not', () => {
+    const settings = config({
+      sites: { a: override(instant(0)), b: override(instant(1)), c: override(null), d: {} },
+    });
+    expect(endedOverrides(settings, epoch0Ms)).toEqual(['a']);
+    expect(endedOverrides(settings, epoch0Ms + 1)).toEqual(['a', 'b']);
+  });
+});
