@@ -1,0 +1,141 @@
+/**
+ * Changes to a group's configuration: decided on what was read, written by compare-and-set together with a record
+ * in the history, and decided anew when somebody else was faster.
+ *
+ * Not promised: that anything follows. `core` says what the elector makes of it; `wait.ts` waits for that.
+ */
+import type { Choice } from '../core/elect.js';
+import { electedOrRestored } from '../core/electing.js';
+import type { GroupConfig } from '../core/group-config.js';
+import { type ClockReading, ensembleNowMs } from '../core/limits.js';
+import { toInstant } from '../core/names.js';
+import { configProblems } from '../core/read-config.js';
+import type { ChangeRecord, Elected } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { type ConfigWrite, type GroupAccess, wasWritten, writeConfig } from './config-write.js';
+import { judge, readableConfig } from './judge.js';
+import { readEnsembleClock } from './time.js';
+import { type GroupView, readGroup, underConfig } from './view.js';
+
+export interface Author {
+  /** Who wants it. */
+  readonly by: string;
+  /** One line; null when none was given. */
+  readonly reason: string | null;
+}
+
+/** What a request is decided on. */
+export interface Scene {
+  readonly view: GroupView;
+  readonly config: GroupConfig;
+  readonly elected: Elected;
+  /** Milliseconds since the epoch, on the ensemble's clock. */
+  readonly nowMs: number;
+  /** Who, why and when, as the configuration records it. */
+  readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };
+}
+
+/** `config` is null when there is nothing to change, and `what` then says why. */
+export interface Decision {
+  readonly config: GroupConfig | null;
+  /** One line: "site a: priority 0 until …". */
+  readonly what: string;
+}
+
+/** Pure. Throws PetrelError REFUSED, with reasons, for what the group does not allow. */
+export type Request = (scene: Scene) => Decision;
+
+export interface Plan extends Decision {
+  /** As it was read. */
+  readonly before: GroupView;
+  readonly nowMs: number;
+  /** The group as it will be. */
+  readonly after: GroupView;
+  /** What the elector would choose then; null where that cannot be told. */
+  readonly follows: Choice | null;
+  /** Somebody leads now, and nobody would. */
+  readonly leavesNobody: boolean;
+}
+
+export interface Change extends Plan {
+  /** Version of `config` that holds the change; null when nothing was changed. */
+  readonly version: number | null;
+  readonly reading: ClockReading;
+}
+
+const attempts = 5;
+
+/** Reads and decides, and writes nothing. Throws what the request throws, and StoreError. */
+export async function planChange(access: GroupAccess, author: Author, request: Request): Promise<Plan> {
+  return (await plan(access, author, request)).plan;
+}
+
+/**
+ * Changes the configuration. `accept` is asked before every attempt and stops it by throwing.
+ * Throws what the request throws; PetrelError INVALID where the result would not be a configuration, CONFLICT when
+ * others were faster every time; StoreError, whose `outcomeUnknown` then tells that nobody knows.
+ */
+export async function changeGroup(
+  access: GroupAccess,
+  author: Author,
+  request: Request,
+  accept: (plan: Plan) => Promise<void> = async () => {},
+): Promise<Change> {
+  let unsettled: (ConfigWrite & { readonly change: Change }) | null = null;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (unsettled !== null && (await wasWritten(access, unsettled))) return unsettled.change;
+    const { plan: planned, reading, record } = await plan(access, author, request);
+    if (planned.config === null) return { ...planned, reading, version: null };
+    await accept(planned);
+    const { version } = planned.before.config;
+    const write = { text: JSON.stringify(planned.config), version, record };
+    const change = { ...planned, reading, version: version + 1 };
+    const result = await writeConfig(access, write);
+    if (result === 'written') return change;
+    if (result === 'unknown') unsettled = { ...write, change };
+  }
+  if (unsettled !== null && (await wasWritten(access, unsettled))) return unsettled.change;
+  throw new PetrelError(
+    'CONFLICT',
+    `${access.paths.config} was changed by others each of the ${attempts} times that it was to be written; nothing was changed`,
+  );
+}
+
+async function plan(access: GroupAccess, author: Author, request: Request) {
+  const before = await readGroup(access.store, access.paths);
+  const reading = await readEnsembleClock(access.store, access.paths, access.clock);
+  const nowMs = ensembleNowMs(reading, access.clock.monotonicMs());
+  const at = toInstant(nowMs);
+  const config = readableConfig(before);
+  const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
+  const decision = request({ view: before, config, elected: electedOrRestored(before), nowMs, byHand });
+  if (decision.config !== null) mustBeValid(decision.config);
+  const after = decision.config === null ? before : underConfig(before, decision.config);
+  const follows = choiceOrNull(after, nowMs);
+  const leavesNobody = before.current?.value?.status === 'READY' && follows !== null && follows.node === null;
+  const record: ChangeRecord = {
+    kind: 'change',
+    by: author.by,
+    what: decision.what,
+    reason: author.reason,
+    at,
+  };
+  return { plan: { ...decision, before, nowMs, after, follows, leavesNobody }, reading, record };
+}
+
+function mustBeValid(config: GroupConfig): void {
+  const problems = configProblems(config);
+  if (problems.length === 0) return;
+  throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {
+    reasons: problems,
+  });
+}
+
+function choiceOrNull(view: GroupView, nowMs: number): Choice | null {
+  try {
+    return judge(view, nowMs);
+  } catch (error) {
+    if (error instanceof PetrelError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,160 @@
+/** A group's configuration as keys and values: what operators see, and set one by one. */
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { nearestOf } from '../config/settings-file.js';
+import { defaultGroupConfig, type GroupConfig, groupConfigSchema } from '../core/group-config.js';
+import { describeIssues } from '../core/names.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { Request } from './change.js';
+
+/** Keys that have commands of their own, which also record who did it and why. */
+const ownCommands: readonly { readonly pattern: RegExp; readonly command: string }[] = [
+  { pattern: /^paused\b/, command: 'petrel pause or petrel resume' },
+  { pattern: /^switchover\b/, command: 'petrel switchover or petrel failover' },
+  { pattern: /^drained\b/, command: 'petrel node drain or petrel node undrain' },
+  { pattern: /^readmitted\b/, command: 'petrel node readmit' },
+  { pattern: /^sites\..+\.(enabled|disabled)$/, command: 'petrel site enable or petrel site disable' },
+  { pattern: /^sites\..+\.override\b/, command: 'petrel site priority or petrel site reset' },
+];
+const sitePriorityKey = /^sites\.(?<site>.+)\.priority$/;
+const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
+
+const plainKeys = flatten(defaultGroupConfig)
+  .map(({ key }) => key)
+  .filter((key) => key !== 'sites' && !ownCommands.some(({ pattern }) => pattern.test(key)));
+/** What can be set, as one writes it. */
+export const settableKeys: readonly string[] = [
+  ...plainKeys,
+  'strategyOptions.NAME',
+  'sites.NAME.priority',
+].toSorted();
+
+export const configKeySchema = z.object({
+  key: z.string(),
+  value: z.unknown(),
+  default: z.unknown(),
+  /** False: the default holds. */
+  set: z.boolean(),
+});
+export type ConfigKey = z.infer<typeof configKeySchema>;
+
+/** Every key with its value and its default, in the order of the keys. */
+export function configKeys(config: GroupConfig): ConfigKey[] {
+  const defaults = new Map(flatten(defaultGroupConfig).map(({ key, value }) => [key, value]));
+  const siteDefaults = new Map(flatten(oneSite).map(({ key, value }) => [key, value]));
+  const defaultOf = (key: string) =>
+    defaults.get(key) ?? siteDefaults.get(key.replace(/^sites\..*\./, '')) ?? null;
+  return flatten(config)
+    .map(({ key, value }) => {
+      const fallback = defaultOf(key);
+      return { key, value, default: fallback, set: JSON.stringify(value) !== JSON.stringify(fallback) };
+    })
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+const oneSite = groupConfigSchema.parse({ sites: { any: {} } }).sites.any;
+
+export interface ConfigDifference {
+  readonly key: string;
+  /** Undefined where there is none. */
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** What differs between two configurations, key by key. */
+export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDifference[] {
+  const before = new Map(flatten(from).map(({ key, value }) => [key, value]));
+  const after = new Map(flatten(to).map(({ key, value }) => [key, value]));
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .map((key) => ({ key, from: before.get(key), to: after.get(key) }))
+    .filter((entry) => JSON.stringify(entry.from) !== JSON.stringify(entry.to))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+interface Leaf {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** An object's leaves under dotted keys; an empty object and a list are leaves. */
+function flatten(value: unknown, key = ''): Leaf[] {
+  const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const entries = isBranch ? Object.entries(value) : [];
+  if (entries.length === 0) return key === '' ? [] : [{ key, value }];
+  return entries.flatMap(([name, inner]) => flatten(inner, key === '' ? name : `${key}.${name}`));
+}
+
+export interface Assignment {
+  readonly key: string;
+  /** As YAML; null is the default. */
+  readonly text: string | null;
+}
+
+/** Sets keys, all at once. Throws PetrelError INVALID for a key or a value that will not do. */
+export function assign(assignments: readonly Assignment[]): Request {
+  const read = assignments.map(({ key, text }) => ({
+    key: settable(key),
+    value: text === null ? undefined : yamlValue(key, text),
+  }));
+  return ({ config }) => {
+    const parsed = groupConfigSchema.safeParse(read.reduce<object>(assigned, config));
+    if (!parsed.success) {
+      const reasons = describeIssues(parsed.error);
+      throw new PetrelError('INVALID', reasons.join('; '), { reasons });
+    }
+    const changes = configDifferences(config, parsed.data);
+    if (changes.length === 0) {
+      return { config: null, what: `nothing to change: ${read.map(({ key }) => key).join(', ')} as before` };
+    }
+    return { config: parsed.data, what: `configuration: ${changes.map(differenceText).join(', ')}` };
+  };
+}
+
+/** "timeouts.takeover: 60s → 90s". */
+export function differenceText({ key, from, to }: ConfigDifference): string {
+  return `${key}: ${valueText(from)} → ${valueText(to)}`;
+}
+
+export function valueText(value: unknown): string {
+  if (value === undefined || value === null) return '-';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function settable(key: string): string {
+  const isSettable = plainKeys.includes(key) || sitePriorityKey.test(key) || strategyOptionKey.test(key);
+  if (isSettable) return key;
+  const own = ownCommands.find(({ pattern }) => pattern.test(key));
+  if (own !== undefined) throw new PetrelError('INVALID', `${key} is changed by ${own.command}`);
+  const nearest = nearestOf(key, settableKeys);
+  const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
+  throw new PetrelError('INVALID', `there is no key ${key}: ${hint}Valid are ${settableKeys.join(', ')}`);
+}
+
+function yamlValue(key: string, text: string): unknown {
+  try {
+    return parse(text, { prettyErrors: false });
+  } catch (error) {
+    throw new PetrelError('INVALID', `${key}: "${text}" is not a YAML value: ${errorMessage(error)}`);
+  }
+}
+
+/** A copy with one key set, or without it where `value` is undefined: the schema then fills in the default. */
+function assigned(config: object, { key, value }: { key: string; value: unknown }): object {
+  return assignedAt(config, pathOf(key), value);
+}
+
+/** A site's name, and an option's, may hold dots. */
+function pathOf(key: string): string[] {
+  const site = sitePriorityKey.exec(key)?.groups?.site;
+  if (site !== undefined) return ['sites', site, 'priority'];
+  const option = strategyOptionKey.exec(key)?.groups?.option;
+  return option === undefined ? key.split('.') : ['strategyOptions', option];
+}
+
+function assignedAt(branch: unknown, [name = '', ...rest]: readonly string[], value: unknown): object {
+  const entries = typeof branch === 'object' && branch !== null ? Object.entries(branch) : [];
+  const others = entries.filter(([key]) => key !== name);
+  if (rest.length === 0) return Object.fromEntries(value === undefined ? others : [...others, [name, value]]);
+  const inner: unknown = entries.find(([key]) => key === name)?.[1];
+  return Object.fromEntries([...others, [name, assignedAt(inner, rest, value)]]);
+}

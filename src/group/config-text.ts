@@ -1,0 +1,65 @@
+/** A group's configuration as a text that people edit: YAML, or JSON, which is YAML too. */
+import { parseDocument, stringify } from 'yaml';
+import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
+import { ensembleNowMs } from '../core/limits.js';
+import { toInstant } from '../core/names.js';
+import { configProblems } from '../core/read-config.js';
+import { PetrelError } from '../errors.js';
+import type { Author } from './change.js';
+import { type GroupAccess, wasWritten, writeConfig } from './config-write.js';
+import { readEnsembleClock } from './time.js';
+import { readGroup } from './view.js';
+
+/** Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key. */
+export function parseConfigText(text: string): GroupConfig {
+  const document = parseDocument(text);
+  const [broken] = document.errors;
+  if (broken !== undefined) throw invalid([`not YAML: ${broken.message.trim()}`]);
+  const value: unknown = document.toJS() ?? {};
+  const problems = configProblems(value);
+  if (problems.length > 0) throw invalid(problems);
+  return groupConfigSchema.parse(value);
+}
+
+function invalid(reasons: readonly string[]): PetrelError {
+  const message = reasons.length === 1 ? String(reasons[0]) : ['it is wrong:', ...reasons].join('\n  ');
+  return new PetrelError('INVALID', `not a valid configuration: ${message}`, { reasons });
+}
+
+export interface ConfigText {
+  /** As YAML; what is in the tree as it stands where that is no configuration. */
+  readonly text: string;
+  readonly version: number;
+}
+
+/** Throws PetrelError INVALID when there is no group, StoreError when the reading fails. */
+export async function readConfigText({ store, paths }: GroupAccess): Promise<ConfigText> {
+  const { config } = await readGroup(store, paths);
+  if (config.value !== null) return { text: stringify(config.value), version: config.version };
+  const { data, stat } = await store.getData(paths.config);
+  return { text: data.toString('utf8'), version: stat.version };
+}
+
+/**
+ * Replaces the whole configuration, if it is still at `version`. Returns the new version.
+ * Throws PetrelError CONFLICT when somebody else changed it meanwhile; StoreError.
+ */
+export async function replaceConfig(
+  access: GroupAccess,
+  { by, reason }: Author,
+  config: GroupConfig,
+  version: number,
+): Promise<number> {
+  const reading = await readEnsembleClock(access.store, access.paths, access.clock);
+  const at = toInstant(ensembleNowMs(reading, access.clock.monotonicMs()));
+  const record = { kind: 'change', by, what: 'configuration: edited', reason, at } as const;
+  const write = { text: JSON.stringify(config), version, record };
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const result = await writeConfig(access, write);
+    if (result === 'written' || (await wasWritten(access, write))) return version + 1;
+  }
+  throw new PetrelError(
+    'CONFLICT',
+    `${access.paths.config} was changed by somebody else since it was read at version ${version}; nothing was written`,
+  );
+}

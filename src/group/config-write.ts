@@ -1,0 +1,81 @@
+/** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history. */
+import type { GroupPaths } from '../core/paths.js';
+import { type ChangeRecord, initialHistoryHead } from '../core/znodes.js';
+import type { Clock } from '../ports/clock.js';
+import { isStoreError, type Operation, type Store } from '../ports/store.js';
+import { newestRecords } from './history.js';
+
+export interface GroupAccess {
+  readonly store: Store;
+  readonly paths: GroupPaths;
+  readonly clock: Clock;
+}
+
+export interface ConfigWrite {
+  readonly text: string;
+  /** Of `config`, before the write. */
+  readonly version: number;
+  readonly record: ChangeRecord;
+}
+
+/** conflict: nothing was written, and it may be tried again. unknown: the reply was lost, the session was not. */
+export type WriteResult = 'written' | 'conflict' | 'unknown';
+
+/** Throws StoreError; one whose `outcomeUnknown` holds means that nobody knows, and nobody can be asked. */
+export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWrite): Promise<WriteResult> {
+  const data = Buffer.from(write.text);
+  try {
+    await store.multi([
+      { type: 'set', path: paths.config, data, version: write.version },
+      recordOperation(paths, write.record),
+    ]);
+    return 'written';
+  } catch (error) {
+    if (isStoreError(error, 'BAD_VERSION')) return 'conflict';
+    if (isStoreError(error, 'NO_NODE')) {
+      await ensureHistory(store, paths);
+      return 'conflict';
+    }
+    if (!isStoreError(error) || !error.outcomeUnknown) throw error;
+    await inTouchAgain(store, error);
+    return 'unknown';
+  }
+}
+
+/** Whether a write whose reply was lost took place: then its record is in the history. */
+export async function wasWritten({ store, paths }: GroupAccess, { record }: ConfigWrite): Promise<boolean> {
+  const newest = await newestRecords(store, paths, searched);
+  return newest.some(({ value }) => {
+    return (
+      value?.kind === 'change' &&
+      value.at === record.at &&
+      value.by === record.by &&
+      value.what === record.what
+    );
+  });
+}
+
+const searched = 50;
+
+export function recordOperation(paths: GroupPaths, record: ChangeRecord): Operation {
+  const data = Buffer.from(JSON.stringify(record));
+  return { type: 'create', path: paths.historyPrefix, data, mode: 'persistent-sequential' };
+}
+
+/** After a lost reply only a session that lives on can tell what became of the write. */
+async function inTouchAgain(store: Store, lost: Error): Promise<void> {
+  try {
+    await store.connected({ timeoutMs: Math.max(store.negotiatedTimeoutMs, 1000) });
+    await store.sync('/');
+  } catch {
+    throw lost;
+  }
+}
+
+async function ensureHistory(store: Store, { history }: GroupPaths): Promise<void> {
+  try {
+    await store.create(history, Buffer.from(JSON.stringify(initialHistoryHead)), 'persistent');
+  } catch (error) {
+    if (!isStoreError(error, 'NODE_EXISTS')) throw error;
+  }
+}

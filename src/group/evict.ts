@@ -1,0 +1,164 @@
+/**
+ * Taking out of the tree what a dead node left there: its seat, its registration and, on the word of a person who
+ * knows that it is dead, its claim.
+ *
+ * Not promised: that the node stays away. One that lives registers again.
+ */
+import { electedOrRestored } from '../core/electing.js';
+import { ensembleNowMs } from '../core/limits.js';
+import { toInstant } from '../core/names.js';
+import type { Claim, Member } from '../core/snapshot.js';
+import type { ChangeRecord } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Operation, type Store } from '../ports/store.js';
+import type { Author } from './change.js';
+import { type GroupAccess, recordOperation } from './config-write.js';
+import { readEnsembleClock } from './time.js';
+import { type GroupView, readGroup, sessionText } from './view.js';
+
+export interface Eviction {
+  readonly node: string;
+  /** One line each: what is in the tree and goes. */
+  readonly removes: readonly string[];
+  /** The claim stays in the tree: leadership does not pass on before it is gone. */
+  readonly leavesClaim: boolean;
+  /** What speaks for the node being alive; null when nothing does. */
+  readonly alive: { readonly proven: boolean; readonly sign: string } | null;
+  readonly before: GroupView;
+}
+
+export interface EvictOptions {
+  readonly node: string;
+  /** A person states that the node is dead: its claim goes too. */
+  readonly dead: boolean;
+}
+
+const attempts = 5;
+/** A leader writes to its own registration several times in each session timeout. */
+const freshMs = 2000;
+
+/** What an eviction would do. Throws PetrelError REFUSED when the node has left nothing in the tree. */
+export async function planEviction(access: GroupAccess, options: EvictOptions): Promise<Eviction> {
+  return (await plan(access, options)).eviction;
+}
+
+/**
+ * Evicts. `accept` is asked before every attempt and stops it by throwing.
+ * Throws PetrelError REFUSED as `planEviction`, CONFLICT when the node's znodes changed each time; StoreError.
+ */
+export async function evict(
+  access: GroupAccess,
+  author: Author,
+  options: EvictOptions,
+  accept: (eviction: Eviction) => Promise<void> = async () => {},
+): Promise<Eviction> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const { eviction, operations, at } = await plan(access, options);
+    await accept(eviction);
+    const record: ChangeRecord = {
+      kind: 'change',
+      by: author.by,
+      what: `node ${options.node}: evicted${options.dead ? ', said to be dead' : ''}`,
+      reason: author.reason,
+      at,
+    };
+    if (await tryEvict(access.store, [...operations, recordOperation(access.paths, record)])) return eviction;
+  }
+  throw new PetrelError(
+    'CONFLICT',
+    `what node ${options.node} has in the tree changed each of the ${attempts} times that it was to be removed: is it alive?`,
+  );
+}
+
+async function tryEvict(store: Store, operations: readonly Operation[]): Promise<boolean> {
+  try {
+    await store.multi(operations);
+    return true;
+  } catch (error) {
+    if (isStoreError(error, 'BAD_VERSION', 'NO_NODE')) return false;
+    throw error;
+  }
+}
+
+async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
+  const { store, paths, clock } = access;
+  const view = await readGroup(store, paths);
+  const nowMs = ensembleNowMs(await readEnsembleClock(store, paths, clock), clock.monotonicMs());
+  const member = view.members.find((one) => one.node === node) ?? null;
+  const seats = view.seats.filter((seat) => seat.node === node);
+  const claim = ownClaim(view, node);
+  const removals: { text: string; operation: Operation }[] = [
+    ...seats.map((seat) => ({
+      text: `seat ${seat.name} of session ${sessionText(seat.owner)}`,
+      operation: { type: 'delete', path: paths.seat(seat.name), version: seat.version } as const,
+    })),
+    ...(member === null
+      ? []
+      : [
+          {
+            text: `registration of session ${sessionText(member.owner)}`,
+            operation: { type: 'delete', path: paths.node(node), version: member.version } as const,
+          },
+        ]),
+    ...(claim === null || !dead
+      ? []
+      : [
+          {
+            text: `claim leader/current, ${claim.value?.status ?? 'unreadable'}, token ${claim.token}`,
+            operation: { type: 'delete', path: paths.current, version: claim.version } as const,
+          },
+        ]),
+  ];
+  if (removals.length === 0) throw nothingToEvict(view, node, claim !== null);
+  const eviction: Eviction = {
+    node,
+    removes: removals.map(({ text }) => text),
+    leavesClaim: claim !== null && !dead,
+    alive: signOfLife(member, claim !== null, nowMs),
+    before: view,
+  };
+  const operations = [...checks(view, node), ...removals.map(({ operation }) => operation)];
+  return { eviction, operations, at: toInstant(nowMs) };
+}
+
+/** The claim that the node owns: told by the session, and where that is nobody's, by what the claim says. */
+function ownClaim({ current, members, seats }: GroupView, node: string): Claim | null {
+  if (current === null) return null;
+  const owner = [...members, ...seats].find((one) => one.owner === current.owner);
+  return (owner?.node ?? current.value?.node) === node ? current : null;
+}
+
+/** That nothing has moved: a successor's claim would have moved its registration. */
+function checks(view: GroupView, node: string): Operation[] {
+  const { elected, members, paths } = view;
+  const heir = members.find((member) => member.node === electedOrRestored(view).node);
+  return [
+    ...(elected.version < 0 ? [] : [check(paths.elected, elected.version)]),
+    ...(heir === undefined || heir.node === node ? [] : [check(paths.node(heir.node), heir.version)]),
+  ];
+}
+
+function check(path: string, version: number): Operation {
+  return { type: 'check', path, version };
+}
+
+function signOfLife(member: Member | null, leads: boolean, nowMs: number): Eviction['alive'] {
+  if (member === null) return null;
+  const agoMs = nowMs - member.modifiedAtMs;
+  if (leads && agoMs < freshMs) {
+    return { proven: true, sign: `it renewed its lease ${agoMs} ms ago, as only a living leader does` };
+  }
+  const session = sessionText(member.owner);
+  return {
+    proven: false,
+    sign: `ZooKeeper still keeps its session ${session}, as it does while a node lives`,
+  };
+}
+
+function nothingToEvict({ members, paths }: GroupView, node: string, leavesClaim: boolean): PetrelError {
+  const known = members.map((member) => member.node).join(', ') || 'none';
+  const reason = leavesClaim
+    ? `all that is left of ${node} is its claim, ${paths.current}; --dead, on your word that it is dead, removes that`
+    : `${node} has no seat, registration or claim; registered are ${known}`;
+  return new PetrelError('REFUSED', `there is nothing of ${node} to evict`, { reasons: [reason] });
+}

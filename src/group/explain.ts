@@ -1,0 +1,86 @@
+/** Who would be elected now, and why: rank by rank, and what keeps the others out. */
+import { z } from 'zod';
+import { electedOrRestored } from '../core/electing.js';
+import { nameSchema } from '../core/names.js';
+import { causeSchema } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { judge, readableConfig, type WhatIf } from './judge.js';
+import type { GroupView } from './view.js';
+
+export const explanationSchema = z.object({
+  root: z.string(),
+  strategy: z.string(),
+  /** What was thought away. */
+  without: z.object({ nodes: z.array(z.string()), sites: z.array(z.string()) }),
+  /** What `leader/elected` says. */
+  elected: z.object({ node: nameSchema.nullable(), term: z.int() }),
+  /** Who would be elected now; null when nobody would. */
+  choice: z.object({
+    node: nameSchema.nullable(),
+    /** False: what `elected` says stands. */
+    changes: z.boolean(),
+    cause: causeSchema,
+    reason: z.string(),
+  }),
+  /** The nodes that are fit, best first. Nodes of one grade are equally good. */
+  ranking: z.array(
+    z.object({ rank: z.int(), node: z.string(), site: nameSchema, grade: z.int(), reason: z.string() }),
+  ),
+  unfit: z.array(
+    z.object({
+      node: z.string(),
+      site: nameSchema.nullable(),
+      obstacles: z.array(z.object({ kind: z.string(), reason: z.string() })),
+    }),
+  ),
+});
+export type Explanation = z.infer<typeof explanationSchema>;
+
+/**
+ * `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Throws as `judge` does, and
+ * PetrelError INVALID for a node or site that is not there to be thought away.
+ */
+export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Explanation {
+  const { without = [], withoutSites = [] } = whatIf;
+  const sites = view.members.flatMap(({ value }) => (value === null ? [] : [value.site]));
+  mustBeKnown(
+    'node',
+    without,
+    view.members.map(({ node }) => node),
+  );
+  mustBeKnown('site', withoutSites, [...new Set(sites)].toSorted());
+  const { node, changes, cause, reason, ranking, unfit } = judge(view, nowMs, whatIf);
+  const elected = electedOrRestored(view);
+  return {
+    root: view.paths.root,
+    strategy: whatIf.strategy?.name ?? readableConfig(view).strategy,
+    without: { nodes: [...without], sites: [...withoutSites] },
+    elected: { node: elected.node, term: elected.term },
+    choice: { node, changes, cause, reason },
+    ranking: ranking.map((entry, index) => ({
+      rank: index + 1,
+      node: entry.node,
+      site: siteOf(view, entry.node),
+      grade: entry.grade,
+      reason: entry.reason,
+    })),
+    unfit: unfit.map((entry) => ({
+      node: entry.node,
+      site: entry.site,
+      obstacles: entry.obstacles.map(({ kind, reason: why }) => ({ kind, reason: why })),
+    })),
+  };
+}
+
+function mustBeKnown(what: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new PetrelError(
+    'INVALID',
+    `there is no ${what} ${unknown.join(', ')} registered; there are ${known.join(', ') || 'none'}`,
+  );
+}
+
+function siteOf({ members }: GroupView, node: string): string {
+  return members.find((member) => member.node === node)?.value?.site ?? '';
+}

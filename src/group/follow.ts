@@ -1,0 +1,89 @@
+/** Looking at a group again whenever it changes. */
+
+import type { GroupPaths } from '../core/paths.js';
+import type { Clock } from '../ports/clock.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import { type GroupView, readGroup } from './view.js';
+
+export interface FollowOptions {
+  /** Look again after so long, whatever happens; default: only when something happens. */
+  readonly everyMs?: number;
+  /** Ends the looking: the generator then returns. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Yields the group as it is, then again after each change, and after each time back in touch. Changes that come
+ * while the consumer is busy are one. Throws StoreError when the session is over or the reading fails for another
+ * reason than the connection.
+ */
+export async function* follow(
+  store: Store,
+  paths: GroupPaths,
+  clock: Clock,
+  { everyMs, signal }: FollowOptions,
+): AsyncGenerator<GroupView, void> {
+  const bell = new Bell(clock, signal);
+  const unlisten = [store.onChange(() => bell.ring()), store.onState(() => bell.ring())];
+  try {
+    while (!signal.aborted) {
+      bell.reset();
+      const view = await readWhileInTouch(store, paths);
+      if (view !== null) yield view;
+      if (!signal.aborted) await bell.rung(everyMs ?? null);
+    }
+  } finally {
+    for (const stop of unlisten) stop();
+    bell.close();
+  }
+}
+
+/** Null when the connection broke meanwhile; its return rings the bell. */
+async function readWhileInTouch(store: Store, paths: GroupPaths): Promise<GroupView | null> {
+  try {
+    return await readGroup(store, paths, { watch: true });
+  } catch (error) {
+    if (store.state === 'LOST' || store.state === 'CLOSED') throw error;
+    if (isStoreError(error, 'CONNECTION_LOSS', 'TIMEOUT')) return null;
+    throw error;
+  }
+}
+
+/** Remembers that it rang until somebody waits for it. */
+class Bell {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = () => this.ring();
+  #hasRung = false;
+  #wake: () => void = () => {};
+
+  constructor(clock: Clock, signal: AbortSignal) {
+    this.#clock = clock;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort);
+  }
+
+  ring(): void {
+    this.#hasRung = true;
+    this.#wake();
+  }
+
+  reset(): void {
+    this.#hasRung = false;
+  }
+
+  async rung(atLatestMs: number | null): Promise<void> {
+    if (this.#hasRung) return;
+    await new Promise<void>((resolve) => {
+      const cancel = atLatestMs === null ? () => {} : this.#clock.timer(atLatestMs, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}

@@ -1,0 +1,157 @@
+/** Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once. */
+import { activeRequest, requestTarget } from '../core/elect.js';
+import { obstacles } from '../core/eligibility.js';
+import type { SwitchoverRequest } from '../core/group-config.js';
+import { toInstant } from '../core/names.js';
+import { PetrelError } from '../errors.js';
+import type { Request, Scene } from './change.js';
+import { judge, standingFailures } from './judge.js';
+import { transitionOf, transitionText } from './transition.js';
+import { underConfig } from './view.js';
+
+export type Target = SwitchoverRequest['to'];
+
+export interface SwitchoverOptions {
+  readonly to: Target;
+  /** Not before this instant, in milliseconds since the epoch on the ensemble's clock; null at once. */
+  readonly notBeforeMs: ((nowMs: number) => number) | null;
+}
+
+/** A planned handover. Refused, with every node's reasons, where the target is not fit. */
+export function switchover({ to, notBeforeMs }: SwitchoverOptions): Request {
+  return (scene) => {
+    const { elected, config, nowMs, byHand } = scene;
+    mustBeQuiet(scene);
+    if (elected.node === null) {
+      throw new PetrelError('REFUSED', 'nobody leads, so there is nobody to hand over from', {
+        reasons: [elected.reason],
+      });
+    }
+    const atMs = notBeforeMs?.(nowMs) ?? null;
+    if (atMs !== null && atMs <= nowMs) {
+      throw new PetrelError('INVALID', `${toInstant(atMs)} is not ahead: it is ${toInstant(nowMs)} now`);
+    }
+    const request: SwitchoverRequest = {
+      to,
+      replacesTerm: elected.term,
+      notBefore: atMs === null ? null : toInstant(atMs),
+      force: false,
+      ...byHand,
+    };
+    mustBeFit(scene, request, atMs ?? nowMs);
+    const when = atMs === null ? '' : `, not before ${toInstant(atMs)}`;
+    const what = `switchover from ${elected.node} to ${targetText(to)} asked for${when}`;
+    return { config: { ...config, switchover: request }, what };
+  };
+}
+
+export interface FailoverOptions {
+  readonly to: string;
+  /** Also while another request or transition is under way. */
+  readonly evenUnderWay?: boolean;
+}
+
+/** A forced change of leader: the target need not be fit, but it must be registered. */
+export function failover({ to, evenUnderWay = false }: FailoverOptions): Request {
+  return (scene) => {
+    const { view, elected, config, byHand } = scene;
+    if (!evenUnderWay) mustBeQuiet(scene);
+    const known = view.members.map(({ node }) => node);
+    if (!known.includes(to)) {
+      const registered = known.join(', ') || 'none';
+      throw new PetrelError('REFUSED', `${to} cannot take over`, {
+        reasons: [`node ${to} is not registered; registered are ${registered}`],
+      });
+    }
+    if (elected.node === to) {
+      throw new PetrelError('REFUSED', `${to} is the elected leader already`, { reasons: [elected.reason] });
+    }
+    const request: SwitchoverRequest = {
+      to: { node: to },
+      replacesTerm: elected.term,
+      notBefore: null,
+      force: true,
+      ...byHand,
+    };
+    const from = elected.node ?? 'nobody';
+    return { config: { ...config, switchover: request }, what: `failover from ${from} to ${to} asked for` };
+  };
+}
+
+/** Takes back a request that has not been acted on. */
+export const cancelSwitchover: Request = ({ config, elected }) => {
+  const request = activeRequest(config, elected);
+  if (request === null) return { config: null, what: 'no switchover is waiting' };
+  return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
+};
+
+/** "switchover to b1 asked for by …". */
+export function requestText({ to, force, by, at, notBefore }: SwitchoverRequest): string {
+  const when = notBefore === null ? '' : ` not before ${notBefore}`;
+  return `${force ? 'failover' : 'switchover'} to ${targetText(to)}${when}, asked for by ${by} at ${at},`;
+}
+
+function targetText(to: Target): string {
+  if (to === 'best-other') return 'the best other node';
+  return 'node' in to ? to.node : `site ${to.site}`;
+}
+
+/** One transition at a time. */
+function mustBeQuiet({ view, config, elected, nowMs }: Scene): void {
+  const waiting = activeRequest(config, elected);
+  if (waiting !== null) {
+    throw new PetrelError('REFUSED', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
+      reasons: [`${requestText(waiting)} is not done yet (petrel switchover --cancel takes it back)`],
+    });
+  }
+  const transition = transitionOf(view, nowMs);
+  if (transition === null) return;
+  throw new PetrelError('REFUSED', `transition ${transition.term} in progress by ${elected.by}`, {
+    reasons: [`${transitionText(transition)}: ${elected.reason}`],
+  });
+}
+
+/** The target must be one that the elector would take, at the time it is to happen. */
+function mustBeFit(scene: Scene, request: SwitchoverRequest, atMs: number): void {
+  const { view, config, elected } = scene;
+  const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
+  const target = requestTarget(request, { members: view.members, elected }, ranking);
+  if (target !== null && target !== elected.node) return;
+  if (isPresent(scene, request.to)) {
+    throw new PetrelError('REFUSED', `${elected.node} leads already`, { reasons: [elected.reason] });
+  }
+  throw new PetrelError('REFUSED', `${targetText(request.to)} cannot take over from ${elected.node}`, {
+    reasons: unfitReasons(scene, request.to, atMs),
+  });
+}
+
+function isPresent({ elected }: Scene, to: Target): boolean {
+  if (to === 'best-other') return false;
+  return 'node' in to ? to.node === elected.node : to.site === elected.site;
+}
+
+/** A line for each node and why it does not do, those that were asked for first. */
+function unfitReasons({ view, config, elected }: Scene, to: Target, atMs: number): string[] {
+  const failures = standingFailures(view, config, atMs);
+  const lines = view.members.map((member) => {
+    const asked = isAskedFor(to, member.node, member.value?.site);
+    const present = member.node === elected.node ? ['it leads'] : [];
+    const found = obstacles(member, config, failures, atMs).map(({ reason }) => reason);
+    const reasons = [...present, ...found];
+    const fit = asked ? 'it is fit' : 'it is fit, but was not asked for';
+    return { asked, line: `${member.node}: ${reasons.length === 0 ? fit : reasons.join(', ')}` };
+  });
+  const asked = lines.filter((entry) => entry.asked);
+  const others = lines.filter((entry) => !entry.asked);
+  return [...(asked.length === 0 ? [missingText(to)] : []), ...[...asked, ...others].map(({ line }) => line)];
+}
+
+function isAskedFor(to: Target, node: string, site: string | undefined): boolean {
+  if (to === 'best-other') return true;
+  return 'node' in to ? to.node === node : to.site === site;
+}
+
+function missingText(to: Target): string {
+  if (to === 'best-other') return 'no node is registered';
+  return 'node' in to ? `${to.node}: it is not registered` : `no node of site ${to.site} is registered`;
+}

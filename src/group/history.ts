@@ -1,0 +1,139 @@
+/** The history of a group, the newest first: transitions with their phases, and what people changed. */
+import { z } from 'zod';
+import { fromInstant, instantSchema, type Parsed, parseJson, toInstant } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { compareSequences } from '../core/sequence.js';
+import {
+  changeRecordSchema,
+  type HistoryRecord,
+  historyRecordSchema,
+  type TransitionRecord,
+  transitionRecordSchema,
+} from '../core/znodes.js';
+import { isStoreError, type Store } from '../ports/store.js';
+
+export type StoredRecord = Parsed<HistoryRecord> & { readonly name: string };
+
+const sequencePattern = /^(-?\d{9,10})$/;
+
+/** Up to `limit` records, the newest first; empty when there is no history. Throws StoreError. */
+export async function newestRecords(store: Store, paths: GroupPaths, limit: number): Promise<StoredRecord[]> {
+  const names = (await recordNames(store, paths)).slice(0, limit);
+  const records = await Promise.all(names.map((name) => readRecord(store, paths, name)));
+  return records.filter((record) => record !== null);
+}
+
+/** The record of the newest try of `term`; null when there is none (yet, or any more). Throws StoreError. */
+export async function recordOfTerm(
+  store: Store,
+  paths: GroupPaths,
+  term: number,
+): Promise<TransitionRecord | null> {
+  const names = await recordNames(store, paths);
+  for (let from = 0; from < names.length; from += batchSize) {
+    const batch = names.slice(from, from + batchSize).map((name) => readRecord(store, paths, name));
+    for (const record of await Promise.all(batch)) {
+      if (record?.value?.kind !== 'transition') continue;
+      if (record.value.term === term) return record.value;
+      if (record.value.term < term) return null;
+    }
+  }
+  return null;
+}
+
+const batchSize = 32;
+
+async function recordNames(store: Store, paths: GroupPaths): Promise<string[]> {
+  try {
+    const { children } = await store.getChildren(paths.history);
+    return children
+      .filter((name) => sequencePattern.test(name))
+      .toSorted((a, b) => compareSequences(Number(b), Number(a)));
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return [];
+    throw error;
+  }
+}
+
+/** Null when it was trimmed away meanwhile. */
+async function readRecord(store: Store, paths: GroupPaths, name: string): Promise<StoredRecord | null> {
+  try {
+    const { data } = await store.getData(paths.historyRecord(name));
+    return { name, ...parseJson(historyRecordSchema, data.toString('utf8')) };
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
+  }
+}
+
+const gapSchema = z.object({
+  /** Without a READY leader from then on, as far as the records tell. */
+  from: instantSchema,
+  /** Null while it lasts. */
+  to: instantSchema.nullable(),
+  lengthMs: z.number().nullable(),
+});
+export type Gap = z.infer<typeof gapSchema>;
+
+export const historySchema = z.object({
+  root: z.string(),
+  /** The newest first. */
+  records: z.array(
+    z.discriminatedUnion('kind', [
+      transitionRecordSchema.extend({
+        /** How long nobody was READY, up to this transition's end; null where the records do not tell. */
+        leaderlessMs: z.number().nullable(),
+      }),
+      changeRecordSchema,
+    ]),
+  ),
+  /** Times without a READY leader, the newest first. */
+  gaps: z.array(gapSchema),
+  problems: z.array(z.object({ path: z.string(), problem: z.string() })),
+});
+export type History = z.infer<typeof historySchema>;
+
+/** As JSON. Throws StoreError. */
+export async function readHistory(store: Store, paths: GroupPaths, limit: number): Promise<History> {
+  const stored = await newestRecords(store, paths, limit);
+  const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
+  const gaps = gapsOf(records.filter((record) => record.kind === 'transition'));
+  return {
+    root: paths.root,
+    records: records.map((record) => {
+      return record.kind === 'change'
+        ? record
+        : { ...record, leaderlessMs: gaps.get(record)?.lengthMs ?? null };
+    }),
+    gaps: [...gaps.values()].toReversed(),
+    problems: stored.flatMap(({ name, problem }) => {
+      return problem === null
+        ? []
+        : [{ path: paths.historyRecord(name), problem: `cannot be read: ${problem}` }];
+    }),
+  };
+}
+
+/** The time without a leader that ended with each transition; the last one may not have ended. */
+function gapsOf(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
+  const gaps = new Map<TransitionRecord, Gap>();
+  let lostMs: number | null = null;
+  for (const record of newestFirst.toReversed()) {
+    lostMs ??= lostAtMs(record);
+    if (lostMs === null) continue;
+    const ended = record.readyAt !== null;
+    if (ended || record === newestFirst[0]) {
+      const lengthMs = record.readyAt === null ? null : Math.max(0, fromInstant(record.readyAt) - lostMs);
+      gaps.set(record, { from: toInstant(lostMs), to: record.readyAt, lengthMs });
+    }
+    if (ended) lostMs = null;
+  }
+  return gaps;
+}
+
+/** Since when nobody led, going by the transition that answered it; null where it does not tell. */
+function lostAtMs({ cause, electedAt, claimedAt, phases }: TransitionRecord): number | null {
+  if (cause === 'first') return null;
+  if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return fromInstant(electedAt);
+  return claimedAt === null ? null : fromInstant(claimedAt) - (phases.releaseMs ?? 0);
+}

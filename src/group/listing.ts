@@ -1,0 +1,213 @@
+/** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
+import { z } from 'zod';
+import { activeRequest } from '../core/elect.js';
+import { electedOrRestored } from '../core/electing.js';
+import { type Obstacle, obstacles } from '../core/eligibility.js';
+import {
+  defaultGroupConfig,
+  type GroupConfig,
+  overrideInForce,
+  siteConfig,
+  sitePriority,
+  switchoverSchema,
+} from '../core/group-config.js';
+import { instantSchema, longSchema, nameSchema, toInstant } from '../core/names.js';
+import { claimOwner, type Member } from '../core/snapshot.js';
+import { PetrelError } from '../errors.js';
+import { judge, standingFailures } from './judge.js';
+import { transitionOf, transitionSchema } from './transition.js';
+import type { GroupView } from './view.js';
+
+export const nodeStates = [
+  /** Registered, and nothing else to say. */
+  'STANDBY',
+  /** Chosen, has not claimed yet. */
+  'ELECTED',
+  /** Has claimed, is taking over. */
+  'PROGRESS',
+  /** Leads. */
+  'READY',
+  /** Holds the claim though somebody else, or nobody, is elected. */
+  'RELEASING',
+  /** Shutting down, or drained by a person. */
+  'DRAINING',
+  /** Kept out for a time after a failed takeover. */
+  'EXCLUDED',
+  'UNHEALTHY',
+] as const;
+
+export const nodeRoles = [
+  /** Decides. */
+  'elector',
+  /** Owns `leader/current`, READY or not. */
+  'leader',
+  /** Elected, and not READY yet. */
+  'candidate',
+] as const;
+
+export const siteListingSchema = z.object({
+  site: nameSchema,
+  /** The one in force. */
+  priority: z.int(),
+  enabled: z.boolean(),
+  override: z
+    .object({ priority: z.int(), until: instantSchema.nullable(), reason: z.string(), by: z.string() })
+    .nullable(),
+});
+export type SiteListing = z.infer<typeof siteListingSchema>;
+
+export const nodeListingSchema = z.object({
+  node: z.string(),
+  /** Null when the registration cannot be read; so are priority and score. */
+  site: nameSchema.nullable(),
+  roles: z.array(z.enum(nodeRoles)),
+  state: z.enum(nodeStates),
+  priority: z.int().nullable(),
+  score: z.number().nullable(),
+  /** Place among the seats, 0 the elector's; null without one. */
+  seat: z.int().nullable(),
+  eligible: z.boolean(),
+  /** Why it is not eligible. */
+  reasons: z.array(z.string()),
+});
+export type NodeListing = z.infer<typeof nodeListingSchema>;
+
+export const listingSchema = z.object({
+  root: z.string(),
+  strategy: z.string(),
+  paused: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
+  /** The node with the lowest seat. */
+  elector: z.string().nullable(),
+  elected: z.object({ node: nameSchema.nullable(), term: z.int(), reason: z.string() }),
+  leader: z
+    .object({
+      node: z.string().nullable(),
+      site: nameSchema.nullable(),
+      status: z.enum(['PROGRESS', 'READY']).nullable(),
+      term: z.int().nullable(),
+      fencingToken: longSchema,
+      /** READY since, or taking over since. */
+      since: instantSchema,
+    })
+    .nullable(),
+  transition: transitionSchema.nullable(),
+  /** A switchover that a person asked for and that has not happened yet. */
+  switchover: switchoverSchema.nullable(),
+  /** A better node than the present leader, and why it does not lead. */
+  preferred: z.object({ node: nameSchema, reason: z.string() }).nullable(),
+  sites: z.array(siteListingSchema),
+  nodes: z.array(nodeListingSchema),
+  /** Znodes that hold nonsense, or whose owner is not registered. */
+  problems: z.array(z.object({ path: z.string(), node: z.string().nullable(), problem: z.string() })),
+});
+export type Listing = z.infer<typeof listingSchema>;
+
+/** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Never throws for what a znode holds. */
+export function listing(view: GroupView, nowMs: number): Listing {
+  const config = view.config.value ?? defaultGroupConfig;
+  const elected = electedOrRestored(view);
+  return {
+    root: view.paths.root,
+    strategy: view.config.value === null ? elected.strategy : config.strategy,
+    paused: config.paused,
+    elector: view.seats[0]?.node ?? null,
+    elected: { node: elected.node, term: elected.term, reason: elected.reason },
+    leader: leaderOf(view),
+    transition: transitionOf(view, nowMs),
+    switchover: activeRequest(config, elected),
+    ...preferred(view, nowMs),
+    sites: siteNames(view, config).map((site) => siteListing(config, site, nowMs)),
+    nodes: view.members.map((member) => nodeListing(view, config, member, nowMs)),
+  };
+}
+
+function leaderOf({ current, members }: GroupView): Listing['leader'] {
+  if (current === null) return null;
+  const owner = claimOwner(current, members);
+  const isReady = current.value?.status === 'READY';
+  return {
+    node: owner?.node ?? current.value?.node ?? null,
+    site: current.value?.site ?? owner?.value?.site ?? null,
+    status: current.value?.status ?? null,
+    term: current.value?.term ?? null,
+    fencingToken: String(current.token),
+    since: toInstant(isReady ? current.modifiedAtMs : current.createdAtMs),
+  };
+}
+
+/** With the problem, where there is one, that keeps it from being told. */
+function preferred(view: GroupView, nowMs: number): Pick<Listing, 'preferred' | 'problems'> {
+  const problems = [...view.problems];
+  if (view.config.value === null) return { preferred: null, problems };
+  try {
+    const { ranking, node, changes, reason } = judge(view, nowMs);
+    const present = ranking.find((entry) => entry.node === node);
+    const best = ranking[0];
+    const isBetter = best !== undefined && present !== undefined && best.grade < present.grade;
+    return { preferred: isBetter && !changes ? { node: best.node, reason } : null, problems };
+  } catch (error) {
+    if (!(error instanceof PetrelError)) throw error;
+    problems.push({ path: view.paths.config, node: null, problem: error.message });
+    return { preferred: null, problems };
+  }
+}
+
+/** Every site that is configured or that a node is in. */
+export function siteNames({ members }: GroupView, config: GroupConfig): string[] {
+  const inhabited = members.flatMap(({ value }) => (value === null ? [] : [value.site]));
+  return [...new Set([...Object.keys(config.sites), ...inhabited])].toSorted();
+}
+
+function siteListing(config: GroupConfig, site: string, nowMs: number): SiteListing {
+  const settings = siteConfig(config, site);
+  const override = overrideInForce(settings, nowMs);
+  return {
+    site,
+    priority: sitePriority(config, site, nowMs),
+    enabled: settings.enabled,
+    override:
+      override === null
+        ? null
+        : { priority: override.priority, until: override.until, reason: override.reason, by: override.by },
+  };
+}
+
+function nodeListing(view: GroupView, config: GroupConfig, member: Member, nowMs: number): NodeListing {
+  const found = obstacles(member, config, standingFailures(view, config, nowMs), nowMs);
+  return {
+    node: member.node,
+    site: member.value?.site ?? null,
+    roles: rolesOf(view, member),
+    state: stateOf(view, member, found),
+    priority: member.value?.priority ?? null,
+    score: member.value?.score ?? null,
+    seat: member.seat,
+    eligible: found.length === 0,
+    reasons: found.map(({ reason }) => reason),
+  };
+}
+
+function rolesOf(view: GroupView, member: Member): NodeListing['roles'] {
+  const { current } = view;
+  const owns = current?.owner === member.owner;
+  const isElected = electedOrRestored(view).node === member.node;
+  const roles: NodeListing['roles'] = [];
+  if (member.seat === 0) roles.push('elector');
+  if (owns) roles.push('leader');
+  if (isElected && !(owns && current.value?.status === 'READY')) roles.push('candidate');
+  return roles;
+}
+
+function stateOf(view: GroupView, member: Member, found: readonly Obstacle[]): NodeListing['state'] {
+  const { current } = view;
+  const isElected = electedOrRestored(view).node === member.node;
+  if (current?.owner === member.owner) {
+    if (!isElected) return 'RELEASING';
+    return current.value?.status ?? 'PROGRESS';
+  }
+  if (isElected) return 'ELECTED';
+  const has = (...kinds: readonly Obstacle['kind'][]) => found.some(({ kind }) => kinds.includes(kind));
+  if (has('leaving', 'drained')) return 'DRAINING';
+  if (has('unhealthy', 'unreadable')) return 'UNHEALTHY';
+  return has('excluded') ? 'EXCLUDED' : 'STANDBY';
+}

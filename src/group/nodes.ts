@@ -1,0 +1,64 @@
+/** What operators do to single nodes. */
+import { excludes, failureOf } from '../core/eligibility.js';
+import type { GroupConfig } from '../core/group-config.js';
+import { PetrelError } from '../errors.js';
+import type { Request, Scene } from './change.js';
+
+/** Takes a node out: it is not elected until it is taken back. A leader hands over. */
+export function drainNode(node: string, evenUnknown = false): Request {
+  return ({ view, config, byHand }) => {
+    const drained = Object.hasOwn(config.drained, node) ? config.drained[node] : undefined;
+    if (drained !== undefined) {
+      const since = `by ${drained.by} at ${drained.at}: ${drained.reason}`;
+      return { config: null, what: `node ${node} is drained already, ${since}` };
+    }
+    if (!evenUnknown) mustBeRegistered({ view }, node);
+    return {
+      config: { ...config, drained: { ...config.drained, [node]: byHand } },
+      what: `node ${node}: drained`,
+    };
+  };
+}
+
+/** Takes a drained node back. */
+export function undrainNode(node: string): Request {
+  return ({ config }) => {
+    if (!Object.hasOwn(config.drained, node)) return { config: null, what: `node ${node} is not drained` };
+    return { config: { ...config, drained: without(config.drained, node) }, what: `node ${node}: undrained` };
+  };
+}
+
+/** Forgives a node's failed takeovers: it may be elected again at once. */
+export function readmitNode(node: string): Request {
+  return ({ config, elected, nowMs, byHand }) => {
+    const failure = failureOf(elected.failures, node);
+    const isForgiven = config.readmitted[node]?.failedAt === failure?.failedAt;
+    if (failure === null || !excludes(failure, nowMs)) {
+      return { config: null, what: `node ${node} is not excluded` };
+    }
+    if (isForgiven) return { config: null, what: `node ${node} was readmitted already` };
+    const standing = Object.entries(config.readmitted).filter(([other, { failedAt }]) => {
+      return failureOf(elected.failures, other)?.failedAt === failedAt;
+    });
+    const readmitted: GroupConfig['readmitted'] = {
+      ...Object.fromEntries(standing),
+      [node]: { failedAt: failure.failedAt, ...byHand },
+    };
+    return {
+      config: { ...config, readmitted },
+      what: `node ${node}: readmitted, it was excluded until ${failure.until} (${failure.reason})`,
+    };
+  };
+}
+
+function without<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+}
+
+function mustBeRegistered({ view }: Pick<Scene, 'view'>, node: string): void {
+  const known = view.members.map((member) => member.node);
+  if (known.includes(node)) return;
+  throw new PetrelError('REFUSED', `there is no node ${node}`, {
+    reasons: [`node ${node} is not registered; registered are ${known.join(', ') || 'none'}`],
+  });
+}

@@ -1,0 +1,15 @@
+/** Pausing a group: while it is paused, leadership does not move by itself. */
+import type { Request } from './change.js';
+
+export const pauseGroup: Request = ({ config, byHand }) => {
+  const { paused } = config;
+  if (paused !== null) {
+    return { config: null, what: `paused already, by ${paused.by} at ${paused.at}: ${paused.reason}` };
+  }
+  return { config: { ...config, paused: byHand }, what: 'paused' };
+};
+
+export const resumeGroup: Request = ({ config }) => {
+  if (config.paused === null) return { config: null, what: 'the group is not paused' };
+  return { config: { ...config, paused: null }, what: `resumed (paused by ${config.paused.by})` };
+};

@@ -1,0 +1,93 @@
+/** What operators do to sites. */
+import {
+  type GroupConfig,
+  overrideInForce,
+  type SiteConfig,
+  siteConfig,
+  sitePriority,
+} from '../core/group-config.js';
+import { toInstant } from '../core/names.js';
+import { PetrelError } from '../errors.js';
+import type { Request, Scene } from './change.js';
+import { siteNames } from './listing.js';
+
+export interface PriorityRequest {
+  readonly site: string;
+  readonly priority: number;
+  /** How long it holds, in milliseconds of the ensemble's clock; null until it is reset. */
+  readonly forMs: number | null;
+  /** Also for a site that nobody has heard of yet. */
+  readonly evenUnknown?: boolean;
+}
+
+/** Overrides a site's priority, for a time or until it is reset. */
+export function overridePriority({ site, priority, forMs, evenUnknown = false }: PriorityRequest): Request {
+  return (scene) => {
+    mustBeKnownSite(scene, site, evenUnknown);
+    const { config, nowMs, byHand } = scene;
+    const until = forMs === null ? null : toInstant(nowMs + forMs);
+    const now = sitePriority(config, site, nowMs);
+    const length = until === null ? 'until it is reset' : `until ${until}`;
+    return {
+      config: withSite(config, site, { override: { priority, until, ...byHand } }),
+      what: `site ${site}: priority ${now} → ${priority}, ${length}`,
+    };
+  };
+}
+
+/** Ends a site's override. */
+export function resetPriority(site: string): Request {
+  return ({ config, nowMs }) => {
+    const settings = siteConfig(config, site);
+    if (settings.override === null) {
+      return { config: null, what: `site ${site} has no override: its priority is ${settings.priority}` };
+    }
+    const was = overrideInForce(settings, nowMs)?.priority ?? settings.priority;
+    return {
+      config: withSite(config, site, { override: null }),
+      what: `site ${site}: override ended, priority ${was} → ${settings.priority}`,
+    };
+  };
+}
+
+/** No node of a disabled site is elected. */
+export function disableSite(site: string, evenUnknown = false): Request {
+  return (scene) => {
+    mustBeKnownSite(scene, site, evenUnknown);
+    const { enabled, disabled } = siteConfig(scene.config, site);
+    if (!enabled) return { config: null, what: `site ${site} is disabled already${byWhom(disabled)}` };
+    return {
+      config: withSite(scene.config, site, { enabled: false, disabled: scene.byHand }),
+      what: `site ${site}: disabled`,
+    };
+  };
+}
+
+export function enableSite(site: string): Request {
+  return ({ config }) => {
+    if (siteConfig(config, site).enabled) return { config: null, what: `site ${site} is enabled already` };
+    return {
+      config: withSite(config, site, { enabled: true, disabled: null }),
+      what: `site ${site}: enabled`,
+    };
+  };
+}
+
+function withSite(config: GroupConfig, site: string, settings: Partial<SiteConfig>): GroupConfig {
+  return { ...config, sites: { ...config.sites, [site]: { ...siteConfig(config, site), ...settings } } };
+}
+
+/** A misspelt site would be changed without any effect. */
+function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boolean): void {
+  const known = siteNames(view, config);
+  if (evenUnknown || known.includes(site)) return;
+  throw new PetrelError('REFUSED', `there is no site ${site}`, {
+    reasons: [
+      `no node is registered in site ${site}, and it is not configured; known are ${known.join(', ') || 'none'}`,
+    ],
+  });
+}
+
+function byWhom(act: { by: string; at: string; reason: string } | null): string {
+  return act === null ? '' : `, by ${act.by} at ${act.at}: ${act.reason}`;
+}

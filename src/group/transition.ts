@@ -1,0 +1,78 @@
+/** A transition under way, for people: who is waited for, since when, and how long it may take. */
+import { z } from 'zod';
+import { durationMs, formatDuration } from '../core/duration.js';
+import { electedOrRestored } from '../core/electing.js';
+import { obstacles } from '../core/eligibility.js';
+import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import { instantSchema, nameSchema, toInstant } from '../core/names.js';
+import { type Condition, watch } from '../core/watchdog.js';
+import { standingFailures } from './judge.js';
+import type { GroupView } from './view.js';
+
+export const transitionSchema = z.object({
+  term: z.int(),
+  /** releasing: the old leader still holds its claim; claiming: the elected node has not claimed yet;
+   * taking-over: it has, and is not READY. */
+  phase: z.enum(['releasing', 'claiming', 'taking-over']),
+  /** Whom the transition waits for; null where the claim's owner is not known. */
+  node: z.string().nullable(),
+  /** Who is to lead; null when nobody is. */
+  to: nameSchema.nullable(),
+  /** On the ensemble's clock. */
+  since: instantSchema,
+  elapsedMs: z.number(),
+  limitMs: z.number(),
+});
+export type Transition = z.infer<typeof transitionSchema>;
+
+/** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. */
+export function transitionOf(view: GroupView, nowMs: number): Transition | null {
+  const config = view.config.value ?? defaultGroupConfig;
+  const elected = electedOrRestored(view);
+  const condition = watch(view, elected, { ...config, paused: null }, null, 0)?.condition;
+  if (condition === undefined || waitsInPause(view, config, condition, nowMs)) return null;
+  const { phase, limit } = phases[condition.kind];
+  const sinceMs = phase === 'taking-over' ? view.current?.createdAtMs : view.elected.modifiedAtMs;
+  return {
+    term: elected.term,
+    phase,
+    node: condition.node,
+    to: elected.node,
+    since: toInstant(sinceMs ?? nowMs),
+    elapsedMs: Math.max(0, nowMs - (sinceMs ?? nowMs)),
+    limitMs: durationMs(config.timeouts[limit]),
+  };
+}
+
+const phases = {
+  holding: { phase: 'releasing', limit: 'release' },
+  unclaimed: { phase: 'claiming', limit: 'claim' },
+  'taking-over': { phase: 'taking-over', limit: 'takeover' },
+} as const;
+
+/** While paused, a node that must not claim is not waited for, nor replaced. */
+function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {
+  if (config.paused === null || condition.kind !== 'unclaimed') return false;
+  const member = view.members.find(({ node }) => node === condition.node);
+  return (
+    member === undefined || obstacles(member, config, standingFailures(view, config, nowMs), nowMs).length > 0
+  );
+}
+
+/** One line: "b1 is taking over (12 s of 60 s)". */
+export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transition): string {
+  const time = `(${seconds(elapsedMs)} of ${seconds(limitMs)})`;
+  const who = node ?? 'an unknown session';
+  switch (phase) {
+    case 'claiming':
+      return `${who} is elected and has not claimed yet ${time}`;
+    case 'taking-over':
+      return `${who} is taking over ${time}`;
+    case 'releasing':
+      return `${who} is releasing ${time}; ${to === null ? 'nobody is elected' : `${to} waits`}`;
+  }
+}
+
+function seconds(lengthMs: number): string {
+  return lengthMs < 600_000 ? `${Math.floor(lengthMs / 1000)} s` : formatDuration(lengthMs);
+}

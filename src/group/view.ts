@@ -1,0 +1,236 @@
+/**
+ * A group as an operator sees it: everything in one read, most of it pipelined.
+ *
+ * Not promised: one instant. The parts are read one after the other, in the order that makes a node seen READY
+ * also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
+ */
+import type { GroupConfig } from '../core/group-config.js';
+import { type Parsed, parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { parseGroupConfig } from '../core/read-config.js';
+import { parseSeatName, type SeatName, seatsInOrder } from '../core/sequence.js';
+import type { Claim, GroupSnapshot, Member, SessionId, Versioned } from '../core/snapshot.js';
+import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Stat, type Store } from '../ports/store.js';
+
+export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
+
+export interface GroupView extends GroupSnapshot {
+  readonly paths: GroupPaths;
+  readonly members: readonly Member[];
+  /** The elector's first. */
+  readonly seats: readonly Seat[];
+  /** What is wrong in the tree, each at its place. */
+  readonly problems: readonly Problem[];
+  /** The newest change that was read, on the ensemble's clock: the time is this or later. */
+  readonly newestChangeMs: number;
+}
+
+export interface Problem {
+  readonly path: string;
+  /** The node that it concerns, where one is known. */
+  readonly node: string | null;
+  /** One line. */
+  readonly problem: string;
+}
+
+export interface ReadGroupOptions {
+  /** Leave watches on everything that was read, and on what was not there. */
+  readonly watch?: boolean;
+}
+
+interface Content {
+  readonly text: string;
+  readonly stat: Stat;
+}
+
+/** Throws PetrelError INVALID when there is no group at the root, StoreError when the reading fails. */
+export async function readGroup(
+  store: Store,
+  paths: GroupPaths,
+  options: ReadGroupOptions = {},
+): Promise<GroupView> {
+  const content = (path: string) => readContent(store, path, options);
+  const [config, elected, current, seatNames, nodeNames, history] = await Promise.all([
+    content(paths.config),
+    content(paths.elected),
+    content(paths.current),
+    readChildren(store, paths.election, options),
+    readChildren(store, paths.nodes, options),
+    content(paths.history),
+  ]);
+  if (config === null && nodeNames === null) throw noGroup(paths);
+  const seats = readSeats(store, paths, seatNames ?? []);
+  const registrations = readRegistrations(store, paths, nodeNames ?? [], options);
+  const view = {
+    paths,
+    config: versioned(config, parseGroupConfig),
+    elected: versioned(elected, (text) => parseJson(electedSchema, text)),
+    current: current === null ? null : claimOf(current),
+    seats: await seats,
+    members: membersOf(await registrations, await seats),
+    history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
+    self: null,
+    seat: null,
+  };
+  const stats = [config, elected, current, history, ...(await registrations).map(([, entry]) => entry)];
+  return {
+    ...view,
+    problems: problemsOf(view, seatNames ?? []),
+    newestChangeMs: Math.max(0, ...stats.map((entry) => entry?.stat.mtimeMs ?? 0)),
+  };
+}
+
+function noGroup({ root }: GroupPaths): PetrelError {
+  return new PetrelError(
+    'INVALID',
+    `there is no group at ${root}: no agent ever ran there; is it another root (--root, PETREL_ROOT)?`,
+  );
+}
+
+/** Null when there is no such znode; with `watch` its creation is then watched for. */
+async function readContent(store: Store, path: string, options: ReadGroupOptions): Promise<Content | null> {
+  return readOrAbsent(store, path, options, async () => {
+    const { data, stat } = await store.getData(path, options);
+    return { text: data.toString('utf8'), stat };
+  });
+}
+
+async function readChildren(store: Store, path: string, options: ReadGroupOptions): Promise<string[] | null> {
+  return readOrAbsent(store, path, options, async () => (await store.getChildren(path, options)).children);
+}
+
+async function readOrAbsent<T>(
+  store: Store,
+  path: string,
+  { watch = false }: ReadGroupOptions,
+  read: () => Promise<T>,
+): Promise<T | null> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isStoreError(error, 'NO_NODE')) throw error;
+    }
+    if (!watch || (await store.exists(path, { watch })) === null) return null;
+  }
+}
+
+async function readSeats(store: Store, paths: GroupPaths, names: readonly string[]): Promise<Seat[]> {
+  const seats = seatsInOrder(names);
+  const stats = await Promise.all(seats.map(({ name }) => store.exists(paths.seat(name))));
+  return seats.flatMap((seat, index) => {
+    const stat = stats[index] ?? null;
+    return stat === null ? [] : [{ ...seat, owner: stat.ephemeralOwner, version: stat.version }];
+  });
+}
+
+async function readRegistrations(
+  store: Store,
+  paths: GroupPaths,
+  names: readonly string[],
+  options: ReadGroupOptions,
+): Promise<[string, Content][]> {
+  const entries = await Promise.all(
+    names.toSorted().map(async (name): Promise<[string, Content | null]> => {
+      return [name, await readContent(store, paths.node(name), options)];
+    }),
+  );
+  return entries.flatMap(([name, content]): [string, Content][] =>
+    content === null ? [] : [[name, content]],
+  );
+}
+
+function membersOf(registrations: readonly [string, Content][], seats: readonly Seat[]): Member[] {
+  return registrations.map(([node, content]) => {
+    const owner = content.stat.ephemeralOwner;
+    const seat = seats.findIndex((one) => one.owner === owner && one.node === node);
+    return {
+      ...versioned(content, (text) => parseJson(registrationSchema, text)),
+      node,
+      owner,
+      seat: seat === -1 ? null : seat,
+    };
+  });
+}
+
+function claimOf(content: Content): Claim {
+  const { czxid, ephemeralOwner, ctimeMs } = content.stat;
+  return {
+    ...versioned(content, (text) => parseJson(claimSchema, text)),
+    token: czxid,
+    owner: ephemeralOwner,
+    createdAtMs: ctimeMs,
+  };
+}
+
+/** No znode has version -1, so nothing can be written on the strength of one that was absent. */
+const absent = { value: null, problem: 'there is no such znode', version: -1, modifiedAtMs: 0 } as const;
+
+function versioned<T>(content: Content | null, parse: (text: string) => Parsed<T>): Versioned<T> {
+  if (content === null) return absent;
+  return { ...parse(content.text), version: content.stat.version, modifiedAtMs: content.stat.mtimeMs };
+}
+
+function problemsOf(
+  view: Omit<GroupView, 'problems' | 'newestChangeMs'>,
+  seatNames: readonly string[],
+): Problem[] {
+  const { paths, config, elected, current, history, members, seats } = view;
+  const unreadable = (path: string, part: Versioned<unknown> | null, node: string | null = null) =>
+    part === null || part.problem === null
+      ? []
+      : [{ path, node, problem: `cannot be read: ${part.problem}` }];
+  const registered = new Set(members.map(({ owner }) => owner));
+  return [
+    ...unreadable(paths.config, config),
+    ...unreadable(paths.elected, elected),
+    ...unreadable(paths.current, current),
+    ...unreadable(paths.history, history),
+    ...members.flatMap((member) => [
+      ...unreadable(paths.node(member.node), member, member.node),
+      ...sessionless(paths.node(member.node), member),
+    ]),
+    ...seatNames
+      .filter((name) => parseSeatName(name) === null)
+      .map((name) => ({
+        path: paths.seat(name),
+        node: null,
+        problem: 'is no seat: its name does not end in a sequence',
+      })),
+    ...seats.flatMap((seat) => [
+      ...unregistered(paths.seat(seat.name), seat, registered),
+      ...sessionless(paths.seat(seat.name), seat),
+    ]),
+    ...(current === null
+      ? []
+      : unregistered(paths.current, { node: current.value?.node ?? null, owner: current.owner }, registered)),
+  ];
+}
+
+interface Owned {
+  readonly node: string | null;
+  readonly owner: SessionId;
+}
+
+function unregistered(path: string, { node, owner }: Owned, registered: ReadonlySet<SessionId>): Problem[] {
+  if (owner === 0n || registered.has(owner)) return [];
+  return [{ path, node, problem: `its owner, session ${sessionText(owner)}, is not registered` }];
+}
+
+function sessionless(path: string, { node, owner }: Owned): Problem[] {
+  return owner === 0n
+    ? [{ path, node, problem: 'belongs to no session, so it never goes by itself: evict it' }]
+    : [];
+}
+
+export function sessionText(session: SessionId): string {
+  return `0x${session.toString(16)}`;
+}
+
+/** The same group as it would be under another configuration. */
+export function underConfig(view: GroupView, config: GroupConfig): GroupView {
+  const { version, modifiedAtMs } = view.config;
+  return { ...view, config: { value: config, problem: null, version, modifiedAtMs } };
+}

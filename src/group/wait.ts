@@ -1,0 +1,190 @@
+/**
+ * Waiting for what the group makes of a change. Woken by watches; every look is a fresh read.
+ *
+ * Not promised: that the outcome lasts. It is what held at one moment.
+ */
+import { z } from 'zod';
+import { durationMs } from '../core/duration.js';
+import { electedOrRestored } from '../core/electing.js';
+import { defaultGroupConfig } from '../core/group-config.js';
+import { type ClockReading, ensembleNowMs } from '../core/limits.js';
+import { nameSchema } from '../core/names.js';
+import { claimOwner } from '../core/snapshot.js';
+import { type TransitionRecord, transitionRecordSchema } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import type { GroupAccess } from './config-write.js';
+import { follow } from './follow.js';
+import { recordOfTerm } from './history.js';
+import { judge } from './judge.js';
+import { readEnsembleClock } from './time.js';
+import { transitionOf, transitionText } from './transition.js';
+import type { GroupView } from './view.js';
+
+export const outcomeSchema = z.object({
+  /** READY: a leader leads. FAILED: the term ended without. SUPERSEDED: a later term came before this one was
+   * READY. NOBODY: nobody is fit to lead. */
+  state: z.enum(['READY', 'FAILED', 'SUPERSEDED', 'NOBODY']),
+  term: z.int(),
+  /** Who leads, or was to. */
+  node: nameSchema.nullable(),
+  reason: z.string(),
+  /** What the history says of the term, where it says anything. */
+  record: transitionRecordSchema.nullable(),
+});
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+export interface WaitOptions {
+  /** Default: the sum of what the group allows each phase of a transition. */
+  readonly timeoutMs?: number;
+  /** Told what is waited for, whenever that changes: one line. */
+  readonly onProgress?: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** An outcome, or null while there is none. `nowMs`: milliseconds since the epoch, the ensemble's clock. */
+type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
+
+/**
+ * Until `term` is READY, has failed or was superseded.
+ * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
+ */
+export function awaitTerm(access: GroupAccess, term: number, options: WaitOptions = {}): Promise<Outcome> {
+  return awaitGoal(access, `term ${term}`, options, async (view) => {
+    const elected = electedOrRestored(view);
+    if (elected.term < term) return null;
+    if (elected.term === term) return presentTerm(view);
+    return pastTerm(access, view, term);
+  });
+}
+
+/**
+ * Until the group has nothing left to do: whom it would elect leads, or nobody could.
+ * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
+ */
+export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
+  return awaitGoal(access, 'the group', options, async (view, nowMs) => {
+    if (transitionOf(view, nowMs) !== null) return null;
+    const choice = judge(view, nowMs);
+    if (choice.changes || (choice.node === null && choice.recheckInMs !== null)) return null;
+    return presentTerm(view);
+  });
+}
+
+/** What has become of the term that `elected` names. */
+function presentTerm(view: GroupView): Outcome | null {
+  const { current, members } = view;
+  const { node, term, reason } = electedOrRestored(view);
+  if (node === null) return { state: 'NOBODY', term, node, reason, record: null };
+  const leads = current?.value?.status === 'READY' && current.value.term === term;
+  if (!leads || claimOwner(current, members)?.node !== node) return null;
+  return { state: 'READY', term, node, reason, record: null };
+}
+
+async function pastTerm({ store, paths }: GroupAccess, view: GroupView, term: number): Promise<Outcome> {
+  const record = await recordOfTerm(store, paths, term);
+  if (record !== null) return recordedOutcome(record);
+  const { term: present, node, reason } = electedOrRestored(view);
+  const text = `term ${present} came before it was READY: ${node ?? 'nobody'} was elected, ${reason}`;
+  return { state: 'SUPERSEDED', term, node: null, reason: text, record: null };
+}
+
+function recordedOutcome(record: TransitionRecord): Outcome {
+  const { term, node, outcome, error, reason } = record;
+  const state = outcome === 'READY' || outcome === 'NOBODY' ? outcome : 'FAILED';
+  const why = error === null ? reason : `${error.phase} failed: ${error.reason}`;
+  return { state, term, node, reason: why, record };
+}
+
+/** As long as a transition may take, each phase to its own limit. */
+export function defaultWaitMs(view: GroupView): number {
+  const { timeouts } = view.config.value ?? defaultGroupConfig;
+  const phases = [timeouts.release, timeouts.grace, timeouts.claim, timeouts.takeover];
+  return phases.map((limit) => durationMs(limit)).reduce((sum, limit) => sum + limit, spareMs);
+}
+
+/** For the decision, and for a leader's session to end. */
+const spareMs = 15_000;
+
+async function awaitGoal(
+  access: GroupAccess,
+  what: string,
+  { timeoutMs, onProgress = () => {}, signal }: WaitOptions,
+  goal: Goal,
+): Promise<Outcome> {
+  const { store, paths, clock } = access;
+  const over = new AbortController();
+  const stop = () => over.abort();
+  signal?.addEventListener('abort', stop);
+  let cancel = timeoutMs === undefined ? undefined : clock.timer(timeoutMs, stop);
+  let reading: ClockReading | null = null;
+  let seen: Hindrance | null = null;
+  try {
+    for await (const view of follow(store, paths, clock, { everyMs: lookAgainMs, signal: over.signal })) {
+      cancel ??= clock.timer(defaultWaitMs(view), stop);
+      const look: Look | null = await whileInTouch(store, lookAt(access, view, goal, reading));
+      if (look === null) continue;
+      if (look.outcome !== null) return look.outcome;
+      if (seen?.key !== look.hindrance.key) onProgress(look.hindrance.text);
+      seen = look.hindrance;
+      reading = look.reading;
+    }
+  } finally {
+    cancel?.();
+    signal?.removeEventListener('abort', stop);
+  }
+  throw new PetrelError('UNDER_WAY', `${what} is still under way`, {
+    reasons: seen === null ? [] : [seen.text],
+  });
+}
+
+/** Watches wake; this is for what nobody writes, such as time going by. */
+const lookAgainMs = 2000;
+
+interface Hindrance {
+  /** Tells one from the next. */
+  readonly key: string;
+  readonly text: string;
+}
+
+interface Look {
+  readonly reading: ClockReading;
+  readonly outcome: Outcome | null;
+  readonly hindrance: Hindrance;
+}
+
+function lookAt(
+  { store, paths, clock }: GroupAccess,
+  view: GroupView,
+  goal: Goal,
+  known: ClockReading | null,
+) {
+  return async (): Promise<Look> => {
+    const reading = known ?? (await readEnsembleClock(store, paths, clock));
+    const nowMs = ensembleNowMs(reading, clock.monotonicMs());
+    return { reading, outcome: await goal(view, nowMs), hindrance: hindranceOf(view, nowMs) };
+  };
+}
+
+/** What is waited for, as far as one can see. */
+function hindranceOf(view: GroupView, nowMs: number): Hindrance {
+  const transition = transitionOf(view, nowMs);
+  if (transition !== null) {
+    const { term, phase, node } = transition;
+    return { key: `${term} ${phase} ${node}`, text: `term ${term}: ${transitionText(transition)}` };
+  }
+  const { term } = electedOrRestored(view);
+  const elector = view.seats[0]?.node;
+  if (elector === undefined) return { key: 'no elector', text: 'nobody elects: no agent holds a seat' };
+  return { key: `${term} ${elector}`, text: `term ${term}: waiting for the elector, ${elector}, to decide` };
+}
+
+/** Null when the connection broke meanwhile. */
+async function whileInTouch<T>(store: Store, look: () => Promise<T>): Promise<T | null> {
+  try {
+    return await look();
+  } catch (error) {
+    if (isStoreError(error, 'CONNECTION_LOSS', 'TIMEOUT') && store.state !== 'LOST') return null;
+    throw error;
+  }
+}
