@@ -10,7 +10,7 @@ import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { writeDuration } from '../core/duration.js';
 import { errorMessage, PetrelError } from '../errors.js';
-import { agentSettings, type SettingMeta, settingMeta } from './settings.js';
+import { allSettings, type SettingMeta, settingMeta } from './settings.js';
 import { readSettingsFile, type SettingsFile } from './settings-file.js';
 
 export interface SettingSources {
@@ -47,7 +47,7 @@ interface Field {
   readonly meta: SettingMeta;
 }
 
-/** `commonSettings` or `agentSettings`. */
+/** `commonSettings`, or one that extends them. */
 type SettingsSchema<Values> = z.ZodType<Values> & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
 };
@@ -88,7 +88,7 @@ export async function readSettings<Values extends object>(
 /** The strongest value given for each setting, and what is wrong with any. */
 async function gather(fields: readonly Field[], sources: SettingSources) {
   const path = flagTexts(sources.flags, config.flags).at(-1) ?? (sources.env[config.env] || undefined);
-  const knownKeys = fieldsOf(agentSettings).map(({ meta }) => meta.key);
+  const knownKeys = fieldsOf(allSettings).map(({ meta }) => meta.key);
   const file = path === undefined ? noFile : await readSettingsFile(path, knownKeys);
   const problems = [...file.problems];
   const given = new Map<string, Given>();
@@ -238,7 +238,7 @@ function valueText(name: string, value: unknown): string {
 /** Other programs set variables that begin like ours (a Kubernetes service named petrel does), so an unknown one
  * is no error; but one that is nearly ours is likely a slip. */
 function misspeltVariables(env: SettingSources['env']): string[] {
-  const known = [config.env, ...fieldsOf(agentSettings).map(({ meta }) => meta.env)];
+  const known = [config.env, ...fieldsOf(allSettings).map(({ meta }) => meta.env)];
   return Object.keys(env)
     .filter((name) => name.startsWith('PETREL_') && !known.includes(name))
     .flatMap((name) => {

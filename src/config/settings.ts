@@ -257,7 +257,37 @@ export const agentSettings = commonSettings.extend({
   ),
 });
 
+export const outputFormats = ['pretty', 'json', 'yaml', 'tsv'] as const;
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Commands that look at a group, or change it, take these beside the common ones. */
+export const clientSettings = commonSettings.extend({
+  format: setting(z.enum(outputFormats, `one of ${outputFormats.join(', ')}`).prefault('pretty'), {
+    key: 'format',
+    flags: '-f, --format <format>',
+    env: 'PETREL_FORMAT',
+    help: `how to print: ${outputFormats.join(', ')}`,
+  }),
+  connectTimeoutMs: setting(durationInMs({ minMs: 100, maxMs: 3_600_000 }).prefault('5s'), {
+    key: 'connectTimeout',
+    flags: '--connect-timeout <duration>',
+    env: 'PETREL_CONNECT_TIMEOUT',
+    help: 'how long to try to reach ZooKeeper',
+  }),
+  waitTimeoutMs: setting(durationInMs().nullable().prefault(null), {
+    key: 'waitTimeout',
+    flags: '--wait-timeout <duration>',
+    env: 'PETREL_WAIT_TIMEOUT',
+    help: 'how long to wait for an outcome',
+    defaultText: 'what the group allows a transition',
+  }),
+});
+
+/** Whatever a settings file may hold. */
+export const allSettings = agentSettings.extend(clientSettings.shape);
+
 export type CommonSettings = z.output<typeof commonSettings>;
+export type ClientSettings = z.output<typeof clientSettings>;
 export type AgentSettings = z.output<typeof agentSettings>;
 
 function hook(name: string, help: string) {

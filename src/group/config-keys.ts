@@ -2,7 +2,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { nearestOf } from '../config/settings-file.js';
-import { defaultGroupConfig, type GroupConfig, groupConfigSchema } from '../core/group-config.js';
+import { defaultGroupConfig, type GroupConfig, groupConfigSchema, siteConfig } from '../core/group-config.js';
 import { describeIssues } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Request } from './change.js';
@@ -54,21 +54,28 @@ export function configKeys(config: GroupConfig): ConfigKey[] {
 
 const oneSite = groupConfigSchema.parse({ sites: { any: {} } }).sites.any;
 
-export interface ConfigDifference {
-  readonly key: string;
-  /** Undefined where there is none. */
-  readonly from: unknown;
-  readonly to: unknown;
-}
+export const configDifferenceSchema = z.object({
+  key: z.string(),
+  /** Null where there is none, too. */
+  from: z.unknown(),
+  to: z.unknown(),
+});
+export type ConfigDifference = z.infer<typeof configDifferenceSchema>;
 
 /** What differs between two configurations, key by key. */
 export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDifference[] {
-  const before = new Map(flatten(from).map(({ key, value }) => [key, value]));
-  const after = new Map(flatten(to).map(({ key, value }) => [key, value]));
+  const sites = [...Object.keys(from.sites), ...Object.keys(to.sites)];
+  const before = new Map(flatten(withSites(from, sites)).map(({ key, value }) => [key, value]));
+  const after = new Map(flatten(withSites(to, sites)).map(({ key, value }) => [key, value]));
   return [...new Set([...before.keys(), ...after.keys()])]
-    .map((key) => ({ key, from: before.get(key), to: after.get(key) }))
+    .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }))
     .filter((entry) => JSON.stringify(entry.from) !== JSON.stringify(entry.to))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** A site that is not configured is as one with the defaults. */
+function withSites(config: GroupConfig, names: readonly string[]): GroupConfig {
+  return { ...config, sites: Object.fromEntries(names.map((name) => [name, siteConfig(config, name)])) };
 }
 
 interface Leaf {
@@ -76,9 +83,9 @@ interface Leaf {
   readonly value: unknown;
 }
 
-/** An object's leaves under dotted keys; an empty object and a list are leaves. */
+/** An object's leaves under dotted keys. An empty object and a list are leaves, and what somebody did, as a whole. */
 function flatten(value: unknown, key = ''): Leaf[] {
-  const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value) && !('by' in value);
   const entries = isBranch ? Object.entries(value) : [];
   if (entries.length === 0) return key === '' ? [] : [{ key, value }];
   return entries.flatMap(([name, inner]) => flatten(inner, key === '' ? name : `${key}.${name}`));
@@ -116,7 +123,7 @@ export function differenceText({ key, from, to }: ConfigDifference): string {
 }
 
 export function valueText(value: unknown): string {
-  if (value === undefined || value === null) return '-';
+  if (value === null) return '-';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

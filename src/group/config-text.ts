@@ -5,7 +5,8 @@ import { ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import { configProblems } from '../core/read-config.js';
 import { PetrelError } from '../errors.js';
-import type { Author } from './change.js';
+import type { Author, Request } from './change.js';
+import { configDifferences, differenceText } from './config-keys.js';
 import { type GroupAccess, wasWritten, writeConfig } from './config-write.js';
 import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
@@ -26,7 +27,18 @@ function invalid(reasons: readonly string[]): PetrelError {
   return new PetrelError('INVALID', `not a valid configuration: ${message}`, { reasons });
 }
 
+/** Replaces the whole configuration, if it is still at the version that it was edited from. */
+export function replaceBy(config: GroupConfig, version: number): Request {
+  return ({ view, config: present }) => {
+    if (view.config.version !== version) throw changedMeanwhile(view.paths.config, version);
+    const changes = configDifferences(present, config);
+    if (changes.length === 0) return { config: null, what: 'the configuration is as before' };
+    return { config, what: `configuration: ${changes.map(differenceText).join(', ')}` };
+  };
+}
+
 export interface ConfigText {
+  readonly readable: boolean;
   /** As YAML; what is in the tree as it stands where that is no configuration. */
   readonly text: string;
   readonly version: number;
@@ -35,16 +47,17 @@ export interface ConfigText {
 /** Throws PetrelError INVALID when there is no group, StoreError when the reading fails. */
 export async function readConfigText({ store, paths }: GroupAccess): Promise<ConfigText> {
   const { config } = await readGroup(store, paths);
-  if (config.value !== null) return { text: stringify(config.value), version: config.version };
+  if (config.value !== null)
+    return { readable: true, text: stringify(config.value), version: config.version };
   const { data, stat } = await store.getData(paths.config);
-  return { text: data.toString('utf8'), version: stat.version };
+  return { readable: false, text: data.toString('utf8'), version: stat.version };
 }
 
 /**
- * Replaces the whole configuration, if it is still at `version`. Returns the new version.
+ * Puts a configuration in the place of one that cannot be read, if that is still at `version`. Returns the new version.
  * Throws PetrelError CONFLICT when somebody else changed it meanwhile; StoreError.
  */
-export async function replaceConfig(
+export async function repairConfig(
   access: GroupAccess,
   { by, reason }: Author,
   config: GroupConfig,
@@ -52,14 +65,18 @@ export async function replaceConfig(
 ): Promise<number> {
   const reading = await readEnsembleClock(access.store, access.paths, access.clock);
   const at = toInstant(ensembleNowMs(reading, access.clock.monotonicMs()));
-  const record = { kind: 'change', by, what: 'configuration: edited', reason, at } as const;
+  const record = { kind: 'change', by, what: 'configuration: repaired', reason, at } as const;
   const write = { text: JSON.stringify(config), version, record };
   for (let attempt = 0; attempt < 2; attempt++) {
     const result = await writeConfig(access, write);
     if (result === 'written' || (await wasWritten(access, write))) return version + 1;
   }
-  throw new PetrelError(
+  throw changedMeanwhile(access.paths.config, version);
+}
+
+function changedMeanwhile(path: string, version: number): PetrelError {
+  return new PetrelError(
     'CONFLICT',
-    `${access.paths.config} was changed by somebody else since it was read at version ${version}; nothing was written`,
+    `${path} was changed by somebody else since it was read at version ${version}; nothing was written`,
   );
 }

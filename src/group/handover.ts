@@ -55,7 +55,7 @@ export interface FailoverOptions {
 export function failover({ to, evenUnderWay = false }: FailoverOptions): Request {
   return (scene) => {
     const { view, elected, config, byHand } = scene;
-    if (!evenUnderWay) mustBeQuiet(scene);
+    if (!evenUnderWay) mustBeQuiet(scene, ['-y fails over all the same']);
     const known = view.members.map(({ node }) => node);
     if (!known.includes(to)) {
       const registered = known.join(', ') || 'none';
@@ -97,17 +97,20 @@ function targetText(to: Target): string {
 }
 
 /** One transition at a time. */
-function mustBeQuiet({ view, config, elected, nowMs }: Scene): void {
+function mustBeQuiet({ view, config, elected, nowMs }: Scene, hints: readonly string[] = []): void {
   const waiting = activeRequest(config, elected);
   if (waiting !== null) {
     throw new PetrelError('REFUSED', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
-      reasons: [`${requestText(waiting)} is not done yet (petrel switchover --cancel takes it back)`],
+      reasons: [
+        `${requestText(waiting)} is not done yet (petrel switchover --cancel takes it back)`,
+        ...hints,
+      ],
     });
   }
   const transition = transitionOf(view, nowMs);
   if (transition === null) return;
   throw new PetrelError('REFUSED', `transition ${transition.term} in progress by ${elected.by}`, {
-    reasons: [`${transitionText(transition)}: ${elected.reason}`],
+    reasons: [`${transitionText(transition)}: ${elected.reason}`, ...hints],
   });
 }
 

@@ -135,5 +135,6 @@ function gapsOf(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord,
 function lostAtMs({ cause, electedAt, claimedAt, phases }: TransitionRecord): number | null {
   if (cause === 'first') return null;
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return fromInstant(electedAt);
-  return claimedAt === null ? null : fromInstant(claimedAt) - (phases.releaseMs ?? 0);
+  if (claimedAt !== null) return fromInstant(claimedAt) - (phases.releaseMs ?? 0);
+  return phases.releaseMs === null ? null : fromInstant(electedAt);
 }

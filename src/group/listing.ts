@@ -16,7 +16,7 @@ import { claimOwner, type Member } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
 import { judge, standingFailures } from './judge.js';
 import { transitionOf, transitionSchema } from './transition.js';
-import type { GroupView } from './view.js';
+import type { GroupView, Problem } from './view.js';
 
 export const nodeStates = [
   /** Registered, and nothing else to say. */
@@ -106,6 +106,7 @@ export type Listing = z.infer<typeof listingSchema>;
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
   const elected = electedOrRestored(view);
+  const { preferred, problem } = preferredOf(view, nowMs);
   return {
     root: view.paths.root,
     strategy: view.config.value === null ? elected.strategy : config.strategy,
@@ -115,9 +116,10 @@ export function listing(view: GroupView, nowMs: number): Listing {
     leader: leaderOf(view),
     transition: transitionOf(view, nowMs),
     switchover: activeRequest(config, elected),
-    ...preferred(view, nowMs),
+    preferred,
     sites: siteNames(view, config).map((site) => siteListing(config, site, nowMs)),
     nodes: view.members.map((member) => nodeListing(view, config, member, nowMs)),
+    problems: [...view.problems, ...(problem === null ? [] : [problem])],
   };
 }
 
@@ -136,19 +138,20 @@ function leaderOf({ current, members }: GroupView): Listing['leader'] {
 }
 
 /** With the problem, where there is one, that keeps it from being told. */
-function preferred(view: GroupView, nowMs: number): Pick<Listing, 'preferred' | 'problems'> {
-  const problems = [...view.problems];
-  if (view.config.value === null) return { preferred: null, problems };
+function preferredOf(
+  view: GroupView,
+  nowMs: number,
+): { preferred: Listing['preferred']; problem: Problem | null } {
+  if (view.config.value === null) return { preferred: null, problem: null };
   try {
     const { ranking, node, changes, reason } = judge(view, nowMs);
     const present = ranking.find((entry) => entry.node === node);
     const best = ranking[0];
     const isBetter = best !== undefined && present !== undefined && best.grade < present.grade;
-    return { preferred: isBetter && !changes ? { node: best.node, reason } : null, problems };
+    return { preferred: isBetter && !changes ? { node: best.node, reason } : null, problem: null };
   } catch (error) {
     if (!(error instanceof PetrelError)) throw error;
-    problems.push({ path: view.paths.config, node: null, problem: error.message });
-    return { preferred: null, problems };
+    return { preferred: null, problem: { path: view.paths.config, node: null, problem: error.message } };
   }
 }
 

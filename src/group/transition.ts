@@ -73,6 +73,16 @@ export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transiti
   }
 }
 
+/** How things stand, in one line: "Now a1 leads (term 4)". */
+export function presentText(view: GroupView, nowMs: number): string {
+  const transition = transitionOf(view, nowMs);
+  if (transition !== null) return `Now, term ${transition.term}: ${transitionText(transition)}`;
+  const { node, term, reason } = electedOrRestored(view);
+  const isReady = view.current?.value?.status === 'READY';
+  if (node !== null && isReady) return `Now ${node} leads (term ${term})`;
+  return `Now nobody leads (term ${term}): ${reason}`;
+}
+
 function seconds(lengthMs: number): string {
   return lengthMs < 600_000 ? `${Math.floor(lengthMs / 1000)} s` : formatDuration(lengthMs);
 }

@@ -1,0 +1,40 @@
+/** Asking the person at the terminal, where there is one. */
+import { createInterface } from 'node:readline/promises';
+import { PetrelError } from '../errors.js';
+
+export interface Question {
+  /** One line, ending in a question mark. */
+  readonly question: string;
+  /** One line each: what speaks against it. Without a person to ask, these are reasons to refuse; with none, it goes on. */
+  readonly dangers: readonly string[];
+}
+
+/** Throws PetrelError REFUSED when the answer is no, or when there is danger and nobody to ask. */
+export async function makeSure({ question, dangers }: Question, saidYes: boolean): Promise<void> {
+  if (saidYes) return;
+  if (!isPersonThere()) {
+    if (dangers.length === 0) return;
+    throw new PetrelError('REFUSED', 'this wants a person’s yes: -y does it all the same', {
+      reasons: dangers,
+    });
+  }
+  for (const danger of dangers) process.stderr.write(`  ! ${danger}\n`);
+  if (await isYes(question)) return;
+  throw new PetrelError('REFUSED', 'not confirmed; nothing was changed');
+}
+
+export function isPersonThere(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+async function isYes(question: string): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    // The terminal is in raw mode meanwhile: ^C arrives here, not as a signal.
+    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    const answer = await lines.question(`${question} [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
+}

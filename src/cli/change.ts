@@ -1,0 +1,243 @@
+/** Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their outcome. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { Choice } from '../core/elect.js';
+import { electedOrRestored } from '../core/electing.js';
+import { causeSchema, type TransitionRecord } from '../core/znodes.js';
+import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';
+import { configDifferenceSchema, configDifferences, differenceText } from '../group/config-keys.js';
+import { readableConfig } from '../group/judge.js';
+import { readEnsembleClock } from '../group/time.js';
+import { presentText } from '../group/transition.js';
+import { readGroup } from '../group/view.js';
+import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions } from '../group/wait.js';
+import { makeSure } from './ask.js';
+import { exitCodes } from './errors.js';
+import { forTerminal, oneLine, type Printable, print } from './output.js';
+import { type Session, withSession } from './session.js';
+import { styled } from './style.js';
+import { lengthText } from './times.js';
+
+export const changeResultSchema = z.object({
+  /** What was done, or why there was nothing to do. */
+  what: z.string(),
+  changed: z.boolean(),
+  dryRun: z.boolean(),
+  /** Keys of the configuration that were, or would be, written. */
+  changes: z.array(configDifferenceSchema),
+  /** Version of the configuration that holds the change. */
+  configVersion: z.int().nullable(),
+  /** Whom the elector is to choose then; null where that cannot be told. */
+  follows: z
+    .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
+    .nullable(),
+  /** The term to follow; null when no transition is expected. */
+  term: z.int().nullable(),
+  /** Null when it was not waited for, or there is nothing to wait for. */
+  outcome: outcomeSchema.nullable(),
+});
+export type ChangeResult = z.infer<typeof changeResultSchema>;
+
+const optionsSchema = z.object({
+  reason: z.string().optional(),
+  dryRun: z.boolean().default(false),
+  yes: z.boolean().default(false),
+  wait: z.boolean().default(true),
+});
+
+/** The options of every command that changes a group. */
+export function changeOptions(command: Command): Command {
+  return command
+    .option('--reason <text>', 'why, for the history and for whoever looks next')
+    .option('--dry-run', 'show what would be written and what would follow, and change nothing')
+    .option('-y, --yes', 'ask nothing')
+    .option('--no-wait', 'do not wait for the outcome');
+}
+
+export function saidYes(command: Command): boolean {
+  return optionsSchema.parse(command.opts()).yes;
+}
+
+export interface ChangeCommand {
+  readonly request: Request;
+  /** What to ask a person at a terminal in any case; null: only where it is dangerous. */
+  readonly question?: string;
+  /** settled: until nothing is left to do. term: until the next term has an outcome, which must be READY. */
+  readonly until: 'settled' | 'term';
+}
+
+/** Runs a change and prints its result; sets the exit code by the outcome. Throws PetrelError. */
+export async function runChange(command: Command, change: ChangeCommand): Promise<void> {
+  const options = optionsSchema.parse(command.opts());
+  await withSession(command, async (session) => {
+    const { access, settings } = session;
+    const author = session.author(options.reason);
+    if (options.dryRun) {
+      const plan = await planChange(access, author, change.request);
+      print(settings.format, printable(resultOf(plan, { dryRun: true, version: null, outcome: null })));
+      return;
+    }
+    const made = await changeGroup(access, author, change.request, onceConfirmed(change, options.yes));
+    const announced = resultOf(made, { dryRun: false, version: made.version, outcome: null });
+    const { term } = announced;
+    const waits = options.wait && term !== null && announced.follows?.changes === true;
+    if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
+    if (!waits) return;
+    const outcome = await waitFor(session, change.until, term);
+    const result = { ...announced, outcome };
+    if (settings.format === 'pretty') await tellOutcome(session, outcome);
+    else print(settings.format, printable(result));
+    process.exitCode = exitCodeOf(outcome, change.until, announced.follows?.node ?? null);
+  });
+}
+
+/** Asks before the first attempt, and again only if a later one turns out dangerous when the first was not. */
+function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) => Promise<void> {
+  let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
+  return async (plan) => {
+    const dangers = plan.leavesNobody
+      ? [`nobody would lead: ${plan.follows?.reason ?? 'nobody is fit'}`]
+      : [];
+    const level = dangers.length > 0 ? 'danger' : 'harmless';
+    if (confirmed === 'danger' || confirmed === level) return;
+    if (question !== undefined || dangers.length > 0) {
+      for (const line of followsLines(plan.follows === null ? null : choiceOf(plan.follows)))
+        process.stderr.write(`${line}\n`);
+      await makeSure({ question: question ?? `${plan.what}: really?`, dangers }, yes);
+    }
+    confirmed = level;
+  };
+}
+
+interface Result {
+  readonly dryRun: boolean;
+  readonly version: number | null;
+  readonly outcome: Outcome | null;
+}
+
+function resultOf(plan: Plan, { dryRun, version, outcome }: Result): ChangeResult {
+  const { config, what, before } = plan;
+  const follows = config === null ? null : plan.follows;
+  return {
+    what,
+    changed: version !== null,
+    dryRun,
+    changes: config === null ? [] : configDifferences(readableConfig(before), config),
+    configVersion: version,
+    follows: follows === null ? null : choiceOf(follows),
+    term: follows?.changes === true || asksForSwitchover(plan) ? electedOrRestored(before).term + 1 : null,
+    outcome,
+  };
+}
+
+/** Perhaps not now, but the next term will be its doing. */
+function asksForSwitchover({ before, config }: Plan): boolean {
+  return (
+    config !== null && config.switchover !== null && config.switchover !== before.config.value?.switchover
+  );
+}
+
+function choiceOf({ node, changes, cause, reason }: Choice): ChangeResult['follows'] {
+  return { node, changes, cause, reason };
+}
+
+function waitFor(session: Session, until: ChangeCommand['until'], term: number): Promise<Outcome> {
+  const options = waitOptions(session);
+  return until === 'term' ? awaitTerm(session.access, term, options) : awaitSettled(session.access, options);
+}
+
+export function waitOptions({ settings, signal }: Session): WaitOptions {
+  return {
+    signal,
+    ...(settings.waitTimeoutMs === null ? {} : { timeoutMs: settings.waitTimeoutMs }),
+    ...(settings.format === 'pretty' ? { onProgress: tellProgress } : {}),
+  };
+}
+
+function tellProgress(line: string): void {
+  process.stderr.write(`${styled('dim', oneLine(line), process.stderr)}\n`);
+}
+
+/** A switchover must end with the node that was to lead; elsewhere what counts is that all is done. */
+function exitCodeOf(outcome: Outcome, until: ChangeCommand['until'], expected: string | null): number {
+  if (until === 'settled') return exitCodes.done;
+  return outcome.state === 'READY' && outcome.node === expected ? exitCodes.done : exitCodes.failed;
+}
+
+function printable(result: ChangeResult): Printable {
+  return {
+    json: result,
+    rows: [
+      ['what', 'changed', 'config version', 'term', 'outcome', 'node'],
+      [
+        result.what,
+        String(result.changed),
+        String(result.configVersion ?? '-'),
+        String(result.term ?? '-'),
+        result.outcome?.state ?? '-',
+        result.outcome?.node ?? result.follows?.node ?? '-',
+      ],
+    ],
+    pretty: () => pretty(forTerminal(changeResultSchema, result)).join('\n'),
+  };
+}
+
+function pretty({ what, changed, dryRun, changes, configVersion, follows, term }: ChangeResult): string[] {
+  if (changes.length === 0) return [`Nothing to change: ${what}`];
+  const head = dryRun
+    ? [styled('bold', `Would do: ${what}`), ...changes.map((each) => `  ${differenceText(each)}`)]
+    : changed
+      ? [`Done: ${what} (configuration version ${configVersion})`]
+      : [what];
+  const follow = term === null || dryRun ? [] : [`To follow it: petrel wait --term ${term}`];
+  return [...head, ...followsLines(follows), ...follow];
+}
+
+function followsLines(follows: ChangeResult['follows']): string[] {
+  if (follows === null) return [];
+  const who = follows.node ?? 'Nobody';
+  return [
+    follows.changes
+      ? styled('yellow', `${who} is to be elected: ${oneLine(follows.reason)}`)
+      : `${who} stays elected: ${oneLine(follows.reason)}`,
+  ];
+}
+
+/** For people; where it did not go as it should, also how things stand now. */
+export async function tellOutcome({ access }: Session, outcome: Outcome): Promise<void> {
+  process.stdout.write(`${outcomeText(outcome)}\n`);
+  if (outcome.state === 'READY') return;
+  const view = await readGroup(access.store, access.paths);
+  const reading = await readEnsembleClock(access.store, access.paths, access.clock);
+  process.stdout.write(`${oneLine(presentText(view, reading.epochMs))}\n`);
+}
+
+export function outcomeText(outcome: Outcome): string {
+  const { state, term, node, reason, record } = forTerminal(outcomeSchema, outcome);
+  switch (state) {
+    case 'READY':
+      return styled('green', `${node} leads: term ${term} is READY`);
+    case 'NOBODY':
+      return styled('red', `Nobody leads in term ${term}: ${reason}`);
+    case 'SUPERSEDED':
+      return styled('red', `Term ${term} is over: ${reason}`);
+    case 'FAILED':
+      return [
+        styled('red', `Term ${term} failed on ${node ?? 'nobody'}: ${reason}`),
+        ...failureLines(record),
+      ].join('\n');
+  }
+}
+
+/** What is known of a failed hook. */
+export function failureLines(record: TransitionRecord | null): string[] {
+  if (record === null || record.error === null) return [];
+  const { command, exitCode, signal, durationMs, outputTail } = record.error;
+  const how = [
+    ...(command === null ? [] : [`command ${command}`]),
+    ...(exitCode === null ? [] : [`exit code ${exitCode}`]),
+    ...(signal === null ? [] : [`signal ${signal}`]),
+    ...(durationMs === null ? [] : [`after ${lengthText(durationMs)}`]),
+  ];
+  return [...(how.length === 0 ? [] : [`  ${how.join(', ')}`]), ...outputTail.map((line) => `  | ${line}`)];
+}

@@ -1,0 +1,170 @@
+/** `petrel config …`: the group's configuration in ZooKeeper. */
+import { readFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import type { GroupConfig } from '../../core/group-config.js';
+import { errorMessage, PetrelError } from '../../errors.js';
+import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
+import {
+  type ConfigText,
+  parseConfigText,
+  readConfigText,
+  repairConfig,
+  replaceBy,
+} from '../../group/config-text.js';
+import { readableConfig } from '../../group/judge.js';
+import { isPersonThere, makeSure } from '../ask.js';
+import { changeOptions, runChange } from '../change.js';
+import { type Draft, discard, edit, newDraft } from '../editor.js';
+import { oneLine, type Printable, print, table } from '../output.js';
+import { withSession } from '../session.js';
+import { readClientSettings } from '../settings.js';
+import { styled } from '../style.js';
+import { show, watchOption } from '../watch.js';
+
+export function addConfig(program: Command): void {
+  const config = program
+    .command('config')
+    .description('the group’s configuration, which all its agents share');
+  config
+    .command('show')
+    .description('all keys with their values and defaults; as json or yaml, the configuration as it stands')
+    .addOption(watchOption())
+    .action(async (_options, command: Command) => {
+      await show(command, async (view) => printable(readableConfig(view)));
+    });
+  changeOptions(
+    config
+      .command('set')
+      .description('set keys, all at once; a value is written as YAML')
+      .argument('<key>', 'dotted, like timeouts.takeover')
+      .argument('<value>', 'like 90s, manual or "[a1, b1]"')
+      .argument('[more...]', 'more keys and values'),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  petrel config set failback manual
+  petrel config set strategy preference-list strategyOptions.order "[a1, b1]"`,
+    )
+    .action(async (key: string, value: string, more: string[], _options, command: Command) => {
+      await runChange(command, { request: assign(pairs([key, value, ...more])), until: 'settled' });
+    });
+  changeOptions(
+    config.command('reset').description('set keys back to their defaults').argument('<key...>', 'dotted'),
+  ).action(async (keys: string[], _options, command: Command) => {
+    await runChange(command, { request: assign(keys.map((key) => ({ key, text: null }))), until: 'settled' });
+  });
+  changeOptions(config.command('edit').description('edit the whole configuration in $EDITOR')).action(
+    async (_options, command: Command) => {
+      await runEdit(command);
+    },
+  );
+  config
+    .command('validate')
+    .description('check a configuration in a file, or - for stdin, without touching ZooKeeper')
+    .argument('<file>', 'YAML or JSON')
+    .action(async (file: string, _options, command: Command) => {
+      await validate(command, file);
+    });
+}
+
+function pairs(words: readonly string[]): Assignment[] {
+  if (words.length % 2 !== 0) {
+    throw new InvalidArgumentError(`Keys and values come in pairs: ${words.at(-1)} has no value.`);
+  }
+  return words.flatMap((key, at) => (at % 2 === 0 ? [{ key, text: words[at + 1] ?? '' }] : []));
+}
+
+function printable(config: GroupConfig): Printable {
+  const keys = configKeys(config);
+  const cells = keys.map(({ key, value, default: fallback, set }) => {
+    return [key, valueText(value), valueText(fallback), set ? 'yes' : 'no'];
+  });
+  const header = ['key', 'value', 'default', 'set'];
+  return {
+    json: config,
+    rows: [header, ...cells],
+    pretty: () =>
+      table(
+        header,
+        cells.map(([key = '', value = '', fallback = '', set = '']) => {
+          const shown = oneLine(value);
+          return [oneLine(key), set === 'yes' ? styled('bold', shown) : shown, fallback, set];
+        }),
+      ),
+  };
+}
+
+/** The session is not kept while a person thinks. */
+async function runEdit(command: Command): Promise<void> {
+  const before = await withSession(command, ({ access }) => readConfigText(access));
+  const draft = await newDraft(before.text);
+  try {
+    await writeEdited(command, before, await editUntilValid(draft));
+  } catch (error) {
+    process.stderr.write(`petrel: your text is kept in ${draft.path}\n`);
+    throw error;
+  }
+  await discard(draft);
+}
+
+/** Throws PetrelError INVALID when what was written will not do and the person has had enough. */
+async function editUntilValid(draft: Draft): Promise<GroupConfig> {
+  for (;;) {
+    const edited = await edit(draft);
+    try {
+      return parseConfigText(edited.text);
+    } catch (error) {
+      if (!isPersonThere()) throw error;
+      process.stderr.write(`petrel: ${errorMessage(error)}\n`);
+      await makeSure({ question: 'Edit again?', dangers: [] }, false);
+    }
+  }
+}
+
+async function writeEdited(command: Command, before: ConfigText, config: GroupConfig): Promise<void> {
+  if (before.readable) {
+    return runChange(command, { request: replaceBy(config, before.version), until: 'settled' });
+  }
+  await withSession(command, async ({ access, settings, author }) => {
+    const version = await repairConfig(access, author(undefined), config, before.version);
+    print(settings.format, {
+      json: { configVersion: version },
+      rows: [['config version'], [String(version)]],
+      pretty: () => `Done: the configuration is repaired (version ${version})`,
+    });
+  });
+}
+
+export const validationSchema = z.object({ file: z.string(), valid: z.literal(true) });
+
+async function validate(command: Command, file: string): Promise<void> {
+  const { settings } = await readClientSettings(command);
+  const text = await readText(file);
+  parseConfigText(text);
+  const result: z.infer<typeof validationSchema> = { file, valid: true };
+  print(settings.format, {
+    json: result,
+    rows: [
+      ['file', 'valid'],
+      [file, 'true'],
+    ],
+    pretty: () => `${file} is a valid configuration`,
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return file === '-' ? await readStdin() : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new PetrelError('INVALID', `cannot read ${file}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,89 @@
+/** `petrel explain` */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { prepareStrategy } from '../../core/read-config.js';
+import { PetrelError } from '../../errors.js';
+import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
+import { readableConfig } from '../../group/judge.js';
+import type { GroupView } from '../../group/view.js';
+import { forTerminal, type Printable, table } from '../output.js';
+import { styled } from '../style.js';
+import { show, watchOption } from '../watch.js';
+
+const optionsSchema = z.object({
+  without: z.array(z.string()).default([]),
+  withoutSite: z.array(z.string()).default([]),
+  strategy: z.string().optional(),
+});
+
+export function addExplain(program: Command): void {
+  program
+    .command('explain')
+    .description('who would be elected now, rank by rank, and what keeps the others out')
+    .option('--without <node...>', 'as if these nodes were gone')
+    .option('--without-site <site...>', 'as if these sites were gone')
+    .option('--strategy <name>', 'as if this strategy were configured')
+    .addOption(watchOption())
+    .addHelpText('after', '\nExamples:\n  petrel explain\n  petrel explain --without-site a')
+    .action(async (_options, command: Command) => {
+      const { without, withoutSite, strategy } = optionsSchema.parse(command.opts());
+      await show(command, async (view, nowMs) => {
+        const other = strategy === undefined ? {} : { strategy: otherStrategy(view, strategy) };
+        return printable(explain(view, nowMs, { without, withoutSites: withoutSite, ...other }));
+      });
+    });
+}
+
+/** With the options of the group's own strategy where it is the same one, else with its defaults. */
+function otherStrategy(view: GroupView, name: string) {
+  const config = readableConfig(view);
+  const strategyOptions = name === config.strategy ? config.strategyOptions : {};
+  const { strategy, problems } = prepareStrategy({ strategy: name, strategyOptions });
+  if (strategy !== null) return strategy;
+  throw new PetrelError('INVALID', `--strategy: ${problems.join('; ')}`, { reasons: problems });
+}
+
+function printable(explanation: Explanation): Printable {
+  const { ranking, unfit } = explanation;
+  return {
+    json: explanation,
+    rows: [
+      ['rank', 'node', 'site', 'reason'],
+      ...ranking.map(({ rank, node, site, reason }) => [String(rank), node, site, reason]),
+      ...unfit.map(({ node, site, obstacles }) => ['-', node, site ?? '?', obstaclesText(obstacles)]),
+    ],
+    pretty: () => pretty(forTerminal(explanationSchema, explanation)),
+  };
+}
+
+function pretty(explanation: Explanation): string {
+  const { ranking, unfit } = explanation;
+  const ranks = ranking.map(({ rank, node, site, reason }) => [String(rank), node, site, reason]);
+  return [
+    ...headline(explanation),
+    '',
+    ...(ranks.length === 0 ? ['No node is fit to lead.'] : [table(['rank', 'node', 'site', 'why'], ranks)]),
+    ...(unfit.length === 0 ? [] : ['', 'Not fit:']),
+    ...unfit.flatMap(({ node, site, obstacles }) => [
+      `  ${styled('red', node)} (site ${site ?? '?'})`,
+      ...obstacles.map(({ reason }) => `    ${reason}`),
+    ]),
+  ].join('\n');
+}
+
+function headline({ root, strategy, without, elected, choice }: Explanation): string[] {
+  const away = [
+    ...without.nodes.map((node) => `node ${node}`),
+    ...without.sites.map((site) => `site ${site}`),
+  ];
+  const where = `Group ${root}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
+  const who = choice.node ?? 'nobody';
+  const verdict = choice.changes
+    ? `${who} would be elected instead of ${elected.node ?? 'nobody'}`
+    : `${who} stays elected (term ${elected.term})`;
+  return [where, styled('bold', `${verdict}: ${choice.reason}`)];
+}
+
+function obstaclesText(obstacles: readonly { reason: string }[]): string {
+  return obstacles.map(({ reason }) => reason).join('; ');
+}

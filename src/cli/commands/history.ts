@@ -1,0 +1,100 @@
+/** `petrel history` */
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { type History, historySchema, readHistory } from '../../group/history.js';
+import { wholeNumber } from '../arguments.js';
+import { failureLines } from '../change.js';
+import { forTerminal, type Printable, table } from '../output.js';
+import { styled } from '../style.js';
+import { lengthText } from '../times.js';
+import { show, watchOption } from '../watch.js';
+
+const optionsSchema = z.object({ number: z.int() });
+
+export function addHistory(program: Command): void {
+  program
+    .command('history')
+    .description('transitions and changes: who, why, and how long each phase took; the newest last')
+    .addOption(
+      new Option('-n, --number <n>', 'how many records, the newest ones')
+        .argParser(wholeNumber(1, 10_000))
+        .default(20),
+    )
+    .addOption(watchOption())
+    .addHelpText(
+      'after',
+      `
+Columns: RELEASE, the old leader’s release hook; CLAIM, from the decision to the claim, release included; TAKEOVER,
+from the claim to READY; GAP, how long nobody was READY.
+
+Examples:
+  petrel history -n 50
+  petrel history -f json | jq '.records[] | select(.kind == "transition" and .outcome == "FAILED")'`,
+    )
+    .action(async (_options, command: Command) => {
+      const { number } = optionsSchema.parse(command.opts());
+      await show(command, async (_view, _nowMs, { access }) => {
+        return printable(await readHistory(access.store, access.paths, number));
+      });
+    });
+}
+
+type HistoryEntry = History['records'][number];
+
+const header = ['when', 'term', 'what', 'from', 'to', 'release', 'claim', 'takeover', 'gap', 'why'];
+
+function cells(record: HistoryEntry): string[] {
+  if (record.kind === 'change') {
+    const { at, what, by, reason } = record;
+    return [at, '', what, '', '', '', '', '', '', `${by}${reason === null ? '' : `: ${reason}`}`];
+  }
+  const { electedAt, term, outcome, cause, previous, node, phases, leaderlessMs, reason } = record;
+  return [
+    electedAt,
+    String(term),
+    `${outcome} (${cause})`,
+    previous?.node ?? '-',
+    node ?? 'nobody',
+    lengthText(phases.releaseMs),
+    lengthText(phases.claimMs),
+    lengthText(phases.takeoverMs),
+    lengthText(leaderlessMs),
+    reason,
+  ];
+}
+
+function printable(history: History): Printable {
+  return {
+    json: history,
+    rows: [header, ...history.records.map(cells)],
+    pretty: () => pretty(forTerminal(historySchema, history)),
+  };
+}
+
+function pretty({ root, records, gaps, problems }: History): string {
+  if (records.length === 0) return `Nothing has happened in ${root} yet.`;
+  const oldestFirst = records.toReversed();
+  const failed = oldestFirst
+    .filter((record) => record.kind === 'transition')
+    .filter(({ error }) => error !== null);
+  const longest = gaps
+    .filter(({ lengthMs }) => lengthMs !== null)
+    .toSorted((a, b) => (b.lengthMs ?? 0) - (a.lengthMs ?? 0))[0];
+  const open = gaps.find(({ to }) => to === null);
+  return [
+    table(header, oldestFirst.map(cells)),
+    ...failed.flatMap((record) => [
+      '',
+      styled(
+        'red',
+        `Term ${record.term} failed on ${record.node ?? 'nobody'}: ${record.error?.phase}: ${record.error?.reason}`,
+      ),
+      ...failureLines(record),
+    ]),
+    ...(longest === undefined
+      ? []
+      : ['', `Longest time without a leader: ${lengthText(longest.lengthMs)}, from ${longest.from}`]),
+    ...(open === undefined ? [] : [styled('red', `Without a leader since ${open.from}, by these records`)]),
+    ...problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
+  ].join('\n');
+}

@@ -1,0 +1,136 @@
+/** `petrel list` */
+import type { Command } from 'commander';
+import { requestText } from '../../group/handover.js';
+import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';
+import { transitionText } from '../../group/transition.js';
+import { forTerminal, type Printable, table } from '../output.js';
+import { styled } from '../style.js';
+import { agoText, instantText } from '../times.js';
+import { show, watchOption } from '../watch.js';
+
+export function addList(program: Command): void {
+  program
+    .command('list')
+    .alias('status')
+    .description('nodes, sites, roles, states, priorities and scores; and what is going on')
+    .addOption(watchOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  petrel list\n  petrel list -w\n  petrel list -f json | jq .leader.node',
+    )
+    .action(async (_options, command: Command) => {
+      await show(command, async (view, nowMs) => printable(listing(view, nowMs), nowMs));
+    });
+}
+
+const header = ['node', 'site', 'roles', 'state', 'site priority', 'priority', 'score', 'seat', 'eligible'];
+
+function printable(list: Listing, nowMs: number): Printable {
+  const rows = list.nodes.map((node) => [...cells(list, node), node.reasons.join('; ')]);
+  return {
+    json: list,
+    rows: [[...header, 'reasons'], ...rows],
+    pretty: () => pretty(forTerminal(listingSchema, list), nowMs),
+  };
+}
+
+function pretty(list: Listing, nowMs: number): string {
+  const rows = list.nodes.map((node) => styledCells(list, node));
+  const nodes = rows.length === 0 ? 'No node is registered.' : table(header, rows);
+  return [...summary(list, nowMs), '', nodes, ...footer(list, nowMs)].join('\n');
+}
+
+function cells(list: Listing, node: NodeListing): string[] {
+  const site = list.sites.find(({ site: name }) => name === node.site);
+  return [
+    node.node,
+    node.site ?? '?',
+    node.roles.join(','),
+    node.state,
+    site === undefined ? '?' : String(site.priority),
+    String(node.priority ?? '?'),
+    String(node.score ?? '-'),
+    String(node.seat ?? '-'),
+    node.eligible ? 'yes' : 'no',
+  ];
+}
+
+const stateStyles = {
+  READY: 'green',
+  UNHEALTHY: 'red',
+  EXCLUDED: 'red',
+  DRAINING: 'yellow',
+  PROGRESS: 'yellow',
+  ELECTED: 'yellow',
+  RELEASING: 'yellow',
+  STANDBY: 'dim',
+} as const;
+
+/** With colour, and a mark at what the tree's problems are about. */
+function styledCells(list: Listing, node: NodeListing): string[] {
+  const [name = '', site = '', roles = '', state = '', ...rest] = cells(list, node);
+  const isOdd = list.problems.some((problem) => problem.node === node.node);
+  return [isOdd ? `${name} !` : name, site, roles, styled(stateStyles[node.state], state), ...rest];
+}
+
+function summary(list: Listing, nowMs: number): string[] {
+  const { leader, elected } = list;
+  const group = `Group ${list.root}, strategy ${list.strategy}, elector ${list.elector ?? 'none'}`;
+  if (leader?.status === 'READY') {
+    const since = `READY since ${instantText(leader.since, nowMs)}`;
+    const leads = styled('green', `${leader.node ?? '?'} (site ${leader.site ?? '?'}) leads`);
+    return [
+      group,
+      `${leads}: ${since}, term ${leader.term}, fencing token ${leader.fencingToken}`,
+      because(elected),
+    ];
+  }
+  return [group, styled('red', `Nobody leads; term ${elected.term}`), because(elected)];
+}
+
+function because({ node, reason }: Listing['elected']): string {
+  return `${node ?? 'Nobody'} is elected: ${reason}`;
+}
+
+/** What a person should know beside the table. */
+function footer(list: Listing, nowMs: number): string[] {
+  const lines = [
+    ...pausedLines(list, nowMs),
+    ...(list.transition === null
+      ? []
+      : [styled('yellow', `Transition, term ${list.transition.term}: ${transitionText(list.transition)}`)]),
+    ...(list.switchover === null
+      ? []
+      : [styled('yellow', `Waiting: ${requestText(list.switchover)} ${list.switchover.reason}`)]),
+    ...siteLines(list, nowMs),
+    ...(list.preferred === null
+      ? []
+      : [`Preferred leader available: ${list.preferred.node} (${list.preferred.reason})`]),
+    ...list.nodes
+      .filter(({ eligible }) => !eligible)
+      .map(({ node, reasons }) => `Not eligible: ${node}: ${reasons.join(', ')}`),
+    ...list.problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
+  ];
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function pausedLines({ paused }: Listing, nowMs: number): string[] {
+  if (paused === null) return [];
+  const text = `Paused by ${paused.by}, ${agoText(paused.at, nowMs)} (${paused.at}): ${paused.reason}`;
+  return [styled('yellow', `${text}. Leadership does not move by itself until petrel resume`)];
+}
+
+function siteLines({ sites }: Listing, nowMs: number): string[] {
+  return sites.flatMap(({ site, enabled, override }) => [
+    ...(enabled ? [] : [styled('yellow', `Site ${site} is disabled`)]),
+    ...(override === null
+      ? []
+      : [
+          `Override: site ${site} has priority ${override.priority} ${
+            override.until === null
+              ? 'until petrel site reset'
+              : `until ${instantText(override.until, nowMs)}`
+          }, by ${override.by}: ${override.reason}`,
+        ]),
+  ]);
+}

@@ -1,0 +1,21 @@
+/** `petrel pause`, `petrel resume` */
+import type { Command } from 'commander';
+import { pauseGroup, resumeGroup } from '../../group/pause.js';
+import { changeOptions, runChange } from '../change.js';
+
+export function addPause(program: Command): void {
+  changeOptions(
+    program
+      .command('pause')
+      .description('no automatic transition until petrel resume, whatever restarts meanwhile'),
+  )
+    .addHelpText('after', '\nExample:\n  petrel pause --reason "network maintenance"')
+    .action(async (_options, command: Command) => {
+      await runChange(command, { request: pauseGroup, until: 'settled' });
+    });
+  changeOptions(program.command('resume').description('end a pause')).action(
+    async (_options, command: Command) => {
+      await runChange(command, { request: resumeGroup, until: 'settled' });
+    },
+  );
+}

@@ -1,0 +1,111 @@
+/** `petrel site …`: maintenance of a site, all nodes of it at once. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../core/group-config.js';
+import { listing, siteListingSchema } from '../../group/listing.js';
+import { disableSite, enableSite, overridePriority, resetPriority } from '../../group/sites.js';
+import type { GroupView } from '../../group/view.js';
+import { duration, name, wholeNumber } from '../arguments.js';
+import { changeOptions, runChange, saidYes } from '../change.js';
+import { forTerminal, type Printable, table } from '../output.js';
+import { instantText } from '../times.js';
+import { show, watchOption } from '../watch.js';
+
+export const siteListSchema = z.object({
+  root: z.string(),
+  sites: z.array(
+    siteListingSchema.extend({
+      /** Without the override. */
+      configuredPriority: z.int(),
+      nodes: z.array(z.string()),
+    }),
+  ),
+});
+type SiteList = z.infer<typeof siteListSchema>;
+
+const prioritySchema = z.object({ for: z.number().optional() });
+
+export function addSite(program: Command): void {
+  const site = program.command('site').description('maintenance of a site: all nodes of it at once');
+  site
+    .command('list')
+    .description('sites, their priorities and nodes')
+    .addOption(watchOption())
+    .action(async (_options, command: Command) => {
+      await show(command, async (view, nowMs) => printable(siteList(view, nowMs), nowMs));
+    });
+  changeOptions(
+    site
+      .command('priority')
+      .description('override a site’s priority, for a time or until it is reset; 0 never leads')
+      .argument('<site>', 'name of the site', name)
+      .argument('<n>', 'the priority, 0 to 1000000', wholeNumber(0, 1_000_000))
+      .option('--for <duration>', 'how long it holds, like 2h; default: until petrel site reset', duration),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  petrel site priority a 0 --for 2h --reason "switch replacement"\n  petrel site priority a 0 --dry-run',
+    )
+    .action(async (siteName: string, priority: number, _options, command: Command) => {
+      const forMs = prioritySchema.parse(command.opts()).for ?? null;
+      const evenUnknown = saidYes(command);
+      await runChange(command, {
+        request: overridePriority({ site: siteName, priority, forMs, evenUnknown }),
+        until: 'settled',
+      });
+    });
+  addSiteChange(site, 'reset', 'end a site’s priority override', resetPriority);
+  addSiteChange(site, 'disable', 'let no node of a site lead', disableSite);
+  addSiteChange(site, 'enable', 'let the nodes of a disabled site lead again', enableSite);
+}
+
+function addSiteChange(
+  parent: Command,
+  verb: string,
+  description: string,
+  request: (site: string, evenUnknown: boolean) => ReturnType<typeof resetPriority>,
+): void {
+  changeOptions(
+    parent.command(verb).description(description).argument('<site>', 'name of the site', name),
+  ).action(async (site: string, _options, command: Command) => {
+    await runChange(command, { request: request(site, saidYes(command)), until: 'settled' });
+  });
+}
+
+function siteList(view: GroupView, nowMs: number): SiteList {
+  const config: GroupConfig = view.config.value ?? defaultGroupConfig;
+  const { root, sites, nodes } = listing(view, nowMs);
+  return {
+    root,
+    sites: sites.map((entry) => ({
+      ...entry,
+      configuredPriority: siteConfig(config, entry.site).priority,
+      nodes: nodes.filter(({ site }) => site === entry.site).map(({ node }) => node),
+    })),
+  };
+}
+
+function printable(list: SiteList, nowMs: number): Printable {
+  const header = ['site', 'priority', 'configured', 'enabled', 'nodes', 'override'];
+  const cells = (sites: SiteList['sites']) =>
+    sites.map((site) => [
+      site.site,
+      String(site.priority),
+      String(site.configuredPriority),
+      site.enabled ? 'yes' : 'no',
+      site.nodes.join(',') || '-',
+      overrideText(site, nowMs),
+    ]);
+  return {
+    json: list,
+    rows: [header, ...cells(list.sites)],
+    pretty: () => table(header, cells(forTerminal(siteListSchema, list).sites)),
+  };
+}
+
+function overrideText({ override }: SiteList['sites'][number], nowMs: number): string {
+  if (override === null) return '-';
+  const { priority, until, by, reason } = override;
+  const end = until === null ? 'until it is reset' : `until ${instantText(until, nowMs)}`;
+  return `${priority} ${end}, by ${by}: ${reason}`;
+}

@@ -1,0 +1,75 @@
+/** `petrel switchover`, `petrel failover` */
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { cancelSwitchover, failover, switchover, type Target } from '../../group/handover.js';
+import { name, pointInTime } from '../arguments.js';
+import { changeOptions, runChange, saidYes } from '../change.js';
+
+const switchoverSchema = z.object({
+  to: z.string().optional(),
+  toSite: z.string().optional(),
+  at: z.custom<(nowMs: number) => number>((value) => typeof value === 'function').optional(),
+  cancel: z.boolean().default(false),
+});
+
+export function addSwitchover(program: Command): void {
+  changeOptions(
+    program
+      .command('switchover')
+      .description('hand leadership over, planned and graceful; refused if the target is not fit')
+      .addOption(new Option('--to <node>', 'who is to lead; default: the best other node').argParser(name))
+      .addOption(new Option('--to-site <site>', 'the best node of this site').argParser(name).conflicts('to'))
+      .addOption(
+        new Option(
+          '--at <time>',
+          'not before then: an instant with its zone, or how long from now',
+        ).argParser(pointInTime),
+      )
+      .addOption(
+        new Option('--cancel', 'take back a switchover that has not happened yet').conflicts([
+          'to',
+          'toSite',
+          'at',
+        ]),
+      ),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  petrel switchover --to b1 --reason "kernel update"
+  petrel switchover --to-site b --at 2026-01-31T02:00:00Z
+  petrel switchover --at 30m`,
+    )
+    .action(async (_options, command: Command) => {
+      const { to, toSite, at, cancel } = switchoverSchema.parse(command.opts());
+      if (cancel) return runChange(command, { request: cancelSwitchover, until: 'settled' });
+      await runChange(command, {
+        request: switchover({ to: target(to, toSite), notBeforeMs: at ?? null }),
+        question: 'Switch over?',
+        until: 'term',
+      });
+    });
+  changeOptions(
+    program
+      .command('failover')
+      .description('force leadership onto a node: fitness is not asked for, fencing is never skipped')
+      .requiredOption('--to <node>', 'who is to lead', name),
+  )
+    .addHelpText('after', '\nExample:\n  petrel failover --to b1 --reason "site a is on fire"')
+    .action(async (_options, command: Command) => {
+      const { to } = failoverSchema.parse(command.opts());
+      await runChange(command, {
+        request: failover({ to, evenUnderWay: saidYes(command) }),
+        question: `Fail over to ${to}, fit or not?`,
+        until: 'term',
+      });
+    });
+}
+
+const failoverSchema = z.object({ to: z.string() });
+
+function target(to: string | undefined, toSite: string | undefined): Target {
+  if (to !== undefined) return { node: to };
+  return toSite === undefined ? 'best-other' : { site: toSite };
+}

@@ -1,0 +1,40 @@
+/** `petrel wait` */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { awaitTerm, type Outcome } from '../../group/wait.js';
+import { wholeNumber } from '../arguments.js';
+import { outcomeText, tellOutcome, waitOptions } from '../change.js';
+import { exitCodes } from '../errors.js';
+import { type Printable, print } from '../output.js';
+import { withSession } from '../session.js';
+
+const optionsSchema = z.object({ term: z.int() });
+
+export function addWait(program: Command): void {
+  program
+    .command('wait')
+    .description('wait until a term is READY (exit code 0) or has failed (1); 6: it is still under way')
+    .requiredOption('--term <n>', 'the term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .addHelpText('after', '\nExample:\n  petrel wait --term 4 --wait-timeout 2m')
+    .action(async (_options, command: Command) => {
+      const { term } = optionsSchema.parse(command.opts());
+      await withSession(command, async (session) => {
+        const outcome = await awaitTerm(session.access, term, waitOptions(session));
+        if (session.settings.format === 'pretty') await tellOutcome(session, outcome);
+        else print(session.settings.format, printable(outcome));
+        process.exitCode = outcome.state === 'READY' ? exitCodes.done : exitCodes.failed;
+      });
+    });
+}
+
+function printable(outcome: Outcome): Printable {
+  const { term, state, node, reason } = outcome;
+  return {
+    json: outcome,
+    rows: [
+      ['term', 'state', 'node', 'reason'],
+      [String(term), state, node ?? '-', reason],
+    ],
+    pretty: () => outcomeText(outcome),
+  };
+}

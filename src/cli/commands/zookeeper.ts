@@ -1,0 +1,43 @@
+/** `petrel zookeeper`: the embedded development server alone. */
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { startDevelopmentServer } from '../../embedded/server.js';
+import { createLogger } from '../../log.js';
+import { wholeNumber } from '../arguments.js';
+import { print } from '../output.js';
+import { readClientSettings } from '../settings.js';
+
+const optionsSchema = z.object({ port: z.int(), host: z.string() });
+
+export const serverSchema = z.object({ connectString: z.string() });
+
+export function addZooKeeper(program: Command): void {
+  program
+    .command('zookeeper')
+    .description('a ZooKeeper for development and tests, in memory: all is lost when it ends')
+    .addOption(new Option('--port <n>', '0: any free one').argParser(wholeNumber(0, 65_535)).default(2181))
+    .option('--host <address>', 'address to listen on; there is no access control', '127.0.0.1')
+    .action(async (_options, command: Command) => {
+      const { port, host } = optionsSchema.parse(command.opts());
+      const { settings, logLevel } = await readClientSettings(command);
+      const logger = createLogger({ level: logLevel, format: settings.logFormat });
+      const end = told();
+      await using server = await startDevelopmentServer({ port, host, logger });
+      const { connectString } = server;
+      const result: z.infer<typeof serverSchema> = { connectString };
+      print(settings.format, {
+        json: result,
+        rows: [['connect string'], [connectString]],
+        pretty: () =>
+          `ZooKeeper for development listens on ${connectString}; ^C ends it, and all that it holds`,
+      });
+      await end;
+    });
+}
+
+/** Resolves on SIGINT and SIGTERM. */
+function told(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve());
+  });
+}

@@ -1,0 +1,41 @@
+/** Letting a person edit a text in the editor of their choice. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PetrelError } from '../errors.js';
+
+export interface Draft {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A file, readable to its owner alone, for a text that is to be edited. */
+export async function newDraft(text: string): Promise<Draft> {
+  const path = join(await mkdtemp(join(tmpdir(), 'petrel-')), 'config.yaml');
+  await writeFile(path, text, { mode: 0o600 });
+  return { path, text };
+}
+
+/** Opens the file in $VISUAL, $EDITOR or vi, and returns what it holds when that has ended. Throws PetrelError FAILED. */
+export async function edit({ path }: Draft): Promise<Draft> {
+  const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
+  const ignore = () => {};
+  // ^C in the editor is the editor's.
+  process.on('SIGINT', ignore);
+  try {
+    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit' });
+    const [code] = await once(child, 'exit');
+    if (code !== 0) {
+      throw new PetrelError('FAILED', `the editor, ${editor}, ended with ${code}; the text is in ${path}`);
+    }
+  } finally {
+    process.off('SIGINT', ignore);
+  }
+  return { path, text: await readFile(path, 'utf8') };
+}
+
+export async function discard({ path }: Draft): Promise<void> {
+  await rm(dirname(path), { recursive: true, force: true });
+}

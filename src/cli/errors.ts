@@ -1,0 +1,93 @@
+/** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
+import { CommanderError } from 'commander';
+import { z } from 'zod';
+import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
+import { isStoreError, type StoreError } from '../ports/store.js';
+import { styled } from './style.js';
+
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  /** Wrong usage or configuration; nothing was tried. */
+  usage: 2,
+  /** ZooKeeper is out of reach. */
+  unreachable: 3,
+  forbidden: 4,
+  /** Refused, with reasons; nothing was changed. */
+  refused: 5,
+  /** Still under way when the wait ended. */
+  underWay: 6,
+  leadershipLost: 7,
+  interrupted: 130,
+} as const;
+
+const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
+  INVALID: exitCodes.usage,
+  UNREACHABLE: exitCodes.unreachable,
+  FORBIDDEN: exitCodes.forbidden,
+  REFUSED: exitCodes.refused,
+  CONFLICT: exitCodes.refused,
+  DUPLICATE_NODE: exitCodes.failed,
+  UNDER_WAY: exitCodes.underWay,
+  LEADERSHIP_LOST: exitCodes.leadershipLost,
+  FAILED: exitCodes.failed,
+};
+
+/** With `-f json` an error is one line of this on stderr. */
+export const errorSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), reasons: z.array(z.string()) }),
+});
+
+/** The user pressed ^C, or the process was told to stop. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return exitCodes.usage;
+  if (error instanceof Interrupted) return exitCodes.interrupted;
+  return codeOf[toPetrelError(error).code];
+}
+
+/** Writes what went wrong to stderr. */
+export function reportError(error: unknown, format: unknown): void {
+  const { code, message, reasons } = describeError(error);
+  if (format === 'json') {
+    process.stderr.write(`${JSON.stringify({ error: { code, message, reasons } })}\n`);
+    return;
+  }
+  const listed = reasons.filter((reason) => !message.includes(reason));
+  const lines = [
+    `${styled('red', 'petrel:', process.stderr)} ${message}`,
+    ...listed.map((reason) => `  - ${reason}`),
+  ];
+  process.stderr.write(`${lines.join('\n')}\n`);
+}
+
+type Described = z.infer<typeof errorSchema>['error'];
+
+function describeError(error: unknown): Described {
+  if (error instanceof Interrupted) return { code: 'INTERRUPTED', message: error.message, reasons: [] };
+  if (error instanceof CommanderError) {
+    return { code: 'INVALID', message: error.message.replace(/^error: /, ''), reasons: [] };
+  }
+  const { code, message, reasons } = toPetrelError(error);
+  return { code, message, reasons: [...reasons] };
+}
+
+function toPetrelError(error: unknown): PetrelError {
+  if (error instanceof PetrelError) return error;
+  if (isStoreError(error)) return fromStore(error);
+  return new PetrelError('FAILED', errorMessage(error), { cause: error });
+}
+
+function fromStore(error: StoreError): PetrelError {
+  if (isStoreError(error, 'NO_AUTH', 'AUTH_FAILED', 'INVALID_ACL', 'SESSION_CLOSED_REQUIRE_SASL_AUTH')) {
+    const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth or PETREL_AUTH`;
+    return new PetrelError('FORBIDDEN', message, { cause: error });
+  }
+  if (error.outcomeUnknown) {
+    return new PetrelError('UNREACHABLE', `lost touch with ZooKeeper: ${error.message}`, { cause: error });
+  }
+  return new PetrelError('FAILED', error.message, { cause: error });
+}

@@ -1,0 +1,42 @@
+/** The command line as a whole: its commands and the options that all of them take. */
+import { Command } from 'commander';
+import { settingOptions } from '../config/read-settings.js';
+import { clientSettings } from '../config/settings.js';
+import { version } from '../version.js';
+import { addConfig } from './commands/config.js';
+import { addExplain } from './commands/explain.js';
+import { addHistory } from './commands/history.js';
+import { addList } from './commands/list.js';
+import { addNode } from './commands/node.js';
+import { addPause } from './commands/pause.js';
+import { addSite } from './commands/site.js';
+import { addSwitchover } from './commands/switchover.js';
+import { addWait } from './commands/wait.js';
+import { addZooKeeper } from './commands/zookeeper.js';
+
+/** In the order of the help. */
+const families = [
+  addList,
+  addExplain,
+  addSite,
+  addNode,
+  addSwitchover,
+  addPause,
+  addConfig,
+  addHistory,
+  addWait,
+  addZooKeeper,
+];
+
+/** Throws CommanderError instead of exiting, and leaves it to the caller to say why. */
+export function createProgram(): Command {
+  const program = new Command('petrel')
+    .description('Leader election and planned handover for services that must have exactly one active node')
+    .version(version, '-V, --version')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: () => {} })
+    .exitOverride();
+  for (const option of settingOptions(clientSettings)) program.addOption(option);
+  for (const add of families) add(program);
+  return program;
+}

@@ -1,0 +1,84 @@
+/** A command's time in touch with ZooKeeper: opened, used, closed, whatever happens. */
+import type { Command } from 'commander';
+import type { ClientSettings } from '../config/settings.js';
+import { groupPaths } from '../core/paths.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { Author } from '../group/change.js';
+import type { GroupAccess } from '../group/config-write.js';
+import { createLogger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import { openStore, serverText } from '../zookeeper/index.js';
+import { Interrupted } from './errors.js';
+import { type ClientContext, readClientSettings, storeAccess, whoAmI } from './settings.js';
+
+export interface Session {
+  readonly settings: ClientSettings;
+  readonly access: GroupAccess;
+  /** Fires on ^C and SIGTERM. */
+  readonly signal: AbortSignal;
+  author(reason: string | undefined): Author;
+}
+
+const sessionTimeoutMs = 10_000;
+const closeTimeoutMs = 500;
+
+/**
+ * Runs `work` in touch with ZooKeeper. Throws PetrelError UNREACHABLE when no server answers in time, Interrupted
+ * on ^C, and what `work` throws.
+ */
+export async function withSession<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
+  const context = await readClientSettings(command);
+  const { settings } = context;
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const store = await open(context);
+  try {
+    const { signal } = interruption;
+    return await unlessInterrupted(signal, async () => {
+      await connect(store, settings, signal);
+      const access = { store, paths: groupPaths(settings.root), clock: systemClock };
+      return work({
+        settings,
+        access,
+        signal,
+        author: (reason) => ({ by: whoAmI(), reason: reason ?? null }),
+      });
+    });
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await store.close({ timeoutMs: closeTimeoutMs });
+  }
+}
+
+async function open({ settings, logLevel }: ClientContext): Promise<Store> {
+  const access = await storeAccess(settings);
+  const logger = createLogger({ level: logLevel, format: settings.logFormat });
+  return openStore({ ...access, sessionTimeoutMs, callTimeoutMs: settings.connectTimeoutMs, logger });
+}
+
+async function connect(store: Store, settings: ClientSettings, signal: AbortSignal): Promise<void> {
+  const timeoutMs = settings.connectTimeoutMs;
+  try {
+    await store.connected({ timeoutMs, signal });
+    // What others committed before is seen from here on.
+    await store.sync('/', { timeoutMs, signal });
+  } catch (error) {
+    if (!isStoreError(error) || !error.outcomeUnknown) throw error;
+    const { servers } = await storeAccess(settings);
+    const tried = servers.servers.map(serverText).join(', ');
+    throw new PetrelError(
+      'UNREACHABLE',
+      `ZooKeeper is out of reach at ${tried} (--zookeeper, PETREL_ZOOKEEPER): ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+function unlessInterrupted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Interrupted('interrupted')));
+    work().then(resolve, reject);
+  });
+}

@@ -1,0 +1,21 @@
+/** Times as people read them, next to the instants that they can compare. */
+import { formatDuration } from '../core/duration.js';
+import { fromInstant } from '../core/names.js';
+
+/** "2026-01-01T00:00:00.000Z, 5m ago" or "…, in 2h". */
+export function instantText(instant: string, nowMs: number): string {
+  return `${instant}, ${agoText(instant, nowMs)}`;
+}
+
+export function agoText(instant: string, nowMs: number): string {
+  const aheadMs = fromInstant(instant) - nowMs;
+  return aheadMs > 0 ? `in ${formatDuration(aheadMs)}` : `${formatDuration(-aheadMs)} ago`;
+}
+
+/** "-" where there is no length. */
+export function lengthText(lengthMs: number | null): string {
+  if (lengthMs === null) return '-';
+  return lengthMs < 10_000
+    ? `${(lengthMs / 1000).toFixed(lengthMs < 1000 ? 3 : 1)}s`
+    : formatDuration(lengthMs);
+}

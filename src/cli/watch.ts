@@ -1,0 +1,98 @@
+/** `--watch`: what a command prints, again and again: on every change, and every so often. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { type ClockReading, ensembleNowMs } from '../core/limits.js';
+import { PetrelError } from '../errors.js';
+import { follow } from '../group/follow.js';
+import { readOrEstimateClock } from '../group/time.js';
+import { type GroupView, readGroup } from '../group/view.js';
+import { isStoreError } from '../ports/store.js';
+import { Interrupted, reportError } from './errors.js';
+import { type Printable, print, printLine } from './output.js';
+import { type Session, withSession } from './session.js';
+import { styled } from './style.js';
+
+/** Makes something to print of a group as it is. `nowMs`: milliseconds since the epoch, the ensemble's clock. */
+export type Draw = (view: GroupView, nowMs: number, session: Session) => Promise<Printable>;
+
+const defaultSeconds = 2;
+/** The clock is read anew this often: reading it is a write. */
+const clockAgeMs = 60_000;
+
+export function watchOption(): Option {
+  return new Option(
+    '-w, --watch [seconds]',
+    `print again on every change, and every so many seconds (default: ${defaultSeconds})`,
+  ).argParser(positiveSeconds);
+}
+
+function positiveSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isFinite(seconds) && seconds >= 0.1 && seconds <= 86_400) return seconds;
+  throw new InvalidArgumentError('It is a number of seconds, 0.1 to 86400.');
+}
+
+const watchSchema = z.object({ watch: z.union([z.number(), z.literal(true)]).optional() });
+
+/** Prints once, or with `--watch` until ^C. */
+export async function show(command: Command, draw: Draw): Promise<void> {
+  const { watch } = watchSchema.parse(command.opts());
+  if (watch === undefined) return withSession(command, (session) => showOnce(session, draw));
+  const everyMs = (watch === true ? defaultSeconds : watch) * 1000;
+  let shown = false;
+  for (;;) {
+    try {
+      await withSession(command, (session) =>
+        showOnChange(session, everyMs, async (view, nowMs) => {
+          const result = await draw(view, nowMs, session);
+          shown = true;
+          return result;
+        }),
+      );
+    } catch (error) {
+      if (error instanceof Interrupted) return;
+      if (!shown || !isOutOfReach(error)) throw error;
+      reportError(error, null);
+    }
+  }
+}
+
+async function showOnce(session: Session, draw: Draw): Promise<void> {
+  const { store, paths, clock } = session.access;
+  const view = await readGroup(store, paths);
+  const reading = await readOrEstimateClock(store, view, clock);
+  print(session.settings.format, await draw(view, ensembleNowMs(reading, clock.monotonicMs()), session));
+}
+
+async function showOnChange(session: Session, everyMs: number, draw: Draw): Promise<void> {
+  const { store, paths, clock } = session.access;
+  const { format } = session.settings;
+  const unlisten = store.onState((state) => {
+    if (state === 'SUSPENDED') process.stderr.write('petrel: lost touch with ZooKeeper, trying again\n');
+  });
+  let reading: ClockReading | null = null;
+  try {
+    for await (const view of follow(store, paths, clock, { everyMs, signal: session.signal })) {
+      if (reading === null || clock.monotonicMs() - reading.atMs > clockAgeMs) {
+        reading = await readOrEstimateClock(store, view, clock);
+      }
+      const result = await draw(view, ensembleNowMs(reading, clock.monotonicMs()), session);
+      if (process.stdout.isTTY && format === 'pretty') redraw(result, everyMs);
+      else printLine(format, result);
+    }
+  } finally {
+    unlisten();
+  }
+}
+
+const clearScreen = '\u001B[H\u001B[2J';
+
+function redraw(result: Printable, everyMs: number): void {
+  const note = styled('dim', `on every change and every ${everyMs / 1000} s; ^C ends`);
+  process.stdout.write(`${clearScreen}${note}\n\n${result.pretty()}\n`);
+}
+
+function isOutOfReach(error: unknown): boolean {
+  if (error instanceof PetrelError) return error.code === 'UNREACHABLE';
+  return isStoreError(error) && error.outcomeUnknown;
+}

@@ -1,0 +1,131 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { errorSchema } from '../../src/cli/errors.js';
+import { listingSchema } from '../../src/group/listing.js';
+import { newGroup, type TestGroup } from '../support/group.js';
+import { petrel, type Ran } from '../support/petrel.js';
+import { freePorts } from '../support/ports.js';
+
+let group: TestGroup;
+beforeAll(async () => {
+  group = await newGroup();
+  await group.node('a1');
+  await group.node('b1', { health: { ok: false, reason: 'disk \u001b[31mfull\nreally' } });
+  await group.lead('a1', 3);
+});
+afterAll(() => group[Symbol.asyncDispose]());
+
+function run(...args: string[]): Promise<Ran> {
+  return petrel(args, { env: { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root } });
+}
+
+describe('petrel list', () => {
+  it('prints a table that keeps to its lines, whatever the tree holds', async () => {
+    const { code, stdout, stderr } = await run('list');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^a1 +a +elector,leader +READY +100 +100 +- +0 +yes$/m);
+    expect(stdout).toMatch(/^b1 +b +UNHEALTHY +100 +100 +- +1 +no$/m);
+    expect(stdout).toContain('Not eligible: b1: it is unhealthy: disk  [31mfull really\n');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('prints json, yaml and tsv', async () => {
+    const json = await run('list', '-f', 'json');
+    const list = listingSchema.parse(JSON.parse(json.stdout));
+    expect(list).toMatchObject({ root: group.root, elector: 'a1', leader: { node: 'a1', term: 3 } });
+    expect(parse((await run('-f', 'yaml', 'list')).stdout)).toEqual(JSON.parse(json.stdout));
+    const rows = (await run('list', '--format', 'tsv')).stdout.split('\n').map((line) => line.split('\t'));
+    expect(rows[0]?.slice(0, 4)).toEqual(['node', 'site', 'roles', 'state']);
+    expect(rows[1]?.slice(0, 4)).toEqual(['a1', 'a', 'elector,leader', 'READY']);
+    expect(rows[2]?.at(-1)).toBe('it is unhealthy: disk \u001b[31mfull really');
+  });
+});
+
+describe('petrel explain', () => {
+  it('says who would be elected without a site', async () => {
+    const { code, stdout } = await run('explain', '--without-site', 'a');
+    expect(code).toBe(0);
+    expect(stdout).toContain('nobody would be elected instead of a1: nobody is fit to lead');
+    expect(stdout).toContain('b1 (site b)\n    it is unhealthy');
+  });
+
+  it('knows no node that is not there', async () => {
+    expect(await run('explain', '--without', 'a1', 'zz')).toMatchObject({
+      code: 2,
+      stderr: 'petrel: there is no node zz registered; there are a1, b1\n',
+    });
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    [['lst'], 'unknown command'],
+    [['list', '--foo'], 'unknown option'],
+    [['site', 'priority', 'a'], 'missing required argument'],
+    [['site', 'priority', 'a', '-1'], 'It is a whole number, 0 to 1000000.'],
+    [['site', 'priority', 'a', 'many'], 'It is a whole number, 0 to 1000000.'],
+    [['site', 'priority', 'a', '1', '--for', '2'], '2 has no unit: write 2s or 2ms'],
+    [['site', 'priority', 'a/b', '1'], 'a name has 1 to 128 letters'],
+    [['list', '-f', 'xml'], '--format: format: "xml": one of pretty, json, yaml, tsv'],
+    [['list', '-z', 'zk:99999'], 'a port is 1 to 65535'],
+    [['list', '-w', '0'], 'It is a number of seconds'],
+    [['switchover', '--to', 'b1', '--to-site', 'b'], 'cannot be used with'],
+    [['switchover', '--at', '2026-01-01T00:00:00'], 'An instant is written with its zone'],
+    [['wait'], "required option '--term <n>' not specified"],
+    [['list', '-r', '/no/such/group'], 'there is no group at /no/such/group'],
+    [['config', 'set', 'failback', 'manual', 'minTenure'], 'minTenure has no value'],
+  ])('of usage is told with exit code 2: %j', async (args, message) => {
+    const { code, stderr, stdout } = await run(...args);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('is JSON with -f json', async () => {
+    const { code, stderr } = await run('explain', '--without', 'zz', '-f', 'json');
+    expect(code).toBe(2);
+    expect(errorSchema.parse(JSON.parse(stderr)).error).toMatchObject({
+      code: 'INVALID',
+      message: 'there is no node zz registered; there are a1, b1',
+    });
+  });
+
+  it('names the servers when none answers, and exits with 3', async () => {
+    const [refusing] = await freePorts(1);
+    const mute = createServer();
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const address = mute.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const servers = [`127.0.0.1:${refusing}`, `127.0.0.1:${port}`];
+    try {
+      const { code, stderr } = await run('list', '-z', servers.join(','), '--connect-timeout', '1s');
+      expect(code).toBe(3);
+      expect(stderr).toContain(`ZooKeeper is out of reach at ${servers.join(', ')}`);
+    } finally {
+      mute.close();
+    }
+  });
+});
+
+describe('petrel', () => {
+  it('tells its version', async () => {
+    expect(await run('--version')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  });
+
+  it('shows its help when no command is given, as an error', async () => {
+    const { code, stderr } = await run();
+    expect(code).toBe(2);
+    expect(stderr).toContain('Usage: petrel');
+  });
+
+  it('helps with each command', async () => {
+    const { code, stdout } = await run('help', 'switchover');
+    expect(code).toBe(0);
+    expect(stdout).toContain('petrel switchover --to b1');
+    expect(stdout).toContain('--zookeeper <hosts>');
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * A group whose znodes a test writes itself, on a real ZooKeeper: no agent acts, so nothing happens but what the
+ * test does. Each node has a session of its own.
+ */
+import { ensureTree } from '../../src/agent/tree.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import {
+  type ClaimContent,
+  type Elected,
+  type HistoryRecord,
+  initialElected,
+  type Registration,
+  type TransitionRecord,
+} from '../../src/core/znodes.js';
+import type { GroupAccess } from '../../src/group/config-write.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Store } from '../../src/ports/store.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
+
+export interface TestGroup extends AsyncDisposable {
+  readonly zookeeper: string;
+  readonly root: string;
+  readonly paths: GroupPaths;
+  readonly store: Store;
+  readonly access: GroupAccess;
+  /** Registers a node and gives it a seat; returns its session. */
+  node(id: string, content?: Partial<Registration>): Promise<Store>;
+  /** The session of a node. */
+  session(id: string): Store;
+  configure(config: unknown): Promise<void>;
+  elect(elected: Partial<Elected>): Promise<void>;
+  /** `leader/current`, owned by the node's session. */
+  claim(id: string, content?: Partial<ClaimContent>): Promise<void>;
+  record(record: HistoryRecord): Promise<void>;
+  /** Elects a node, lets it claim and be READY. */
+  lead(id: string, term: number): Promise<void>;
+}
+
+export async function newGroup(): Promise<TestGroup> {
+  const zookeeper = await sharedZooKeeper();
+  const root = uniqueRoot('group');
+  const paths = groupPaths(root);
+  const sessions = new Map<string, Store>();
+  const open = async () => {
+    const store = openStore({ servers: parseConnectionString(zookeeper), sessionTimeoutMs: 10_000 });
+    await store.connected({ timeoutMs: 10_000 });
+    return store;
+  };
+  const store = await open();
+  await ensureTree(store, paths);
+  const session = (id: string) => {
+    const found = sessions.get(id);
+    if (found === undefined) throw new Error(`no node ${id}`);
+    return found;
+  };
+  const write = (path: string, value: unknown) => store.set(path, json(value), 'any');
+  const group: TestGroup = {
+    zookeeper,
+    root,
+    paths,
+    store,
+    access: { store, paths, clock: systemClock },
+    session,
+    async node(id, content = {}) {
+      const own = await open();
+      sessions.set(id, own);
+      await own.create(paths.node(id), json(registration(id, content)), 'ephemeral');
+      await own.create(paths.seatPrefix(id), Buffer.from(id), 'ephemeral-sequential');
+      return own;
+    },
+    async configure(config) {
+      await write(paths.config, config);
+    },
+    async elect(elected) {
+      await write(paths.elected, { ...initialElected, strategy: 'site-priority', by: 'a1', ...elected });
+    },
+    async claim(id, content = {}) {
+      const own = session(id);
+      const site = id.slice(0, 1);
+      const claim = {
+        node: id,
+        site,
+        incarnation: id,
+        status: 'READY',
+        term: 1,
+        electedVersion: 1,
+        ...content,
+      };
+      if ((await own.exists(paths.current)) !== null) await own.delete(paths.current, 'any');
+      await own.create(paths.current, json(claim), 'ephemeral');
+    },
+    async record(record) {
+      await store.create(paths.historyPrefix, json(record), 'persistent-sequential');
+    },
+    async lead(id, term) {
+      await group.elect({ node: id, site: id.slice(0, 1), term, reason: 'it is the best', cause: 'first' });
+      await group.claim(id, { term });
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([store, ...sessions.values()].map((each) => each.close()));
+    },
+  };
+  return group;
+}
+
+function json(value: unknown): Buffer {
+  return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** A healthy node, in the site that its first letter names. */
+export function registration(node: string, content: Partial<Registration> = {}): Registration {
+  return {
+    node,
+    site: node.slice(0, 1),
+    priority: 100,
+    host: 'test',
+    pid: 1,
+    incarnation: node,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    version: '0.0.0',
+    tags: {},
+    health: { ok: true, reason: null },
+    draining: false,
+    score: null,
+    claimedUnder: null,
+    lastFailure: null,
+    lastTakeover: null,
+    lastRelease: null,
+    gaveUp: null,
+    ...content,
+  };
+}
+
+/** A transition that went well, two seconds after it was decided. */
+export function transition(record: Partial<TransitionRecord>): TransitionRecord {
+  return {
+    kind: 'transition',
+    term: 1,
+    fencingToken: '7',
+    node: 'a1',
+    site: 'a',
+    previous: null,
+    strategy: 'site-priority',
+    reason: 'it is the best',
+    cause: 'first',
+    outcome: 'READY',
+    error: null,
+    electedAt: '2026-01-01T00:00:00.000Z',
+    claimedAt: '2026-01-01T00:00:01.000Z',
+    readyAt: '2026-01-01T00:00:02.000Z',
+    phases: { releaseMs: null, claimMs: 1000, takeoverMs: 1000 },
+    ...record,
+  };
+}
+
+export function config(input: unknown): GroupConfig {
+  return groupConfigSchema.parse(input);
+}
