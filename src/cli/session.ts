@@ -1,6 +1,7 @@
 /** A command's time in touch with ZooKeeper: opened, used, closed, whatever happens. */
 import type { Command } from 'commander';
 import type { ClientSettings } from '../config/settings.js';
+import { storeOptions } from '../config/store-options.js';
 import { groupPaths } from '../core/paths.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Author } from '../group/change.js';
@@ -10,7 +11,7 @@ import { systemClock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { openStore, serverText } from '../zookeeper/index.js';
 import { Interrupted } from './errors.js';
-import { type ClientContext, readClientSettings, storeAccess, whoAmI } from './settings.js';
+import { type ClientContext, readClientSettings, whoAmI } from './settings.js';
 
 export interface Session {
   readonly settings: ClientSettings;
@@ -33,7 +34,7 @@ export async function withSession<T>(command: Command, work: (session: Session) 
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  const store = await open(context);
+  const store = open(context);
   try {
     const { signal } = interruption;
     return await unlessInterrupted(signal, async () => {
@@ -52,10 +53,14 @@ export async function withSession<T>(command: Command, work: (session: Session) 
   }
 }
 
-async function open({ settings, logLevel }: ClientContext): Promise<Store> {
-  const access = await storeAccess(settings);
+function open({ settings, logLevel }: ClientContext): Store {
   const logger = createLogger({ level: logLevel, format: settings.logFormat });
-  return openStore({ ...access, sessionTimeoutMs, callTimeoutMs: settings.connectTimeoutMs, logger });
+  return openStore({
+    ...storeOptions(settings),
+    sessionTimeoutMs,
+    callTimeoutMs: settings.connectTimeoutMs,
+    logger,
+  });
 }
 
 async function connect(store: Store, settings: ClientSettings, signal: AbortSignal): Promise<void> {
@@ -66,7 +71,7 @@ async function connect(store: Store, settings: ClientSettings, signal: AbortSign
     await store.sync('/', { timeoutMs, signal });
   } catch (error) {
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;
-    const { servers } = await storeAccess(settings);
+    const { servers } = storeOptions(settings);
     const tried = servers.servers.map(serverText).join(', ');
     throw new PetrelError(
       'UNREACHABLE',

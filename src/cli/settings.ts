@@ -1,11 +1,9 @@
 /** From settings to what they stand for. */
-import { readFile } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { readSettings } from '../config/read-settings.js';
-import { type ClientSettings, type CommonSettings, clientSettings } from '../config/settings.js';
+import { type ClientSettings, clientSettings } from '../config/settings.js';
 import type { LogLevel } from '../log.js';
-import { parseConnectionString, type StoreOptions, type TlsOptions } from '../zookeeper/index.js';
 
 export interface ClientContext {
   readonly settings: ClientSettings;
@@ -22,38 +20,6 @@ export async function readClientSettings(command: Command): Promise<ClientContex
   for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
   const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
   return { settings: values, logLevel: isAskedFor ? values.logLevel : 'silent' };
-}
-
-/** How to reach ZooKeeper. Throws PetrelError INVALID, or what reading the certificates throws. */
-export async function storeAccess(
-  settings: CommonSettings,
-): Promise<Pick<StoreOptions, 'servers' | 'auth'> & { tls?: TlsOptions }> {
-  const tls = await tlsOptions(settings);
-  return {
-    servers: parseConnectionString(settings.zookeeper),
-    auth:
-      settings.auth === null
-        ? []
-        : [{ scheme: 'digest', credentials: settings.auth.slice('digest:'.length) }],
-    ...(tls === null ? {} : { tls }),
-  };
-}
-
-async function tlsOptions({
-  tlsCa,
-  tlsCert,
-  tlsKey,
-  tlsPassphrase,
-  tlsServername,
-}: CommonSettings): Promise<TlsOptions | null> {
-  if (tlsCa === null && tlsCert === null && tlsServername === null) return null;
-  return {
-    ...(tlsCa === null ? {} : { ca: await readFile(tlsCa) }),
-    ...(tlsCert === null ? {} : { cert: await readFile(tlsCert) }),
-    ...(tlsKey === null ? {} : { key: await readFile(tlsKey) }),
-    ...(tlsPassphrase === null ? {} : { passphrase: tlsPassphrase }),
-    ...(tlsServername === null ? {} : { servername: tlsServername }),
-  };
 }
 
 /** Who does it, for the history: the person behind sudo where there is one. */

@@ -1,8 +1,8 @@
 /** Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once. */
-import { activeRequest, requestTarget } from '../core/elect.js';
 import { obstacles } from '../core/eligibility.js';
 import type { SwitchoverRequest } from '../core/group-config.js';
 import { toInstant } from '../core/names.js';
+import { activeRequest, requestTarget } from '../core/requests.js';
 import { PetrelError } from '../errors.js';
 import type { Request, Scene } from './change.js';
 import { judge, standingFailures } from './judge.js';
@@ -56,13 +56,6 @@ export function failover({ to, evenUnderWay = false }: FailoverOptions): Request
   return (scene) => {
     const { view, elected, config, byHand } = scene;
     if (!evenUnderWay) mustBeQuiet(scene, ['-y fails over all the same']);
-    const known = view.members.map(({ node }) => node);
-    if (!known.includes(to)) {
-      const registered = known.join(', ') || 'none';
-      throw new PetrelError('REFUSED', `${to} cannot take over`, {
-        reasons: [`node ${to} is not registered; registered are ${registered}`],
-      });
-    }
     if (elected.node === to) {
       throw new PetrelError('REFUSED', `${to} is the elected leader already`, { reasons: [elected.reason] });
     }
@@ -73,6 +66,9 @@ export function failover({ to, evenUnderWay = false }: FailoverOptions): Request
       force: true,
       ...byHand,
     };
+    if (requestTarget(request, { members: view.members, elected }, []) === null) {
+      throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
+    }
     const from = elected.node ?? 'nobody';
     return { config: { ...config, switchover: request }, what: `failover from ${from} to ${to} asked for` };
   };
@@ -147,6 +143,16 @@ function unfitReasons({ view, config, elected }: Scene, to: Target, atMs: number
   const asked = lines.filter((entry) => entry.asked);
   const others = lines.filter((entry) => !entry.asked);
   return [...(asked.length === 0 ? [missingText(to)] : []), ...[...asked, ...others].map(({ line }) => line)];
+}
+
+/** Why not even force makes a node lead. */
+function unableText({ view }: Scene, node: string): string {
+  const member = view.members.find((one) => one.node === node);
+  const registered = view.members.map((one) => one.node).join(', ') || 'none';
+  if (member === undefined) return `${node}: it is not registered; registered are ${registered}`;
+  return member.value === null
+    ? `${node}: its registration cannot be read: ${member.problem}`
+    : `${node}: it is shutting down`;
 }
 
 function isAskedFor(to: Target, node: string, site: string | undefined): boolean {

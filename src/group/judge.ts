@@ -3,9 +3,10 @@ import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Choice, elect, StrategyFault } from '../core/elect.js';
 import { electedOrRestored } from '../core/electing.js';
 import { failureOf } from '../core/eligibility.js';
-import { settleFailures } from '../core/failures.js';
+import { readyNode, settleFailures } from '../core/failures.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { prepareStrategy } from '../core/read-config.js';
+import { previousLeader } from '../core/records.js';
 import type { Claim, Member } from '../core/snapshot.js';
 import type { Elected, FailureRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
@@ -31,18 +32,20 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
   const members = remaining(view, whatIf);
   const current = ownedBy(view.current, members);
   const elected = electedOrRestored(view);
+  const leads = readyNode(current, members) === elected.node;
   try {
     return elect({
       config,
       strategy: whatIf.strategy ?? strategyOf(config),
       elected,
       current,
+      previous: previousLeader(view, view.members),
       members,
       failures: settleFailures(elected.failures, members, current, config, nowMs),
       nowMs,
-      electedFailed: electedFailed(view, elected),
+      electedFailed: !leads && electedFailed(view, elected),
       fitForMs: () => Number.POSITIVE_INFINITY,
-      readyForMs: Number.POSITIVE_INFINITY,
+      readyForMs: leads ? Number.POSITIVE_INFINITY : null,
     });
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { errorSchema } from '../../src/cli/errors.js';
 import { listingSchema } from '../../src/group/listing.js';
+import { runProcess } from '../support/agents.js';
 import { newGroup, type TestGroup } from '../support/group.js';
-import { petrel, type Ran } from '../support/petrel.js';
 import { freePorts } from '../support/ports.js';
 
 let group: TestGroup;
@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => group[Symbol.asyncDispose]());
 
-function run(...args: string[]): Promise<Ran> {
-  return petrel(args, { env: { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root } });
+function run(...args: string[]) {
+  return runProcess(args, { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root });
 }
 
 describe('petrel list', () => {
