@@ -54,13 +54,12 @@ export class Leadership {
   #elected: Elected | null = null;
   /** The store whose session owns the claim. */
   #store: Store | null = null;
-  #claimedAtMs = neverMs;
   #spentToken = 0n;
   #failedUnder: number | null = null;
   #preparedUnder: number | null = null;
   #preparing: number | null = null;
   #run: DutyRun | null = null;
-  #stopRenewing: (() => void) | null = null;
+  #stopRenewing = () => {};
   /** What the duty runs when the lease ends unrenewed. */
   #guardedBy: DutyContext | null = null;
   readonly #unsubscribe: () => void;
@@ -154,6 +153,7 @@ export class Leadership {
   #enter(stage: Stage, change: Partial<Tenure> = {}): void {
     if (this.#tenure === null) return;
     this.#tenure = { ...this.#tenure, ...change, stage };
+    if (stage === 'released') this.#stopRenewing();
     this.#options.onStage(stage);
   }
 
@@ -238,42 +238,35 @@ export class Leadership {
     };
     this.#elected = elected;
     this.#store = store;
-    this.#claimedAtMs = this.#options.clock.monotonicMs();
     this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
     this.#options.onStage('claimed');
     this.#renewFrom(store);
   }
 
-  /** Renews now and again while the tenure needs its lease; the round's own reads prove nothing. */
+  /** Renews again and again while the tenure needs its lease; the round's own reads prove nothing. */
   #renewFrom(store: Store): void {
-    const { clock, paths, log, wake, seat } = this.#options;
-    const sessionTimeoutMs = store.negotiatedTimeoutMs;
-    let cancel = () => {};
-    let stopped = false;
-    const renew = async () => {
-      if (stopped) return;
-      const held = seat();
-      const checks = [paths.current, ...(held === null ? [] : [paths.seat(held)])];
-      try {
-        // Checks alone: a committed write that changes nothing and wakes nobody.
-        await store.multi(
-          checks.map((path) => ({ type: 'check', path, version: 'any' }) as const),
-          { timeoutMs: sessionTimeoutMs },
-        );
-      } catch (error) {
-        log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
-        if (isStoreError(error, 'NO_NODE')) wake();
-      }
-      if (stopped) return;
-      this.#guard();
-      const heldForMs = clock.monotonicMs() - this.#claimedAtMs;
-      cancel = clock.timer(renewalIntervalMs(sessionTimeoutMs, heldForMs), () => void renew());
-    };
-    cancel = clock.timer(renewalIntervalMs(sessionTimeoutMs, 0), () => void renew());
-    this.#stopRenewing = () => {
-      stopped = true;
-      cancel();
-    };
+    const { clock } = this.#options;
+    const intervalMs = renewalIntervalMs(store.negotiatedTimeoutMs);
+    const renewLater = () =>
+      clock.timer(intervalMs, () => {
+        this.#stopRenewing = renewLater();
+        void this.#renew(store);
+      });
+    this.#stopRenewing = renewLater();
+  }
+
+  async #renew(store: Store): Promise<void> {
+    const { paths, log, wake, seat } = this.#options;
+    const held = seat();
+    const checks = [paths.current, ...(held === null ? [] : [paths.seat(held)])];
+    try {
+      // Checks alone: a committed write that changes nothing and wakes nobody.
+      await store.multi(checks.map((path) => ({ type: 'check', path, version: 'any' }) as const));
+    } catch (error) {
+      log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
+      if (isStoreError(error, 'NO_NODE')) wake();
+    }
+    this.#guard();
   }
 
   /** Hands the lease in force to whoever kills the workload when it ends. */
@@ -414,7 +407,6 @@ export class Leadership {
     if (seat === null) return false;
     const token = snapshot?.current?.token ?? 0n;
     if (token > this.#spentToken) this.#spentToken = token;
-    this.#stopRenewing?.();
     const elected = snapshot?.elected;
     const under = elected?.value?.node === node ? elected.version : this.#tenure?.claimedUnder;
     const change =
@@ -436,8 +428,7 @@ export class Leadership {
   }
 
   #end(): void {
-    this.#stopRenewing?.();
-    this.#stopRenewing = null;
+    this.#stopRenewing();
     this.#run = null;
     const token = this.#tenure?.token ?? 0n;
     if (token > this.#spentToken) this.#spentToken = token;
@@ -451,7 +442,7 @@ export class Leadership {
 
   /** Lets go of timers and listeners; the duty is closed by its owner. */
   close(): void {
-    this.#stopRenewing?.();
+    this.#stopRenewing();
     this.#unsubscribe();
   }
 }

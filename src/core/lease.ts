@@ -65,12 +65,9 @@ const proofGap = 1 / 4;
 const leaseShare = 0.9;
 /** Share of the session timeout kept at a lease's end for releasing and killing. */
 const reserveShare = 0.2;
-/** A leader renews this often. Twice a renewal is more than the proof gap, so a lease is never older than half the
- * session timeout plus a round trip while all is well. */
-const renewShare = 1 / 6;
-/** At first it knows only the signs of life that an idle node gives, which are far apart: it renews more often. */
-const earlyRenewShare = 1 / 12;
-const earlyShare = 1 / 2;
+/** A leader renews this often, whatever became of the renewals before: its lease is then never older than the proof
+ * gap, two intervals and two round trips while all is well. */
+const renewShare = 1 / 12;
 /** An idle node gives a sign of life this often. */
 const pingShare = 1 / 4;
 
@@ -86,10 +83,9 @@ export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
   return { endsAtMs, releaseAtMs: endsAtMs - sessionTimeoutMs * reserveShare };
 }
 
-/** Time from one renewal of a leader's lease to the next, `heldForMs` after its claim. */
-export function renewalIntervalMs(sessionTimeoutMs: number, heldForMs: number): number {
-  const isEarly = heldForMs < sessionTimeoutMs * earlyShare;
-  return sessionTimeoutMs * (isEarly ? earlyRenewShare : renewShare);
+/** Time from the sending of one renewal to the next. */
+export function renewalIntervalMs(sessionTimeoutMs: number): number {
+  return sessionTimeoutMs * renewShare;
 }
 
 /** Longest silence of a connected client, so that whoever claims has a lease worth the name. */

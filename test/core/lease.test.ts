@@ -56,11 +56,23 @@ describe('a lease', () => {
       while (sentAtMs < 5 * T) {
         evidence = writeCommitted(evidence, sentAtMs, T);
         answer(sentAtMs);
-        sentAtMs += renewalIntervalMs(T, sentAtMs);
+        sentAtMs += renewalIntervalMs(T);
         // The next renewal's answer must be here before the node would begin to release.
         const { releaseAtMs } = leaseFrom(evidence.provenAtMs, T);
         expect(releaseAtMs - (sentAtMs + roundTrip)).toBeGreaterThan(0);
       }
+    }
+  });
+
+  it('once a tenure is settled lasts through a stall of a quarter of the session timeout', () => {
+    const roundTrip = T / 100;
+    let evidence = handshakeAnswered(noEvidence, -10 * T);
+    for (let sentAtMs = 0; sentAtMs < 3 * T; sentAtMs += renewalIntervalMs(T)) {
+      // The stall begins just before this renewal would be answered.
+      const leftMs = leaseFrom(evidence.provenAtMs, T).releaseAtMs - (sentAtMs + roundTrip);
+      if (sentAtMs > T) expect(leftMs).toBeGreaterThan(T / 4);
+      evidence = writeCommitted(evidence, sentAtMs, T);
+      evidence = requestAnswered(evidence, { sentAtMs, answeredAtMs: sentAtMs + roundTrip }, T);
     }
   });
 });
