@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
+import { addAgent, addDev } from './commands/agent.js';
 import { addConfig } from './commands/config.js';
 import { addExplain } from './commands/explain.js';
 import { addHistory } from './commands/history.js';
@@ -16,6 +17,8 @@ import { addZooKeeper } from './commands/zookeeper.js';
 
 /** In the order of the help. */
 const families = [
+  addDev,
+  addAgent,
   addList,
   addExplain,
   addSite,

@@ -1,0 +1,63 @@
+/** `petrel agent`, `petrel dev` */
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { readSettings, settingOptions } from '../../config/read-settings.js';
+import { agentSettings, clientSettings } from '../../config/settings.js';
+import { createLogger } from '../../log.js';
+import { wholeNumber } from '../arguments.js';
+import { runDev } from '../dev.js';
+import { runAgent } from '../run-agent.js';
+import { readClientSettings } from '../settings.js';
+
+export function addAgent(program: Command): void {
+  const agent = program
+    .command('agent')
+    .description('one node, in the foreground: registers, elects when it is its turn, leads when elected')
+    .addHelpText(
+      'after',
+      `
+SIGTERM hands leadership over and leaves; a second one does not wait for a successor.
+
+Example:
+  petrel agent -z zk1,zk2,zk3 --node-id a1 --site a --on-takeover 'systemctl start billing' \\
+    --on-release 'systemctl stop billing'`,
+    )
+    .action(async (_options, command: Command) => {
+      const { values, warnings } = await readSettings(agentSettings, {
+        flags: command.optsWithGlobals(),
+        env: process.env,
+      });
+      const { logLevel: level, logFormat: format, nodeId: node, root } = values;
+      const log = createLogger({ level, format, fields: { node, root } });
+      for (const warning of warnings) log.warn(warning);
+      await runAgent(values, log);
+    });
+  const common = settingOptions(clientSettings).map(({ long }) => long);
+  for (const option of settingOptions(agentSettings)) {
+    if (!common.includes(option.long)) agent.addOption(option);
+  }
+}
+
+const devSchema = z.object({ port: z.int() });
+
+export function addDev(program: Command): void {
+  program
+    .command('dev')
+    .description(
+      'everything on this machine, for trying out: a ZooKeeper in memory, four agents in two sites',
+    )
+    .addOption(
+      new Option('--port <n>', 'port for ZooKeeper; another is taken when it is in use')
+        .argParser(wholeNumber(0, 65_535))
+        .default(2181),
+    )
+    .action(async (_options, command: Command) => {
+      const { port } = devSchema.parse(command.opts());
+      const { settings } = await readClientSettings(command);
+      const { root } = settings;
+      await runDev({ port, root, invocation, print: (line) => process.stdout.write(`${line}\n`) });
+    });
+}
+
+/** How this process was started, to tell a person how to start the next one. */
+const invocation = process.env.npm_lifecycle_event === undefined ? 'petrel' : 'npm run --silent petrel --';
