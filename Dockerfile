@@ -1,0 +1,28 @@
+# The agent: docker build -t petrel . && docker run petrel agent --zookeeper zk1:2181 --node-id a1 --site a
+# Hooks run inside the container: base an image of your own on this one that holds what they need, and run it with
+# --init, so that somebody reaps the processes that they leave behind.
+ARG NODE_IMAGE=node:20-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /petrel
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+COPY strategies strategies
+RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM ${NODE_IMAGE}
+WORKDIR /petrel
+COPY --from=build /petrel/package.json ./
+COPY --from=build /petrel/node_modules node_modules
+COPY --from=build /petrel/dist dist
+RUN chmod 755 dist/src/cli/main.js \
+  && ln -s /petrel/dist/src/cli/main.js /usr/local/bin/petrel \
+  && mkdir /var/lib/petrel \
+  && chown node: /var/lib/petrel
+ENV NODE_ENV=production PETREL_STATE_DIR=/var/lib/petrel
+USER node
+VOLUME /var/lib/petrel
+ENTRYPOINT ["petrel"]
+CMD ["agent"]
