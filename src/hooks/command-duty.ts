@@ -19,6 +19,7 @@ import { argvOf, type Command, commandText } from './command.js';
 import { hookEnvironment } from './environment.js';
 import { KeeperProcess } from './keeper-process.js';
 import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
+import { nothingRun, notRun } from './outcomes.js';
 import { endGroup } from './process-group.js';
 
 export interface HookCommands {
@@ -331,19 +332,4 @@ function logOutcome(log: Logger, name: string, outcome: DutyOutcome): void {
   const fields = { result, exitCode, signal, durationMs, command, provenDead };
   if (result === 'ok') log.info(fields, `${name} went well`);
   else log.warn(fields, error ?? `${name}: ${result}`);
-}
-
-const nothingRun: DutyOutcome = {
-  result: 'ok',
-  exitCode: null,
-  signal: null,
-  durationMs: 0,
-  command: null,
-  error: null,
-  outputTail: [],
-  provenDead: true,
-};
-
-function notRun(reason: string): DutyOutcome {
-  return { ...nothingRun, result: 'aborted', error: `was not started: ${reason}` };
 }

@@ -49,8 +49,8 @@ export class GroupRegister {
     this.#arm(0);
   }
 
-  kill(tenure: number): void {
-    for (const [pgid, of] of this.#tenures) if (of === tenure) signalGroup(pgid, 'SIGKILL');
+  kill(which: (pgid: number) => boolean): void {
+    for (const pgid of this.#tenures.keys()) if (which(pgid)) signalGroup(pgid, 'SIGKILL');
   }
 
   /** Ends the groups that `which` names, all at once; true when nothing is left of them. */

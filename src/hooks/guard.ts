@@ -10,7 +10,9 @@ import type { DutyLease, DutyOutcome } from '../ports/duty.js';
 import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
 import { HookProcess } from './hook-process.js';
+import { Lane, type Running } from './lane.js';
 import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
+import { nothingRun, notRun } from './outcomes.js';
 
 interface Tenure {
   readonly id: number;
@@ -28,20 +30,14 @@ interface Tenure {
   ended: DutyOutcome | null;
 }
 
-interface Running {
-  readonly request: RunRequest;
-  process: HookProcess | null;
-  abortedBecause: string | null;
-}
-
 /** Shares of the time until the lease's end. */
 const takeoverAbortShare = 1 / 3;
 const releaseShare = 0.6;
 const releaseKillShare = 0.8;
-/** Left, after the kill, for the processes to be gone. */
+/** Left, after the last kill, for the processes to be gone. */
 const maxKillMarginMs = 50;
 /** The id of a release that nobody asked for. */
-const selfAsked = 0;
+const unasked = 0;
 const defaultGraceMs = 2000;
 const never = Number.POSITIVE_INFINITY;
 
@@ -54,12 +50,10 @@ export interface GuardListener {
 export class Guard {
   readonly #listener: GuardListener;
   readonly #groups: GroupRegister;
+  readonly #lane: Lane;
   readonly #leaseAlarm = new Alarm();
   readonly #lastKill = new Alarm();
-  readonly #queue: RunRequest[] = [];
-  #running: Running | null = null;
-  #working = false;
-  #tenure: Tenure = newTenure(0);
+  #tenure = newTenure(0);
   /** Outcomes that wait until the end of the tenure has been reported. */
   readonly #heldBack: { id: number; outcome: DutyOutcome }[] = [];
   /** Releases asked for while one that nobody asked for runs: they get its outcome. */
@@ -71,13 +65,21 @@ export class Guard {
       listener.post({ type: 'gone', pgid });
       this.#whenIdle();
     });
+    this.#lane = new Lane({
+      perform: (running) => this.#perform(running),
+      settled: (request, outcome) => this.#settled(request, outcome),
+      idle: () => this.#whenIdle(),
+    });
   }
 
   handle(message: ToKeeper): void {
     if (message.type === 'run') this.#submit(message.request);
-    else if (message.type === 'abort') this.#abort(message.id, message.reason, message.killAtMs ?? never);
-    else if (message.type === 'guard') this.#setRelease(message.release);
-    else if (message.type === 'lease') this.#setLease(message.tenure, message);
+    else if (message.type === 'abort') {
+      this.#lane.abort(({ id }) => id === message.id, message.reason, message.killAtMs ?? never);
+    } else if (message.type === 'guard') {
+      const tenure = this.#open(message.release.tenure);
+      if (tenure !== null) tenure.release = message.release;
+    } else if (message.type === 'lease') this.#setLease(message.tenure, message);
     else if (message.type === 'let-go') this.#letGo(message.tenure);
     else this.#groups.adopt(message.pgid);
   }
@@ -86,7 +88,7 @@ export class Guard {
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#tenure;
     if (begun && !released && ending === null) this.#releaseUnasked(reason);
-    else this.#abortAll(reason);
+    else this.#lane.abort(isNoRelease, reason);
     this.#whenIdle();
   }
 
@@ -99,10 +101,9 @@ export class Guard {
     } else {
       if (request.phase === 'release') {
         this.#tenure.begun = true;
-        this.#abortAll('a release came first');
+        this.#lane.abort(isNoRelease, 'a release came first');
       }
-      this.#queue.push(request);
-      void this.#work();
+      this.#lane.add(request);
     }
   }
 
@@ -114,30 +115,17 @@ export class Guard {
     else this.#post(request.id, outcome);
   }
 
-  #abort(id: number, reason: string, killAtMs: number): void {
-    if (this.#running?.request.id === id) this.#abortRunning(this.#running, reason, killAtMs);
-    const at = this.#queue.findIndex((request) => request.id === id);
-    for (const request of at < 0 ? [] : this.#queue.splice(at, 1)) this.#settle(request, notRun(reason));
-  }
-
-  /** All but a release. */
-  #abortAll(reason: string, killAtMs = never): void {
-    for (const request of this.#queue.filter(({ phase }) => phase !== 'release')) {
-      this.#abort(request.id, reason, killAtMs);
+  /** Null when the tenure is an earlier one. A later one ends what it finds. */
+  #open(id: number): Tenure | null {
+    if (id < this.#tenure.id) return null;
+    if (id > this.#tenure.id) {
+      this.#leaseAlarm.clear();
+      this.#lastKill.clear();
+      this.#tenure = newTenure(id);
+      this.#lane.abort(({ phase, tenure }) => phase === 'takeover' && tenure < id, 'its tenure is over');
+      this.#groups.spare(id);
     }
-    const running = this.#running;
-    if (running !== null && running.request.phase !== 'release')
-      this.#abortRunning(running, reason, killAtMs);
-  }
-
-  #abortRunning(running: Running, reason: string, killAtMs: number): void {
-    running.abortedBecause ??= reason;
-    running.process?.abort(reason, killAtMs);
-  }
-
-  #setRelease(release: RunRequest): void {
-    const tenure = this.#open(release.tenure);
-    if (tenure !== null) tenure.release = release;
+    return this.#tenure;
   }
 
   #setLease(id: number, { releaseAtMs, endsAtMs }: DutyLease): void {
@@ -162,46 +150,41 @@ export class Guard {
     this.#lastKill.clear();
     tenure.lease = null;
     tenure.released = true;
+    this.#lane.abort((request) => request.phase === 'takeover', 'the tenure was let go');
     this.#groups.spare(0);
-  }
-
-  /** Null when the tenure is an earlier one. */
-  #open(id: number): Tenure | null {
-    if (id < this.#tenure.id) return null;
-    if (id > this.#tenure.id) {
-      this.#leaseAlarm.clear();
-      this.#lastKill.clear();
-      this.#tenure = newTenure(id);
-      this.#groups.spare(id);
-    }
-    return this.#tenure;
   }
 
   #releaseUnasked(reason: string): void {
     const tenure = this.#tenure;
     if (tenure.ending !== null || tenure.released) return;
     tenure.ending = reason;
-    tenure.asked = [this.#running?.request, ...this.#queue].some(
-      (request) => request?.phase === 'release' && request.tenure === tenure.id,
-    );
+    tenure.asked = this.#lane.has((request) => request.phase === 'release');
     const now = systemClock.monotonicMs();
-    const leftMs = this.#lastKillAtMs() - now;
-    if (leftMs <= 0) this.#killTenure(reason);
-    else this.#lastKill.set(this.#lastKillAtMs(), () => this.#killTenure(reason));
-    if (tenure.asked) {
-      this.#running?.process?.limit(now + leftMs * releaseShare, now + leftMs * releaseKillShare);
-      return;
-    }
-    this.#abortAll(reason, now + Math.max(0, leftMs) * takeoverAbortShare);
-    if (tenure.begun) this.#queue.unshift(releaseOf(tenure, reason));
+    const lastKillAtMs = this.#lastKillAtMs();
+    const leftMs = lastKillAtMs - now;
+    if (leftMs > 0) this.#lastKill.set(lastKillAtMs, () => this.#killAll(reason));
+    else this.#groups.kill((pgid) => !this.#isReleasing(pgid));
+    this.#lane.abort(isNoRelease, reason, now + Math.max(0, leftMs) * takeoverAbortShare);
+    if (tenure.asked) this.#hurry(now, leftMs);
+    else if (tenure.begun) this.#lane.add(releaseOf(tenure, reason), 'first');
     else this.#endedUnasked(nothingRun);
-    void this.#work();
   }
 
-  #killTenure(reason: string): void {
-    const now = systemClock.monotonicMs();
-    this.#groups.kill(this.#tenure.id);
-    if (this.#running?.request.tenure === this.#tenure.id) this.#abortRunning(this.#running, reason, now);
+  /** The release that runs has no more time than the lease. */
+  #hurry(now: number, leftMs: number): void {
+    const running = this.#lane.running;
+    if (running?.request.phase !== 'release' || leftMs <= 0) return;
+    running.process?.limit(now + leftMs * releaseShare, now + leftMs * releaseKillShare);
+  }
+
+  #isReleasing(pgid: number): boolean {
+    const running = this.#lane.running;
+    return running?.request.phase === 'release' && running.process?.pgid === pgid;
+  }
+
+  #killAll(reason: string): void {
+    this.#groups.kill(() => true);
+    this.#lane.abort(() => true, reason, systemClock.monotonicMs());
   }
 
   /** When the tenure's last process must be killed; Infinity while nothing presses. */
@@ -211,28 +194,10 @@ export class Guard {
     return lease.endsAtMs - Math.min(maxKillMarginMs, (lease.endsAtMs - lease.releaseAtMs) / 4);
   }
 
-  async #work(): Promise<void> {
-    if (this.#working) return;
-    this.#working = true;
-    for (let request = this.#queue.shift(); request !== undefined; request = this.#queue.shift()) {
-      const running: Running = { request, process: null, abortedBecause: null };
-      this.#running = running;
-      const outcome = await this.#perform(running);
-      this.#running = null;
-      this.#settle(request, outcome);
-    }
-    this.#working = false;
-    this.#whenIdle();
-  }
-
   async #perform(running: Running): Promise<DutyOutcome> {
     const { request } = running;
     if (request.phase === 'takeover') {
-      const killAtMs = systemClock.monotonicMs() + request.graceMs;
-      const cleared = await this.#groups.end(
-        (tenure) => tenure !== request.tenure,
-        () => killAtMs,
-      );
+      const cleared = await this.#endGroups((tenure) => tenure !== request.tenure, request.graceMs);
       if (!cleared) return notRun('processes of an earlier tenure are still there', 'failed');
       if (running.abortedBecause !== null) return notRun(running.abortedBecause);
       this.#tenure.begun = true;
@@ -268,7 +233,7 @@ export class Guard {
     hook.limit(never, killAtMs);
     running.process = hook;
     const { pgid } = hook;
-    if (pgid === null) return hook.outcome;
+    if (pgid === null) return await hook.outcome;
     this.#groups.add(pgid, tenure);
     this.#listener.post({ type: 'started', id, pgid });
     const outcome = await hook.outcome;
@@ -276,22 +241,19 @@ export class Guard {
     return outcome;
   }
 
-  #limits({ tenure, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
+  #limits({ phase, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
     const now = systemClock.monotonicMs();
     const leftMs = this.#lastKillAtMs() - now;
-    if (tenure !== this.#tenure.id || leftMs <= 0 || leftMs === never) {
-      return { timeoutMs, killAtMs: never };
-    }
+    if (phase !== 'release' || leftMs <= 0 || leftMs === never) return { timeoutMs, killAtMs: never };
     return {
       timeoutMs: Math.min(timeoutMs, leftMs * releaseShare),
       killAtMs: now + leftMs * releaseKillShare,
     };
   }
 
+  /** After a release nothing may live, of whatever tenure. */
   async #endTenure(request: RunRequest, outcome: DutyOutcome): Promise<DutyOutcome> {
-    const graceEndMs = systemClock.monotonicMs() + request.graceMs;
-    const killAtMs = () => Math.min(graceEndMs, this.#lastKillAtMs());
-    const ended = await this.#groups.end((tenure) => tenure === request.tenure, killAtMs);
+    const ended = await this.#endGroups(() => true, request.graceMs);
     if (request.tenure === this.#tenure.id) {
       this.#tenure.released = true;
       this.#groups.spare(0);
@@ -306,9 +268,14 @@ export class Guard {
     };
   }
 
-  #settle(request: RunRequest, outcome: DutyOutcome): void {
+  #endGroups(which: (tenure: number) => boolean, graceMs: number): Promise<boolean> {
+    const graceEndMs = systemClock.monotonicMs() + graceMs;
+    return this.#groups.end(which, () => Math.min(graceEndMs, this.#lastKillAtMs()));
+  }
+
+  #settled(request: RunRequest, outcome: DutyOutcome): void {
     const { id, ending, asked, ended } = this.#tenure;
-    if (request.id === selfAsked) this.#endedUnasked(outcome);
+    if (request.id === unasked) this.#endedUnasked(outcome);
     else if (request.tenure === id && ending !== null && !asked && ended === null) {
       this.#heldBack.push({ id: request.id, outcome });
     } else this.#post(request.id, outcome);
@@ -329,8 +296,12 @@ export class Guard {
   }
 
   #whenIdle(): void {
-    if (!this.#working && this.#groups.size === 0) this.#listener.idle();
+    if (this.#lane.idle && this.#groups.size === 0) this.#listener.idle();
   }
+}
+
+function isNoRelease({ phase }: RunRequest): boolean {
+  return phase !== 'release';
 }
 
 function newTenure(id: number): Tenure {
@@ -356,24 +327,9 @@ function releaseOf({ id, release }: Tenure, reason: string): RunRequest {
   };
   return {
     ...known,
-    id: selfAsked,
+    id: unasked,
     tenure: id,
     phase: 'release',
     env: { ...known.env, PETREL_REASON: reason },
   };
-}
-
-const nothingRun: DutyOutcome = {
-  result: 'ok',
-  exitCode: null,
-  signal: null,
-  durationMs: 0,
-  command: null,
-  error: null,
-  outputTail: [],
-  provenDead: true,
-};
-
-function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): DutyOutcome {
-  return { ...nothingRun, result, error: `was not started: ${reason}` };
 }

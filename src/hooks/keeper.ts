@@ -6,6 +6,7 @@
  * It needs nothing but Node.js, to be small and quick to start.
  */
 import { write } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Guard } from './guard.js';
 import { type FromKeeper, isToKeeper } from './messages.js';
 
@@ -15,13 +16,16 @@ const stderrFd = 2;
 
 const [node, root] = process.argv.slice(2);
 
+const notePatienceMs = 500;
+
 let linesUnderWay = 0;
 let agentGone = false;
+let noted = Promise.resolve();
 
 const guard = new Guard({
   post,
   idle: () => {
-    if (agentGone) process.exit(0);
+    if (agentGone) void Promise.race([noted, sleep(notePatienceMs)]).then(() => process.exit(0));
   },
 });
 
@@ -53,7 +57,7 @@ function note(message: FromKeeper): void {
     error,
     msg: 'the agent has gone without releasing: the keeper has released',
   };
-  write(stderrFd, `${JSON.stringify(line)}\n`, () => {});
+  noted = new Promise((resolve) => write(stderrFd, `${JSON.stringify(line)}\n`, () => resolve()));
 }
 
 process.on('message', (message: unknown) => {

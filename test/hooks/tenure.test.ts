@@ -170,6 +170,34 @@ describe('a lease that is not renewed', () => {
     expect(ends).toEqual([]);
   });
 
+  it('leaves a release that had been asked for time, though the takeover before it does not listen', async () => {
+    const duty = at().duty({ onTakeover: stubborn, onRelease: 'echo released >> $DIR/log' });
+    const takeover = duty.run(context('takeover', { graceMs: 60_000 }));
+    await eventually(() => at().processes().length).toBeGreaterThan(1);
+    const release = duty.run(releaseContext);
+    const lease = leaseIn(0, 6000);
+    duty.holdLease(lease, releaseContext);
+    expect(await release.outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(systemClock.monotonicMs()).toBeLessThan(lease.endsAtMs);
+    expect(await takeover.outcome).toMatchObject({ result: 'aborted', signal: 'SIGKILL', provenDead: true });
+    expect(at().lines('log')).toEqual(['released']);
+  });
+
+  it('that had ended spares a release under way, and it alone', async () => {
+    const { duty, ends } = await leading({
+      onTakeover: `trap "" TERM; ${workload}`,
+      onRelease: 'echo begun >> $DIR/log; until [ -e $DIR/go ]; do sleep 0.05; done; echo done >> $DIR/log',
+    });
+    const release = duty.run(releaseContext);
+    await eventually(() => at().lines('log')).toEqual(['begun']);
+    duty.holdLease(leaseIn(-1000, -500), releaseContext);
+    await eventually(workloads).toEqual([]);
+    writeFileSync(join(at().directory, 'go'), '');
+    expect(await release.outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(at().lines('log')).toEqual(['begun', 'done']);
+    expect(ends).toEqual([]);
+  });
+
   it('answers a release asked for meanwhile with the one that runs', async () => {
     const { duty, ends } = await leading({
       onTakeover: workload,
