@@ -1,18 +1,23 @@
 /** `petrel agent`, `petrel dev` */
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { readSettings, settingOptions } from '../../config/read-settings.js';
-import { agentSettings, clientSettings } from '../../config/settings.js';
+import { type EffectiveSettings, readSettings, settingOptions } from '../../config/read-settings.js';
+import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
 import { runDev } from '../dev.js';
+import { print, table } from '../output.js';
 import { runAgent } from '../run-agent.js';
 import { readClientSettings } from '../settings.js';
+
+/** What `agent --dry-run` prints: every setting with its source. */
+export const settingsSchema = z.array(z.object({ key: z.string(), value: z.string(), source: z.string() }));
 
 export function addAgent(program: Command): void {
   const agent = program
     .command('agent')
     .description('one node, in the foreground: registers, elects when it is its turn, leads when elected')
+    .option('--dry-run', 'only print the settings in force, and where each comes from')
     .addHelpText(
       'after',
       `
@@ -23,10 +28,10 @@ Example:
     --on-release 'systemctl stop billing'`,
     )
     .action(async (_options, command: Command) => {
-      const { values, warnings } = await readSettings(agentSettings, {
-        flags: command.optsWithGlobals(),
-        env: process.env,
-      });
+      const flags = command.optsWithGlobals();
+      const effective = await readSettings(agentSettings, { flags, env: process.env });
+      if (flags.dryRun === true) return await printSettings(command, effective);
+      const { values, warnings } = effective;
       const { logLevel: level, logFormat: format, nodeId: node, root } = values;
       const log = createLogger({ level, format, fields: { node, root } });
       for (const warning of warnings) log.warn(warning);
@@ -36,6 +41,14 @@ Example:
   for (const option of settingOptions(agentSettings)) {
     if (!common.includes(option.long)) agent.addOption(option);
   }
+}
+
+async function printSettings(command: Command, effective: EffectiveSettings<AgentSettings>): Promise<void> {
+  const { settings } = await readClientSettings(command);
+  const described: z.infer<typeof settingsSchema> = effective.described.map((setting) => ({ ...setting }));
+  const header = ['setting', 'value', 'source'];
+  const rows = described.map(({ key, value, source }) => [key, value, source]);
+  print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });
 }
 
 const devSchema = z.object({ port: z.int() });
