@@ -253,7 +253,6 @@ export class Agent {
     this.#snapshot = null;
     this.#seat = noSeat;
     this.#part = 'standby';
-    this.#elector.reset();
     store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') this.#remember(store);
@@ -330,7 +329,6 @@ export class Agent {
       );
       this.#seat = observed.seat;
       this.#part = called;
-      if (called === 'elector' && asked !== 'elector') this.#elector.reset();
       if (parts.indexOf(called) <= parts.indexOf(asked)) {
         this.#snapshot = observed.snapshot;
         return observed;

@@ -68,11 +68,6 @@ export class Elector {
     this.#options = options;
   }
 
-  /** A new reign: what an earlier one saw no longer counts. */
-  reset(): void {
-    this.#memory = newElector;
-  }
-
   /** Throws StoreError. */
   async turn(turn: ElectorTurn): Promise<TurnResult> {
     const round = this.#decide(turn);
@@ -86,8 +81,12 @@ export class Elector {
     return { acted, recheckInMs: round.recheckInMs, newSeat };
   }
 
-  /** Whether this node, were it the elector, would now write a decision; for watching the one who is. */
+  /**
+   * Whether this node, were it the elector, would now write a decision; for watching the one who is. Never by a
+   * configuration that cannot be read: the last one that could be may not be the same for both.
+   */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
+    if (turn.snapshot.config.value === null) return false;
     let round = this.#decide(turn);
     if (round.actions.some(({ do: verb }) => verb === 'read-clock')) {
       await this.#readClock(turn.store);

@@ -7,7 +7,7 @@
  */
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
-import { type ElectorMemory, fitSince, lifeOf, look, type Scene } from './elector-memory.js';
+import { type ElectorMemory, fitSince, lifeOf, longestWaitMs, look, type Scene } from './elector-memory.js';
 import { failureOf, obstacles } from './eligibility.js';
 import { failedCandidate } from './failed-candidate.js';
 import { type Failed, readyNode, settleFailures, withFailure } from './failures.js';
@@ -226,5 +226,5 @@ function endOverrides({
 /** The shortest of the waits that are still to come; one that has passed was acted on in this round. */
 function soonest(waits: readonly (number | null)[]): number | null {
   const ahead = waits.filter((wait) => wait !== null).filter((wait) => wait > 0);
-  return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead));
+  return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead, longestWaitMs));
 }

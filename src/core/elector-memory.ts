@@ -1,4 +1,7 @@
-/** What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing. */
+/**
+ * What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing; one that was the
+ * next in line, and looked now and again, goes on from what it saw then.
+ */
 import { obstacles } from './eligibility.js';
 import { readyNode } from './failures.js';
 import type { Fence } from './fencing.js';
@@ -8,6 +11,8 @@ import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
 
 export interface ElectorMemory {
+  /** When it looked last; null: never. */
+  readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
   /** A claim in PROGRESS by the elected node, as last seen under a version of `elected`. */
   readonly progress: {
@@ -26,6 +31,7 @@ export interface ElectorMemory {
 }
 
 export const newElector: ElectorMemory = {
+  lookedAtMs: null,
   watched: null,
   progress: null,
   fitSinceMs: new Map(),
@@ -33,6 +39,11 @@ export const newElector: ElectorMemory = {
   alarmed: null,
   fenced: null,
 };
+
+/** What was seen longer ago than this may have ended and begun again since. */
+const remembersMs = 60_000;
+/** While something is timed, a look is taken at least this often, so that it is not forgotten. */
+export const longestWaitMs = remembersMs / 2;
 
 export interface Scene {
   readonly snapshot: GroupSnapshot;
@@ -42,14 +53,16 @@ export interface Scene {
   readonly nowMs: number;
 }
 
-/** What `before` becomes by what is seen now. */
-export function look(scene: Scene, elected: Elected, before: ElectorMemory): ElectorMemory {
+/** What `memory` becomes by what is seen now. */
+export function look(scene: Scene, elected: Elected, memory: ElectorMemory): ElectorMemory {
   const { snapshot, config, nowMs } = scene;
+  const before = nowMs - (memory.lookedAtMs ?? nowMs) > remembersMs ? newElector : memory;
   const { current } = snapshot;
   const watched = watch(snapshot, elected, config, before.watched, nowMs);
   const isHeld = watched?.condition.kind === 'holding';
   return {
-    ...before,
+    lookedAtMs: nowMs,
+    fitSinceMs: before.fitSinceMs,
     watched,
     progress: progressSeen(scene, elected, watched, before.progress),
     ready: readySeen(scene, elected, before.ready),

@@ -38,7 +38,7 @@ function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure
     override: odds(0.3)
       ? {
           priority: pick([0, 10, 300]),
-          until: pick([null, instant(-5000), instant(upTo(7_200_000))]),
+          until: pick([null, instant(-5000), instant(upTo(1_200_000))]),
           ...byHand,
         }
       : null,

@@ -338,6 +338,23 @@ describe('the watchdog', () => {
     expect(bench.node).toBe('b1');
   });
 
+  it('one that looked now and again goes on from what it saw; after a standstill it counts anew', () => {
+    const bench = new Bench(['a1', 'b1'], { sites, timeouts: { claim: '2m' } });
+    bench.settle();
+    for (let turn = 0; turn < 6; turn += 1) {
+      expect(bench.node).toBe('a1');
+      bench.nowMs += 20_000;
+      bench.settle();
+    }
+    expect(bench.node).toBe('b1');
+    bench.nowMs += 61_000;
+    bench.settle();
+    bench.advance(2 * minute - 1);
+    expect(bench.node).toBe('b1');
+    bench.advance(1);
+    expect(bench.node).toBe('a1');
+  });
+
   it('gives time anew with each decision, claim and release', () => {
     const bench = new Bench(['a1'], { timeouts: { takeover: '20s' } });
     bench.advance(9_000);
