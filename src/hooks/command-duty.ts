@@ -17,7 +17,7 @@ import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase
 import { Alarm } from './alarm.js';
 import { argvOf, type Command, commandText } from './command.js';
 import { hookEnvironment } from './environment.js';
-import { KeeperProcess } from './keeper-process.js';
+import { type KeeperOptions, KeeperProcess } from './keeper-process.js';
 import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
 import { endGroup } from './process-group.js';
@@ -34,6 +34,11 @@ export interface CommandDutyOptions {
   readonly node: string;
   readonly root: string;
   readonly log: Logger;
+  /**
+   * `onTakeover` is itself the workload: it has taken over as soon as it runs, there is no time limit, its output
+   * goes to this process's own, and the tenure has to end when it does. A release ends it, its whole group.
+   */
+  readonly foreground?: boolean;
 }
 
 const hookNames = {
@@ -65,7 +70,7 @@ interface Tenure {
 
 export class CommandDuty implements Duty {
   readonly #commands: HookCommands;
-  readonly #labels: { readonly node: string; readonly root: string };
+  readonly #keeperOptions: KeeperOptions;
   readonly #log: Logger;
   readonly #runs = new Map<number, Run>();
   readonly #groups = new Set<number>();
@@ -80,9 +85,9 @@ export class CommandDuty implements Duty {
   #closed = false;
 
   /** Starts the keeper at once if this node can lead, so that a takeover does not wait for it. */
-  constructor({ commands, node, root, log }: CommandDutyOptions) {
+  constructor({ commands, node, root, log, foreground = false }: CommandDutyOptions) {
     this.#commands = commands;
-    this.#labels = { node, root };
+    this.#keeperOptions = { node, root, passesOutput: foreground };
     this.#log = log;
     if (this.has('takeover')) this.#startKeeper();
   }
@@ -173,14 +178,16 @@ export class CommandDuty implements Duty {
   }
 
   #request(id: number, context: DutyContext): RunRequest {
-    const name = hookNames[context.phase];
-    const command = this.#commands[name];
+    const hook = hookNames[context.phase];
+    const command = this.#commands[hook];
+    const foreground = this.#keeperOptions.passesOutput && context.phase === 'takeover';
     const ofTenure = context.phase === 'takeover' || context.phase === 'release';
     return {
       id,
       tenure: ofTenure ? this.#tenure.id : 0,
       phase: context.phase,
-      name,
+      name: foreground ? 'the workload' : hook,
+      foreground,
       command: command === null ? null : { ...argvOf(command), text: commandText(command) },
       env: hookEnvironment(context),
       timeoutMs: context.timeoutMs,
@@ -194,7 +201,7 @@ export class CommandDuty implements Duty {
   }
 
   #startKeeper(): KeeperProcess {
-    const keeper = new KeeperProcess(this.#labels, {
+    const keeper = new KeeperProcess(this.#keeperOptions, {
       message: (message) => this.#heard(message),
       gone: (how) => {
         if (this.#keeper === keeper) void this.#keeperGone(how);
@@ -212,6 +219,7 @@ export class CommandDuty implements Duty {
     this.#heardAtMs = systemClock.monotonicMs();
     if (message.type === 'gone') this.#groupGone(message.pgid);
     else if (message.type === 'lease-ended') this.#leaseEnded(message.tenure, message.outcome);
+    else if (message.type === 'workload-ended') this.#workloadEnded(message.tenure, message.outcome);
     else {
       const run = this.#runs.get(message.id);
       if (message.type === 'started') this.#started(message.pgid, run);
@@ -261,6 +269,13 @@ export class CommandDuty implements Duty {
     logOutcome(this.#logOf(this.#tenure.release), 'onRelease, run by the keeper,', outcome);
     this.#nextTenure();
     this.#tell({ cause: 'lease-ended', release: outcome });
+  }
+
+  #workloadEnded(tenure: number, outcome: DutyOutcome): void {
+    if (tenure !== this.#tenure.id) return;
+    const { exitCode, signal, error } = outcome;
+    this.#log.warn({ exitCode, signal }, error ?? 'the workload ended by itself, with exit code 0');
+    this.#tell({ cause: 'workload-ended', workload: outcome });
   }
 
   async #keeperGone(how: string): Promise<void> {

@@ -211,19 +211,39 @@ export class Guard {
 
   async #runHook(running: Running): Promise<DutyOutcome> {
     const { request } = running;
-    const { id, command, tenure } = request;
+    const { id, command, tenure, foreground } = request;
     if (command === null) return nothingRun;
+    const hook = this.#start(request, command);
+    running.process = hook;
+    const { pgid } = hook;
+    if (pgid === null) return await hook.outcome;
+    this.#groups.add(pgid, tenure);
+    this.#listener.post({ type: 'started', id, pgid });
+    if (foreground) {
+      this.#groups.settled(pgid, false);
+      void hook.outcome.then((outcome) => this.#foregroundEnded(request, pgid, outcome));
+      return { ...nothingRun, command: command.text, provenDead: false };
+    }
+    const outcome = await hook.outcome;
+    this.#groups.settled(pgid, outcome.provenDead);
+    return outcome;
+  }
+
+  #start(request: RunRequest, command: NonNullable<RunRequest['command']>): HookProcess {
+    const { id, foreground } = request;
     const { timeoutMs, killAtMs } = this.#limits(request);
+    const deadline = foreground ? '' : String(Math.floor(timeoutMs));
     const hook = new HookProcess(
       {
         name: request.name,
         program: command.program,
         args: command.args,
         commandText: command.text,
-        env: { ...process.env, ...request.env, PETREL_DEADLINE_MS: String(Math.floor(timeoutMs)) },
-        timeoutMs,
+        env: { ...process.env, ...request.env, PETREL_DEADLINE_MS: deadline },
+        timeoutMs: foreground ? never : timeoutMs,
         graceMs: request.graceMs,
-        leavesWorkload: request.phase === 'takeover',
+        leavesWorkload: request.phase === 'takeover' && !foreground,
+        passesOutput: foreground,
       },
       {
         line: (stream, text) => this.#listener.post({ type: 'line', id, stream, text }),
@@ -231,14 +251,15 @@ export class Guard {
       },
     );
     hook.limit(never, killAtMs);
-    running.process = hook;
-    const { pgid } = hook;
-    if (pgid === null) return await hook.outcome;
-    this.#groups.add(pgid, tenure);
-    this.#listener.post({ type: 'started', id, pgid });
-    const outcome = await hook.outcome;
+    return hook;
+  }
+
+  #foregroundEnded({ tenure }: RunRequest, pgid: number, outcome: DutyOutcome): void {
     this.#groups.settled(pgid, outcome.provenDead);
-    return outcome;
+    const { id, released, ending } = this.#tenure;
+    const isOver =
+      tenure !== id || released || ending !== null || this.#lane.has((r) => r.phase === 'release');
+    if (!isOver) this.#listener.post({ type: 'workload-ended', tenure, outcome });
   }
 
   #limits({ phase, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
@@ -321,6 +342,7 @@ function releaseOf({ id, release }: Tenure, reason: string): RunRequest {
   const known = release ?? {
     name: 'onRelease',
     command: null,
+    foreground: false,
     env: {},
     timeoutMs: 0,
     graceMs: defaultGraceMs,

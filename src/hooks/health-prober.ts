@@ -86,6 +86,7 @@ export class HealthProber {
         timeoutMs,
         graceMs,
         leavesWorkload: false,
+        passesOutput: false,
       },
       { line: (stream, text) => log.debug({ phase: 'health', stream }, text), leftOut: () => {} },
     );

@@ -22,6 +22,8 @@ export interface HookSpec {
   readonly graceMs: number;
   /** What the command leaves in its group when it succeeds is its workload, and stays. */
   readonly leavesWorkload: boolean;
+  /** Its output goes where this process's own goes, instead of to the listener. */
+  readonly passesOutput: boolean;
 }
 
 /** What the command wrote is read for at most this long after its end. */
@@ -95,9 +97,10 @@ export class HookProcess {
   }
 
   #spawn(): ChildProcess | Error {
-    const { program, args, env } = this.#spec;
+    const { program, args, env, passesOutput } = this.#spec;
+    const output = passesOutput ? 'inherit' : 'pipe';
     try {
-      return spawn(program, args, { detached: true, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      return spawn(program, args, { detached: true, env, stdio: ['ignore', output, output] });
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }

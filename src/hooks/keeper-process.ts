@@ -10,17 +10,24 @@ export interface KeeperListener {
   gone(how: string): void;
 }
 
+export interface KeeperOptions {
+  /** For its log, and for who looks at the list of processes. */
+  readonly node: string;
+  readonly root: string;
+  /** What runs in the foreground writes to this process's stdout. */
+  readonly passesOutput: boolean;
+}
+
 export class KeeperProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
 
-  /** `labels` are for its log, and for who looks at the list of processes. */
-  constructor(labels: { readonly node: string; readonly root: string }, listener: KeeperListener) {
+  constructor({ node, root, passesOutput }: KeeperOptions, listener: KeeperListener) {
     const { path, execArgv } = keeperProgram();
-    this.#child = fork(path, [labels.node, labels.root], {
+    this.#child = fork(path, [node, root], {
       execArgv,
       detached: true,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', passesOutput ? 'inherit' : 'ignore', 'inherit', 'ipc'],
     });
     this.#child.on('message', (message: unknown) => {
       if (isFromKeeper(message)) listener.message(message);

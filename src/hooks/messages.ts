@@ -15,6 +15,8 @@ export interface RunRequest {
     readonly args: readonly string[];
     readonly text: string;
   } | null;
+  /** The command is the workload itself: it has taken over once it runs, and its output is passed through. */
+  readonly foreground: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly graceMs: number;
@@ -47,7 +49,9 @@ export type FromKeeper =
   | { readonly type: 'line'; readonly id: number; readonly stream: OutputStream; readonly text: string }
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: DutyOutcome }
-  | { readonly type: 'lease-ended'; readonly tenure: number; readonly outcome: DutyOutcome };
+  | { readonly type: 'lease-ended'; readonly tenure: number; readonly outcome: DutyOutcome }
+  /** A workload in the foreground ended by itself. */
+  | { readonly type: 'workload-ended'; readonly tenure: number; readonly outcome: DutyOutcome };
 
 const toKeeper: ReadonlySet<unknown> = new Set<ToKeeper['type']>([
   'run',
@@ -64,6 +68,7 @@ const fromKeeper: ReadonlySet<unknown> = new Set<FromKeeper['type']>([
   'left-out',
   'outcome',
   'lease-ended',
+  'workload-ended',
 ]);
 
 export function isToKeeper(message: unknown): message is ToKeeper {

@@ -72,7 +72,8 @@ export type DutyEnd =
   /** The lease was not renewed in time, or this process stood still so long. Runs in progress were aborted, and
    * the release has been run: this is its outcome. */
   | { readonly cause: 'lease-ended'; readonly release: DutyOutcome }
-  /** The workload ended by itself: how. The release is still to be run. */
+  /** The workload ended by itself, and how; what a hook left in the background is not told of.
+   * The release is still to be run. */
   | { readonly cause: 'workload-ended'; readonly workload: DutyOutcome }
   /** What guards the tenure was lost (its process died), and the workload has been killed.
    * The release is still to be run. */

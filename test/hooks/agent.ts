@@ -12,11 +12,12 @@ import { systemClock } from '../../src/ports/clock.js';
 import { context } from './duty-context.js';
 
 const [module = '', json = ''] = process.argv.slice(2);
-const { commands, releaseInMs, endsInMs } = z
+const { commands, releaseInMs, endsInMs, foreground } = z
   .object({
     commands: z.object({ onTakeover: z.string().nullable(), onRelease: z.string().nullable() }),
     releaseInMs: z.number(),
     endsInMs: z.number(),
+    foreground: z.boolean(),
   })
   .parse(JSON.parse(json));
 
@@ -25,6 +26,7 @@ const duty = new CommandDuty({
   commands: { onPrepare: null, onFence: null, ...commands },
   node: 'a1',
   root: '/cluster',
+  foreground,
   log: createLogger({ level: 'silent', format: 'json' }),
 });
 

@@ -34,16 +34,24 @@ interface Said {
   readonly [key: string]: unknown;
 }
 
-function startAgent(commands: { onTakeover: string; onRelease: string | null }, module = source) {
-  const json = JSON.stringify({ commands, ...leaseMs });
+function startAgent(
+  commands: { onTakeover: string; onRelease: string | null },
+  module = source,
+  foreground = false,
+) {
+  const json = JSON.stringify({ commands, ...leaseMs, foreground });
   const child = spawn(process.execPath, ['--import', 'tsx', path('./agent.ts'), module, json], {
     stdio: ['pipe', 'pipe', 'ignore'],
     cwd: path('../..'),
   });
   agents.push(child);
   const said: Said[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)));
-  return { child, said, pid: child.pid ?? Number.NaN };
+  const output: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.startsWith('{')) said.push(JSON.parse(line));
+    else output.push(line);
+  });
+  return { child, said, output, pid: child.pid ?? Number.NaN };
 }
 
 /** An agent whose takeover has succeeded. */
@@ -135,6 +143,19 @@ describe('an agent that is killed', () => {
     process.kill(agent.pid, 'SIGKILL');
     await eventually(() => at().processes()).toEqual([]);
     expect(at().lines('log')).toEqual(['begun', 'done']);
+  });
+});
+
+describe('a workload in the foreground', () => {
+  it('writes to the output of the agent, and is ended when that is killed', async () => {
+    const agent = startAgent({ onTakeover: `echo hello; ${stubborn} wait`, onRelease: null }, source, true);
+    await eventually(() => agent.said).toMatchObject([{ takeover: { result: 'ok', provenDead: false } }]);
+    await eventually(() => agent.output).toEqual(['hello']);
+    await eventually(workloads).not.toEqual([]);
+    process.kill(agent.pid, 'SIGKILL');
+    const killedAtMs = systemClock.monotonicMs();
+    await eventually(() => at().processes()).toEqual([]);
+    expect(systemClock.monotonicMs()).toBeLessThan(killedAtMs + leaseMs.endsInMs + 500);
   });
 });
 

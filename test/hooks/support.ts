@@ -17,7 +17,7 @@ export interface Bench {
   lines(name: string): string[];
   /** All processes that come from this test, the keeper included. */
   processes(): Found[];
-  duty(commands: Partial<HookCommands>): CommandDuty;
+  duty(commands: Partial<HookCommands>, options?: { foreground?: boolean }): CommandDuty;
 }
 
 export interface Found {
@@ -46,13 +46,14 @@ export function bench(): () => Bench {
       directory,
       lines: (name) => linesOf(join(directory, name)),
       processes: () => markedProcesses(mark),
-      duty: (commands) => {
+      duty: (commands, options = {}) => {
         const none = { onPrepare: null, onTakeover: null, onRelease: null, onFence: null };
         const duty = new CommandDuty({
           commands: { ...none, ...commands },
           node: 'a1',
           root: '/cluster',
           log: silentLog,
+          ...options,
         });
         duties.push(duty);
         return duty;

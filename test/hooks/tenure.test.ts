@@ -77,6 +77,48 @@ describe('a workload', () => {
   });
 });
 
+describe('a workload in the foreground', () => {
+  const lead = async (onTakeover: [string, ...string[]]) => {
+    const duty = at().duty({ onTakeover }, { foreground: true });
+    const heard = listen(duty);
+    const takeover = await duty.run(context('takeover', { timeoutMs: 100 })).outcome;
+    return { duty, takeover, ...heard };
+  };
+
+  it('has taken over once it runs, and lasts until the release', async () => {
+    const { duty, takeover, ends } = await lead(['/bin/sh', '-c', 'trap "" HUP; sleep 1000; exit 5']);
+    expect(takeover).toMatchObject({ result: 'ok', provenDead: false });
+    await eventually(workloads).toHaveLength(1);
+    expect(await duty.run(releaseContext).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(workloads()).toEqual([]);
+    expect(ends).toEqual([]);
+  });
+
+  it('ends the tenure when it ends, with all that it started', async () => {
+    const { duty, takeover, ends } = await lead(['/bin/sh', '-c', 'sleep 1000 & sleep 0.3; exit 5']);
+    expect(takeover).toMatchObject({ result: 'ok' });
+    await eventually(() => ends).toMatchObject([
+      {
+        cause: 'workload-ended',
+        workload: { result: 'failed', exitCode: 5, error: 'the workload exited with 5', provenDead: true },
+      },
+    ]);
+    expect(workloads()).toEqual([]);
+    expect(await duty.run(releaseContext).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(ends).toHaveLength(1);
+  });
+
+  it('has not taken over when it cannot be started', async () => {
+    const { takeover, ends } = await lead(['/no/such/program']);
+    expect(takeover).toMatchObject({
+      result: 'failed',
+      error: 'the workload: program "/no/such/program" not found',
+      provenDead: true,
+    });
+    expect(ends).toEqual([]);
+  });
+});
+
 describe('a release', () => {
   it('aborts a takeover that runs, and what waits', async () => {
     const duty = at().duty({ onTakeover: 'sleep 1000', onRelease: 'true', onPrepare: 'touch $DIR/prepared' });
