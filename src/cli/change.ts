@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Choice } from '../core/elect.js';
-import { electedOrRestored } from '../core/electing.js';
+import { electedOrRestored } from '../core/restored.js';
 import { causeSchema, type TransitionRecord } from '../core/znodes.js';
 import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';
 import { configDifferenceSchema, configDifferences, differenceText } from '../group/config-keys.js';
-import { readableConfig } from '../group/judge.js';
+import { isPutOff, readableConfig } from '../group/judge.js';
 import { readEnsembleClock } from '../group/time.js';
 import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
@@ -80,7 +80,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const made = await changeGroup(access, author, change.request, onceConfirmed(change, options.yes));
     const announced = resultOf(made, { dryRun: false, version: made.version, outcome: null });
     const { term } = announced;
-    const waits = options.wait && term !== null && announced.follows?.changes === true;
+    const waits = options.wait && term !== null && isExpected(made);
     if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
     if (!waits) return;
     const outcome = await waitFor(session, change.until, term);
@@ -125,9 +125,15 @@ function resultOf(plan: Plan, { dryRun, version, outcome }: Result): ChangeResul
     changes: config === null ? [] : configDifferences(readableConfig(before), config),
     configVersion: version,
     follows: follows === null ? null : choiceOf(follows),
-    term: follows?.changes === true || asksForSwitchover(plan) ? electedOrRestored(before).term + 1 : null,
+    term: isExpected(plan) || asksForSwitchover(plan) ? electedOrRestored(before).term + 1 : null,
     outcome,
   };
+}
+
+/** A transition follows, and soon. */
+function isExpected({ config, follows }: Plan): boolean {
+  if (config === null || follows === null) return false;
+  return follows.changes && !isPutOff(follows, config);
 }
 
 /** Perhaps not now, but the next term will be its doing. */

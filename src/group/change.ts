@@ -5,11 +5,11 @@
  * Not promised: that anything follows. `core` says what the elector makes of it; `wait.ts` waits for that.
  */
 import type { Choice } from '../core/elect.js';
-import { electedOrRestored } from '../core/electing.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import { configProblems } from '../core/read-config.js';
+import { electedOrRestored } from '../core/restored.js';
 import type { ChangeRecord, Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { type ConfigWrite, type GroupAccess, wasWritten, writeConfig } from './config-write.js';

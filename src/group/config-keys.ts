@@ -65,12 +65,17 @@ export type ConfigDifference = z.infer<typeof configDifferenceSchema>;
 /** What differs between two configurations, key by key. */
 export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDifference[] {
   const sites = [...Object.keys(from.sites), ...Object.keys(to.sites)];
-  const before = new Map(flatten(withSites(from, sites)).map(({ key, value }) => [key, value]));
-  const after = new Map(flatten(withSites(to, sites)).map(({ key, value }) => [key, value]));
+  const before = new Map(contents(withSites(from, sites)).map(({ key, value }) => [key, value]));
+  const after = new Map(contents(withSites(to, sites)).map(({ key, value }) => [key, value]));
   return [...new Set([...before.keys(), ...after.keys()])]
     .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }))
     .filter((entry) => JSON.stringify(entry.from) !== JSON.stringify(entry.to))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** The leaves that hold something: an object that is empty is no news when it is filled. */
+function contents(config: GroupConfig): Leaf[] {
+  return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');
 }
 
 /** A site that is not configured is as one with the defaults. */
@@ -128,10 +133,9 @@ export function valueText(value: unknown): string {
 }
 
 function settable(key: string): string {
-  const isSettable = plainKeys.includes(key) || sitePriorityKey.test(key) || strategyOptionKey.test(key);
-  if (isSettable) return key;
   const own = ownCommands.find(({ pattern }) => pattern.test(key));
   if (own !== undefined) throw new PetrelError('INVALID', `${key} is changed by ${own.command}`);
+  if (plainKeys.includes(key) || sitePriorityKey.test(key) || strategyOptionKey.test(key)) return key;
   const nearest = nearestOf(key, settableKeys);
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
   throw new PetrelError('INVALID', `there is no key ${key}: ${hint}Valid are ${settableKeys.join(', ')}`);

@@ -4,9 +4,10 @@
  *
  * Not promised: that the node stays away. One that lives registers again.
  */
-import { electedOrRestored } from '../core/electing.js';
+
 import { ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
+import { electedOrRestored } from '../core/restored.js';
 import type { Claim, Member } from '../core/snapshot.js';
 import type { ChangeRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';

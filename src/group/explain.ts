@@ -1,7 +1,7 @@
 /** Who would be elected now, and why: rank by rank, and what keeps the others out. */
 import { z } from 'zod';
-import { electedOrRestored } from '../core/electing.js';
 import { nameSchema } from '../core/names.js';
+import { electedOrRestored } from '../core/restored.js';
 import { causeSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { judge, readableConfig, type WhatIf } from './judge.js';

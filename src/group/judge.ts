@@ -1,12 +1,12 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Choice, elect, StrategyFault } from '../core/elect.js';
-import { electedOrRestored } from '../core/electing.js';
 import { failureOf } from '../core/eligibility.js';
 import { readyNode, settleFailures } from '../core/failures.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { prepareStrategy } from '../core/read-config.js';
 import { previousLeader } from '../core/records.js';
+import { electedOrRestored } from '../core/restored.js';
 import type { Claim, Member } from '../core/snapshot.js';
 import type { Elected, FailureRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
@@ -22,8 +22,8 @@ export interface WhatIf {
 }
 
 /**
- * The choice at `nowMs` (epoch, the ensemble's clock). Waits that only the elector knows of (how long a node has
- * been fit, how long the leader has been READY) are taken to be over.
+ * The choice at `nowMs` (epoch, the ensemble's clock). How long a node has been fit only the elector knows: it is
+ * taken to be long enough.
  * Throws PetrelError: INVALID where the configuration cannot be read or names no strategy known here, FAILED where
  * the strategy cannot rank.
  */
@@ -45,12 +45,17 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
       nowMs,
       electedFailed: !leads && electedFailed(view, elected),
       fitForMs: () => Number.POSITIVE_INFINITY,
-      readyForMs: leads ? Number.POSITIVE_INFINITY : null,
+      readyForMs: leads && current !== null ? nowMs - current.modifiedAtMs : null,
     });
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
     throw new PetrelError('FAILED', error.message, { cause: error });
   }
+}
+
+/** The choice is to move leadership to a better node, which the group puts off until that has been fit for long. */
+export function isPutOff({ changes, cause }: Choice, { failback }: GroupConfig): boolean {
+  return changes && cause === 'preference' && failback.startsWith('after:');
 }
 
 /** The failures as they stand now: forgiven and outlived ones are gone. */

@@ -1,6 +1,5 @@
 /** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
 import { z } from 'zod';
-import { electedOrRestored } from '../core/electing.js';
 import { type Obstacle, obstacles } from '../core/eligibility.js';
 import {
   defaultGroupConfig,
@@ -12,6 +11,7 @@ import {
 } from '../core/group-config.js';
 import { instantSchema, longSchema, nameSchema, toInstant } from '../core/names.js';
 import { activeRequest } from '../core/requests.js';
+import { electedOrRestored } from '../core/restored.js';
 import { claimOwner, type Member } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
 import { judge, standingFailures } from './judge.js';

@@ -1,10 +1,10 @@
 /** A transition under way, for people: who is waited for, since when, and how long it may take. */
 import { z } from 'zod';
 import { durationMs, formatDuration } from '../core/duration.js';
-import { electedOrRestored } from '../core/electing.js';
 import { obstacles } from '../core/eligibility.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { instantSchema, nameSchema, toInstant } from '../core/names.js';
+import { electedOrRestored } from '../core/restored.js';
 import { type Condition, watch } from '../core/watchdog.js';
 import { standingFailures } from './judge.js';
 import type { GroupView } from './view.js';

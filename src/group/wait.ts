@@ -5,10 +5,10 @@
  */
 import { z } from 'zod';
 import { durationMs } from '../core/duration.js';
-import { electedOrRestored } from '../core/electing.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { nameSchema } from '../core/names.js';
+import { electedOrRestored } from '../core/restored.js';
 import { claimOwner } from '../core/snapshot.js';
 import { type TransitionRecord, transitionRecordSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
@@ -16,7 +16,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 import type { GroupAccess } from './config-write.js';
 import { follow } from './follow.js';
 import { recordOfTerm } from './history.js';
-import { judge } from './judge.js';
+import { isPutOff, judge, readableConfig } from './judge.js';
 import { readEnsembleClock } from './time.js';
 import { transitionOf, transitionText } from './transition.js';
 import type { GroupView } from './view.js';
@@ -66,7 +66,8 @@ export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Pr
   return awaitGoal(access, 'the group', options, async (view, nowMs) => {
     if (transitionOf(view, nowMs) !== null) return null;
     const choice = judge(view, nowMs);
-    if (choice.changes || (choice.node === null && choice.recheckInMs !== null)) return null;
+    const moves = choice.changes && !isPutOff(choice, readableConfig(view));
+    if (moves || (choice.node === null && choice.recheckInMs !== null)) return null;
     return presentTerm(view);
   });
 }

@@ -33,7 +33,8 @@ export interface TestGroup extends AsyncDisposable {
   elect(elected: Partial<Elected>): Promise<void>;
   /** `leader/current`, owned by the node's session. */
   claim(id: string, content?: Partial<ClaimContent>): Promise<void>;
-  record(record: HistoryRecord): Promise<void>;
+  /** Appends to the history; text is written as it stands. */
+  record(record: HistoryRecord | string): Promise<void>;
   /** Elects a node, lets it claim and be READY. */
   lead(id: string, term: number): Promise<void>;
 }
@@ -92,7 +93,8 @@ export async function newGroup(): Promise<TestGroup> {
       await own.create(paths.current, json(claim), 'ephemeral');
     },
     async record(record) {
-      await store.create(paths.historyPrefix, json(record), 'persistent-sequential');
+      const mode = 'persistent-sequential';
+      await store.multi([{ type: 'create', path: paths.historyPrefix, data: json(record), mode }]);
     },
     async lead(id, term) {
       await group.elect({ node: id, site: id.slice(0, 1), term, reason: 'it is the best', cause: 'first' });

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+import { parseGroupConfig } from '../../src/core/read-config.js';
+import { type Author, changeGroup, planChange, type Request } from '../../src/group/change.js';
+import { newestRecords } from '../../src/group/history.js';
+import { drainNode, readmitNode, undrainNode } from '../../src/group/nodes.js';
+import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
+import { disableSite, enableSite, overridePriority, resetPriority } from '../../src/group/sites.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { newGroup, type TestGroup } from '../support/group.js';
+import { startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
+
+const eve: Author = { by: 'eve', reason: 'tests' };
+
+async function stored(group: TestGroup) {
+  const { data } = await group.store.getData(group.paths.config);
+  const { value, problem } = parseGroupConfig(data.toString());
+  if (value === null) throw new Error(problem);
+  return value;
+}
+
+async function changes(group: TestGroup): Promise<string[]> {
+  const records = await newestRecords(group.store, group.paths, 100);
+  return records.flatMap(({ value }) => (value?.kind === 'change' ? [value.what] : []));
+}
+
+describe('a change', () => {
+  it('is written with who, why and when on the ensemble’s clock, and recorded', async () => {
+    await using group = await newGroup();
+    const change = await changeGroup(group.access, eve, pauseGroup);
+    const stat = await group.store.exists(group.paths.config);
+    const clock = await group.store.exists(group.paths.clock);
+    expect(change).toMatchObject({ what: 'paused', version: stat?.version });
+    const { paused } = await stored(group);
+    expect(paused).toMatchObject({ by: 'eve', reason: 'tests' });
+    const offMs = Date.parse(paused?.at ?? '') - (clock?.mtimeMs ?? 0);
+    expect(Math.abs(offMs)).toBeLessThan(1000);
+    const [record] = await newestRecords(group.store, group.paths, 1);
+    expect(record?.value).toEqual({
+      kind: 'change',
+      by: 'eve',
+      what: 'paused',
+      reason: 'tests',
+      at: paused?.at,
+    });
+  });
+
+  it('that changes nothing writes nothing', async () => {
+    await using group = await newGroup();
+    await changeGroup(group.access, eve, pauseGroup);
+    const again = await changeGroup(group.access, { by: 'bob', reason: null }, pauseGroup);
+    expect(again).toMatchObject({
+      config: null,
+      version: null,
+      what: expect.stringContaining('paused already, by eve'),
+    });
+    expect(await changes(group)).toEqual(['paused']);
+  });
+
+  it('loses no other change, however many come at once', async () => {
+    await using group = await newGroup();
+    const nodes = ['a1', 'a2', 'a3', 'a4'];
+    await Promise.all(nodes.map((node) => changeGroup(group.access, eve, drainNode(node, true))));
+    expect(Object.keys((await stored(group)).drained).toSorted()).toEqual(nodes);
+    expect(await changes(group)).toHaveLength(nodes.length);
+  });
+
+  it('gives up when others are faster every time', async () => {
+    await using group = await newGroup();
+    const accept = async () => {
+      await group.configure({});
+    };
+    await expect(changeGroup(group.access, eve, pauseGroup, accept)).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    expect((await stored(group)).paused).toBeNull();
+    expect(await changes(group)).toEqual([]);
+  });
+
+  it('is stopped by whoever is asked to accept it', async () => {
+    await using group = await newGroup();
+    const refuse = () => Promise.reject(new Error('no'));
+    await expect(changeGroup(group.access, eve, pauseGroup, refuse)).rejects.toThrow('no');
+    expect((await stored(group)).paused).toBeNull();
+  });
+
+  it('is refused where the result would be no configuration', async () => {
+    await using group = await newGroup();
+    const request: Request = ({ config }) => ({ config: { ...config, historySize: 0 }, what: 'nonsense' });
+    await expect(changeGroup(group.access, eve, request)).rejects.toMatchObject({
+      code: 'INVALID',
+      reasons: [expect.stringContaining('historySize')],
+    });
+  });
+
+  it('is refused while the configuration cannot be read, and says where to repair it', async () => {
+    await using group = await newGroup();
+    await group.store.set(group.paths.config, Buffer.from('{'), 'any');
+    await expect(changeGroup(group.access, eve, pauseGroup)).rejects.toMatchObject({
+      code: 'INVALID',
+      message: expect.stringMatching(/config, cannot be read: .*repair it with petrel config edit/),
+    });
+  });
+
+  it('whose reply is lost is settled by reading again', async () => {
+    await using group = await newGroup();
+    await using proxy = await startProxy({ target: group.zookeeper });
+    const store = openStore({ servers: parseConnectionString(proxy.address), sessionTimeoutMs: 6000 });
+    await store.connected({ timeoutMs: 10_000 });
+    try {
+      let attempts = 0;
+      const change = changeGroup({ ...group.access, store }, eve, pauseGroup, async () => {
+        attempts += 1;
+        if (attempts === 1) proxy.blackHole('toClient');
+      });
+      await until(async () => (await stored(group)).paused, { describe: 'the write to be applied' });
+      proxy.resetAll();
+      await proxy.heal();
+      expect(await change).toMatchObject({ what: 'paused', version: 1 });
+      expect(attempts).toBe(1);
+      expect(await changes(group)).toEqual(['paused']);
+    } finally {
+      await store.close();
+    }
+  });
+
+  it('tells beforehand what would follow, and writes nothing', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.node('b1');
+    await group.lead('a1', 1);
+    const plan = await planChange(group.access, eve, drainNode('a1'));
+    expect(plan).toMatchObject({
+      follows: { node: 'b1', changes: true, cause: 'planned' },
+      leavesNobody: false,
+    });
+    expect((await stored(group)).drained).toEqual({});
+    await changeGroup(group.access, eve, drainNode('b1'));
+    const worse = await planChange(group.access, eve, disableSite('a'));
+    expect(worse).toMatchObject({ follows: { node: null }, leavesNobody: true });
+  });
+});
+
+describe('a site', () => {
+  it('is overridden for a time on the ensemble’s clock, and reset', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    const request = overridePriority({ site: 'a', priority: 0, forMs: 7_200_000 });
+    const { what, nowMs } = await changeGroup(group.access, eve, request);
+    const until = new Date(nowMs + 7_200_000).toISOString();
+    expect(what).toBe(`site a: priority 100 → 0, until ${until}`);
+    expect((await stored(group)).sites.a).toMatchObject({
+      priority: 100,
+      override: { priority: 0, until, by: 'eve', reason: 'tests' },
+    });
+    expect((await changeGroup(group.access, eve, resetPriority('a'))).what).toBe(
+      'site a: override ended, priority 0 → 100',
+    );
+    expect((await stored(group)).sites.a?.override).toBeNull();
+    expect((await changeGroup(group.access, eve, resetPriority('a'))).version).toBeNull();
+  });
+
+  it('is disabled and enabled', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await changeGroup(group.access, eve, disableSite('a'));
+    expect((await stored(group)).sites.a).toMatchObject({ enabled: false, disabled: { by: 'eve' } });
+    expect((await changeGroup(group.access, eve, disableSite('a'))).version).toBeNull();
+    await changeGroup(group.access, eve, enableSite('a'));
+    expect((await stored(group)).sites.a).toMatchObject({ enabled: true, disabled: null });
+  });
+
+  it('that nobody has heard of is refused, unless it is meant', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    const request = { site: 'aa', priority: 0, forMs: null };
+    await expect(changeGroup(group.access, eve, overridePriority(request))).rejects.toMatchObject({
+      code: 'REFUSED',
+      reasons: [expect.stringContaining('known are a')],
+    });
+    await changeGroup(group.access, eve, overridePriority({ ...request, evenUnknown: true }));
+    expect((await stored(group)).sites.aa?.override).toMatchObject({ priority: 0, until: null });
+  });
+});
+
+describe('a node', () => {
+  it('is drained and undrained', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await expect(changeGroup(group.access, eve, drainNode('a9'))).rejects.toMatchObject({ code: 'REFUSED' });
+    await changeGroup(group.access, eve, drainNode('a1'));
+    expect((await stored(group)).drained).toMatchObject({ a1: { by: 'eve', reason: 'tests' } });
+    expect((await changeGroup(group.access, eve, drainNode('a1'))).version).toBeNull();
+    await changeGroup(group.access, eve, undrainNode('a1'));
+    expect((await stored(group)).drained).toEqual({});
+  });
+
+  it('is readmitted by the failure that is forgiven; what is forgiven no more is forgotten', async () => {
+    await using group = await newGroup();
+    const failure = {
+      incarnation: 'x',
+      count: 1,
+      reason: 'exit 1',
+      until: '2099-01-01T00:00:00.000Z',
+      restarted: false,
+    };
+    const failedAt = '2026-01-01T00:00:00.000Z';
+    const byHand = { by: 'bob', reason: '', at: failedAt };
+    await group.configure({ readmitted: { a2: { failedAt, ...byHand } } });
+    await group.elect({ failures: [{ ...failure, node: 'a1', failedAt }] });
+    expect((await changeGroup(group.access, eve, readmitNode('b1'))).what).toBe('node b1 is not excluded');
+    await changeGroup(group.access, eve, readmitNode('a1'));
+    expect((await stored(group)).readmitted).toEqual({
+      a1: expect.objectContaining({ failedAt, by: 'eve' }),
+    });
+    expect((await changeGroup(group.access, eve, readmitNode('a1'))).version).toBeNull();
+  });
+});
+
+describe('a pause', () => {
+  it('ends', async () => {
+    await using group = await newGroup();
+    expect((await changeGroup(group.access, eve, resumeGroup)).what).toBe('the group is not paused');
+    await changeGroup(group.access, eve, pauseGroup);
+    expect((await changeGroup(group.access, eve, resumeGroup)).what).toBe('resumed (paused by eve)');
+    expect((await stored(group)).paused).toBeNull();
+  });
+});

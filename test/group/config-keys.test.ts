@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { planChange } from '../../src/group/change.js';
+import {
+  type Assignment,
+  assign,
+  configDifferences,
+  configKeys,
+  settableKeys,
+} from '../../src/group/config-keys.js';
+import { parseConfigText } from '../../src/group/config-text.js';
+import { config, newGroup, type TestGroup } from '../support/group.js';
+
+let group: TestGroup;
+beforeAll(async () => {
+  group = await newGroup();
+});
+afterAll(() => group[Symbol.asyncDispose]());
+
+async function planned(assignments: readonly Assignment[], before: unknown = {}) {
+  await group.configure(before);
+  return planChange(group.access, { by: 'eve', reason: null }, assign(assignments));
+}
+
+describe('the keys of a configuration', () => {
+  it('stand with their defaults, and tell which are set', () => {
+    const keys = configKeys(config({ failback: 'manual', sites: { 'eu.west': { priority: 7 } } }));
+    const entry = (key: string) => keys.find((one) => one.key === key);
+    expect(entry('timeouts.takeover')).toEqual({
+      key: 'timeouts.takeover',
+      value: '60s',
+      default: '60s',
+      set: false,
+    });
+    expect(entry('failback')).toEqual({ key: 'failback', value: 'manual', default: 'auto', set: true });
+    expect(entry('sites.eu.west.priority')).toMatchObject({ value: 7, default: 100, set: true });
+    expect(entry('sites.eu.west.enabled')).toMatchObject({ value: true, default: true, set: false });
+    expect(keys.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(['strategy', 'exclusion.base', 'historySize', 'paused']),
+    );
+  });
+
+  it('differ where a site that was never configured is as one with the defaults', () => {
+    const differences = configDifferences(
+      config({}),
+      config({ sites: { a: { priority: 5 } }, minTenure: '1m' }),
+    );
+    expect(differences).toEqual([
+      { key: 'minTenure', from: '0s', to: '1m' },
+      { key: 'sites.a.priority', from: 100, to: 5 },
+    ]);
+  });
+});
+
+describe('setting keys', () => {
+  it.each<[string, string, object | null]>([
+    ['failback', 'after:10m', { failback: 'after:10m' }],
+    ['minTenure', '1h', { minTenure: '1h' }],
+    ['timeouts.takeover', '90s', { timeouts: { takeover: '90s', claim: '10s' } }],
+    ['historySize', '7', { historySize: 7 }],
+    ['sites.eu.west.priority', '3', { sites: { 'eu.west': { priority: 3, enabled: true } } }],
+    ['strategyOptions', '{}', null],
+  ])('takes %s %s', async (key, text, expected) => {
+    const plan = await planned([{ key, text }]);
+    if (expected === null) expect(plan.config).toBeNull();
+    else expect(plan.config).toMatchObject(expected);
+  });
+
+  it('takes several at once, where one alone would not do', async () => {
+    const plan = await planned([
+      { key: 'strategy', text: 'preference-list' },
+      { key: 'strategyOptions.order', text: '[a1, b1]' },
+    ]);
+    expect(plan.config).toMatchObject({
+      strategy: 'preference-list',
+      strategyOptions: { order: ['a1', 'b1'] },
+    });
+    expect(plan.what).toBe(
+      'configuration: strategy: site-priority → preference-list, strategyOptions.order: - → ["a1","b1"]',
+    );
+  });
+
+  it('goes back to the default', async () => {
+    const before = { failback: 'manual', sites: { a: { priority: 3 } } };
+    const plan = await planned(
+      [
+        { key: 'failback', text: null },
+        { key: 'sites.a.priority', text: null },
+      ],
+      before,
+    );
+    expect(plan.config).toMatchObject({ failback: 'auto', sites: { a: { priority: 100 } } });
+  });
+
+  it('to what they are changes nothing', async () => {
+    expect((await planned([{ key: 'failback', text: 'auto' }])).config).toBeNull();
+  });
+
+  it.each([
+    ['failbak', 'auto', 'there is no key failbak: did you mean failback? Valid are '],
+    ['timeout.takeover', '1s', 'did you mean timeouts.takeover?'],
+    ['quux', '1', `there is no key quux: Valid are ${settableKeys.join(', ')}`],
+    ['paused', 'true', 'paused is changed by petrel pause or petrel resume'],
+    ['sites.a.override.priority', '1', 'is changed by petrel site priority'],
+    ['sites.a.enabled', 'false', 'is changed by petrel site enable'],
+    ['failback', 'sometimes', 'failback: auto, manual, or after:DURATION'],
+    ['minTenure', '10', 'minTenure: 10 has no unit: write 10s or 10ms'],
+    ['historySize', 'many', 'historySize: '],
+    ['timeouts.prepare', '1h', 'timeouts.prepare < timeouts.claim does not hold'],
+    ['strategy', 'rnadom', 'strategy: there is no "rnadom"; known are first-available'],
+    ['strategyOptions.order', '[a1', 'is not a YAML value'],
+    ['strategyOptions.ordr', '[a1]', 'strategyOptions'],
+  ])('refuses %s %s', async (key, text, message) => {
+    await expect(planned([{ key, text }])).rejects.toMatchObject({
+      code: 'INVALID',
+      message: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('a configuration as text', () => {
+  it('is YAML or JSON, filled in with the defaults', () => {
+    expect(parseConfigText('failback: manual\n')).toEqual(config({ failback: 'manual' }));
+    expect(parseConfigText('{"failback": "manual"}')).toEqual(config({ failback: 'manual' }));
+    expect(parseConfigText('')).toEqual(config({}));
+  });
+
+  it.each([
+    ['failbak: manual', 'unknown `failbak`; known are strategy'],
+    ['failback: [', 'not YAML'],
+    ['- a', 'expected object'],
+    ['timeouts: {claim: 1}', 'timeouts.claim: 1 has no unit'],
+    ['strategy: preference-list', 'strategyOptions.order'],
+    ['exclusion: {base: 1h, max: 1m}', 'exclusion.base <= exclusion.max does not hold'],
+    ['failback: manual\nfailback: auto', 'not YAML: Map keys must be unique'],
+  ])('is refused: %j', (text, message) => {
+    expect(() => parseConfigText(text)).toThrow(message);
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { type Author, changeGroup, planChange } from '../../src/group/change.js';
+import { cancelSwitchover, failover, switchover, type Target } from '../../src/group/handover.js';
+import { newGroup, type TestGroup } from '../support/group.js';
+
+const eve: Author = { by: 'eve', reason: 'tests' };
+const byHand = { by: 'bob', reason: 'his', at: '2026-01-01T00:00:00.000Z' };
+
+/** a1 leads in term 3; a2 and b1 are fit, b2 is not. */
+async function ledGroup(): Promise<TestGroup> {
+  const group = await newGroup();
+  await group.node('a1');
+  await group.node('a2');
+  await group.node('b1');
+  await group.node('b2', { health: { ok: false, reason: 'disk full' } });
+  await group.lead('a1', 3);
+  return group;
+}
+
+function ask(to: Target) {
+  return switchover({ to, notBeforeMs: null });
+}
+
+describe('a switchover', () => {
+  it.each<[Target, string]>([
+    [{ node: 'b1' }, 'b1'],
+    [{ site: 'b' }, 'b1'],
+    ['best-other', 'a2'],
+  ])('to %j names the term it replaces, and is what the elector takes', async (to, node) => {
+    await using group = await ledGroup();
+    const plan = await planChange(group.access, eve, ask(to));
+    expect(plan.config?.switchover).toMatchObject({
+      to,
+      replacesTerm: 3,
+      force: false,
+      notBefore: null,
+      by: 'eve',
+    });
+    expect(plan.follows).toMatchObject({ node, changes: true, cause: 'planned' });
+  });
+
+  it.each<[Target, string, string]>([
+    [{ node: 'b2' }, 'b2 cannot take over from a1', 'b2: it is unhealthy: disk full'],
+    [{ node: 'c1' }, 'c1 cannot take over from a1', 'c1: it is not registered'],
+    [{ site: 'c' }, 'site c cannot take over from a1', 'no node of site c is registered'],
+    [{ node: 'a1' }, 'a1 leads already', 'it is the best'],
+    [{ site: 'a' }, 'a1 leads already', 'it is the best'],
+  ])('to %j is refused: %s', async (to, message, reason) => {
+    await using group = await ledGroup();
+    await expect(changeGroup(group.access, eve, ask(to))).rejects.toMatchObject({
+      code: 'REFUSED',
+      message,
+      reasons: expect.arrayContaining([reason]),
+    });
+  });
+
+  it('that is refused says of every node why it does not do', async () => {
+    await using group = await ledGroup();
+    await group.configure({ drained: { a2: byHand }, sites: { b: { enabled: false, disabled: byHand } } });
+    await expect(changeGroup(group.access, eve, ask('best-other'))).rejects.toMatchObject({
+      message: 'the best other node cannot take over from a1',
+      reasons: [
+        'a1: it leads',
+        'a2: it was drained by bob: his',
+        'b1: site b is disabled by bob: his',
+        'b2: it is unhealthy: disk full, site b is disabled by bob: his',
+      ],
+    });
+  });
+
+  it('is refused where nobody leads', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await expect(changeGroup(group.access, eve, ask({ node: 'a1' }))).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: 'nobody leads, so there is nobody to hand over from',
+    });
+  });
+
+  it('can wait for its time, for which its target must be fit', async () => {
+    await using group = await ledGroup();
+    const inMs = (lengthMs: number) => (nowMs: number) => nowMs + lengthMs;
+    const soon = new Date(Date.now() + 600_000).toISOString();
+    const failure = {
+      node: 'b1',
+      incarnation: 'b1',
+      count: 1,
+      reason: 'exit 1',
+      failedAt: byHand.at,
+      until: soon,
+    };
+    await group.elect({ node: 'a1', site: 'a', term: 3, failures: [{ ...failure, restarted: false }] });
+    const to = { node: 'b1' };
+    const tooEarly = switchover({ to, notBeforeMs: inMs(60_000) });
+    await expect(planChange(group.access, eve, tooEarly)).rejects.toMatchObject({ code: 'REFUSED' });
+    const plan = await planChange(group.access, eve, switchover({ to, notBeforeMs: inMs(700_000) }));
+    expect(plan.config?.switchover?.notBefore).toBe(new Date(plan.nowMs + 700_000).toISOString());
+    expect(plan.follows).toMatchObject({ node: 'a1', changes: false });
+    const past = switchover({ to, notBeforeMs: inMs(-1) });
+    await expect(planChange(group.access, eve, past)).rejects.toMatchObject({ code: 'INVALID' });
+  });
+
+  it('of two at once is only one', async () => {
+    await using group = await ledGroup();
+    const results = await Promise.allSettled([
+      changeGroup(group.access, { by: 'eve', reason: null }, ask({ node: 'b1' })),
+      changeGroup(group.access, { by: 'bob', reason: null }, ask({ node: 'a2' })),
+    ]);
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.reason).toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringMatching(/^transition 4 in progress by (eve|bob)$/),
+    });
+  });
+
+  it('is refused while a transition is under way, and can be taken back before', async () => {
+    await using group = await ledGroup();
+    await group.elect({ node: 'b1', site: 'b', term: 4, by: 'a2' });
+    await expect(changeGroup(group.access, eve, ask({ node: 'a2' }))).rejects.toMatchObject({
+      message: 'transition 4 in progress by a2',
+      reasons: [expect.stringMatching(/^a1 is releasing \(\d+ s of 30 s\); b1 waits/)],
+    });
+    await group.lead('a1', 5);
+    expect((await changeGroup(group.access, eve, cancelSwitchover)).what).toBe('no switchover is waiting');
+    await changeGroup(group.access, eve, ask({ node: 'b1' }));
+    const cancelled = await changeGroup(group.access, eve, cancelSwitchover);
+    expect(cancelled.what).toMatch(/^switchover to b1, asked for by eve at .*, cancelled$/);
+    expect(cancelled.config?.switchover).toBeNull();
+  });
+});
+
+describe('a failover', () => {
+  it('takes a node that is not fit', async () => {
+    await using group = await ledGroup();
+    const plan = await planChange(group.access, eve, failover({ to: 'b2' }));
+    expect(plan.config?.switchover).toMatchObject({ to: { node: 'b2' }, replacesTerm: 3, force: true });
+    expect(plan.follows).toMatchObject({ node: 'b2', changes: true });
+  });
+
+  it('takes over from nobody, too', async () => {
+    await using group = await newGroup();
+    await group.node('b1', { health: { ok: false, reason: 'disk full' } });
+    const { what } = await planChange(group.access, eve, failover({ to: 'b1' }));
+    expect(what).toBe('failover from nobody to b1 asked for');
+  });
+
+  it('is refused for one that cannot lead at all, and for the leader', async () => {
+    await using group = await ledGroup();
+    await group.node('b3', { draining: true });
+    const reasons = async (to: string) => {
+      return changeGroup(group.access, eve, failover({ to })).then(
+        () => null,
+        (error: { code: string; reasons: string[] }) => [error.code, ...error.reasons],
+      );
+    };
+    expect(await reasons('c1')).toEqual([
+      'REFUSED',
+      'c1: it is not registered; registered are a1, a2, b1, b2, b3',
+    ]);
+    expect(await reasons('b3')).toEqual(['REFUSED', 'b3: it is shutting down']);
+    expect(await reasons('a1')).toEqual(['REFUSED', 'it is the best']);
+  });
+
+  it('goes before a transition under way only when that is meant', async () => {
+    await using group = await ledGroup();
+    await group.elect({ node: 'b1', site: 'b', term: 4 });
+    await expect(changeGroup(group.access, eve, failover({ to: 'a2' }))).rejects.toMatchObject({
+      message: 'transition 4 in progress by a1',
+    });
+    const { config } = await changeGroup(group.access, eve, failover({ to: 'a2', evenUnderWay: true }));
+    expect(config?.switchover).toMatchObject({ to: { node: 'a2' }, replacesTerm: 4 });
+  });
+});
