@@ -307,6 +307,7 @@ export class Leadership {
   async #writeReady(store: Store, action: Extract<TenureAction, { do: 'write-ready' }>): Promise<boolean> {
     const { paths, node, log } = this.#options;
     const { elected, electedVersion, claimVersion } = action;
+    const stage = this.#stage;
     const written = await guarded(() =>
       store.multi([
         { type: 'check', path: paths.elected, version: electedVersion },
@@ -319,7 +320,8 @@ export class Leadership {
         { type: 'set', path: paths.node(node), data: encode(this.#options.amend({})), version: 'any' },
       ]),
     );
-    if (written === null) return true;
+    // While the answer was under way the lease may have ended, and the duty with it.
+    if (written === null || this.#stage !== stage) return true;
     this.#elected = elected;
     this.#enter('leading', { term: elected.term });
     log.info({ ...this.#fields, reason: elected.reason }, 'READY: this node leads');
