@@ -126,12 +126,19 @@ function automatic(question: Question, ranking: readonly Ranked[], unfit: readon
   const [best] = ranking;
   if (best === undefined) return nobodyFit(question, unfit);
   if (present === undefined || question.electedFailed) return replace(question, best, unfit);
-  return keepOrPrefer(question, best, present);
+  const better = preferred(question, ranking, present);
+  if (better === null) return { ...standing(elected), reason: present.reason };
+  return prefer(question, better, present);
 }
 
-function keepOrPrefer(question: Question, best: Ranked, present: Ranked): Outcome {
+/** Whom a leader would be left for: the best of those that are better and have not failed, else the best. */
+function preferred({ failures }: Question, ranking: readonly Ranked[], present: Ranked): Ranked | null {
+  const better = ranking.filter(({ grade }) => grade < present.grade);
+  return better.find(({ node }) => failureOf(failures, node) === null) ?? better[0] ?? null;
+}
+
+function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
   const { elected, config, readyForMs } = question;
-  if (best.grade >= present.grade) return { ...standing(elected), reason: present.reason };
   const lowered = wasLowered(question);
   if (lowered !== null) {
     return { node: best.node, changes: true, cause: 'planned', reason: `${lowered}; ${best.reason}` };
@@ -144,8 +151,9 @@ function keepOrPrefer(question: Question, best: Ranked, present: Ranked): Outcom
   const delayMs = failbackDelayMs(config);
   if (delayMs === null) return keep('and failback is manual');
   if (readyForMs === null) return keep(`and waits until ${present.node} is READY or has failed`);
+  const holdMs = Math.max(delayMs, cautionMs(question, best.node));
   const tenureLeftMs = durationMs(config.minTenure) - readyForMs;
-  const waitMs = Math.max(delayMs - question.fitForMs(best.node), tenureLeftMs);
+  const waitMs = Math.max(holdMs - question.fitForMs(best.node), tenureLeftMs);
   if (waitMs > 0) return keep(`and takes over in ${formatDuration(waitMs)} if it stays fit`, waitMs);
   return {
     node: best.node,
@@ -153,6 +161,13 @@ function keepOrPrefer(question: Question, best: Ranked, present: Ranked): Outcom
     cause: 'preference',
     reason: `better than ${present.node}: ${best.reason}`,
   };
+}
+
+/** A good leader is left for a node whose takeover failed ever more rarely: it may well fail again. */
+function cautionMs({ failures, config }: Question, node: string): number {
+  const record = failureOf(failures, node);
+  if (record === null) return 0;
+  return durationMs(config.exclusion.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
 /** Why a person wants the present leader to leave: a priority fell since it was elected. */

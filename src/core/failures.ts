@@ -54,7 +54,7 @@ export function settleFailures(
   return failures
     .filter((record) => record.node !== ready && !isReadmitted(record, config))
     .map((record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : record))
-    .filter((record) => record.until !== null || nowMs - fromInstant(record.failedAt) < forgetAfterMs(config))
+    .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
 }
 
@@ -81,7 +81,13 @@ function restarted(record: FailureRecord, members: readonly Member[]): FailureRe
   return { ...letTry(record), incarnation: life, restarted: true };
 }
 
-/** A node that neither failed nor led for so long starts with a clean sheet. */
-function forgetAfterMs(config: GroupConfig): number {
-  return 2 * durationMs(config.exclusion.max);
+/** As long as the life lasts that failed, and then for a time: a new one starts with a clean sheet. */
+function isRemembered(
+  { node, incarnation, failedAt }: FailureRecord,
+  members: readonly Member[],
+  config: GroupConfig,
+  nowMs: number,
+): boolean {
+  if (nowMs - fromInstant(failedAt) < 2 * durationMs(config.exclusion.max)) return true;
+  return members.some((member) => member.node === node && member.value?.incarnation === incarnation);
 }

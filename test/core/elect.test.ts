@@ -283,6 +283,19 @@ describe('a better node than the leader', () => {
     expect(choice.reason).toContain('waits until b1 is READY or has failed');
   });
 
+  it('whose takeover failed takes over by itself ever more rarely; another that is better goes before it', () => {
+    const takenBy = (count: number, fitForMs: number) =>
+      withBetter({ failures: [failure('a1', { count, until: null })], fitForMs: () => fitForMs }).node;
+    const minute = 60_000;
+    expect([takenBy(1, 10 * minute - 1), takenBy(1, 10 * minute)]).toEqual(['b1', 'a1']);
+    expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
+    expect(takenBy(1e6, Number.MAX_SAFE_INTEGER)).toBe('a1');
+    const other = { members: members('a1', 'a2', 'b1'), failures: [failure('a1', { until: null })] };
+    expect(withBetter({ ...other, fitForMs: () => 5_000 }).node).toBe('a2');
+    const lowered = { ...sites, b: { priority: 40 } };
+    expect(withBetter({ ...other, settings: { sites: lowered } }).node).toBe('a2');
+  });
+
   it('of the same grade never takes over', () => {
     const choice = ask({
       members: members('a1', 'a2'),

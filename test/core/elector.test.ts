@@ -562,6 +562,24 @@ describe('failback', () => {
     expect(bench.node).toBe('a1');
   });
 
+  it('to a node that cannot take over disturbs a good leader ever more rarely', () => {
+    const bench = led(['b1'], { sites });
+    bench.join('a1');
+    let attempts = 0;
+    while (bench.nowMs < 24 * hour) {
+      bench.advance(5 * minute);
+      if (bench.node !== 'a1') continue;
+      attempts += 1;
+      bench.current = null;
+      bench.claim();
+      bench.fail();
+      bench.lead();
+      expect(bench.node).toBe('b1');
+    }
+    expect(attempts).toBeGreaterThan(4);
+    expect(attempts).toBeLessThan(9);
+  });
+
   it('does not take back what a person asked for', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.configure({ sites, switchover: { to: { node: 'b1' }, replacesTerm: 1, ...byHand } });

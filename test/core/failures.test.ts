@@ -47,10 +47,13 @@ describe('a failure', () => {
     expect(settle(failure('a1'), { ms: 10_000 })).toEqual([failure('a1', { until: null })]);
   });
 
-  it('is forgotten after twice the longest exclusion', () => {
+  it('is forgotten after twice the longest exclusion, once that life is over', () => {
     const over = failure('a1', { until: null });
-    expect(settle(over, { ms: 119_999 })).toHaveLength(1);
-    expect(settle(over, { ms: 120_000 })).toEqual([]);
+    for (const present of [[], [member('a1', { incarnation: 'second' })]]) {
+      expect(settle(over, { present, ms: 119_999 })).toHaveLength(1);
+      expect(settle(over, { present, ms: 120_000 })).toEqual([]);
+    }
+    expect(settle(over, { ms: 9_000_000 })).toHaveLength(1);
   });
 
   it('is forgiven by READY, of that node', () => {
