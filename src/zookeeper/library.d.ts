@@ -197,7 +197,6 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
     sessionId: Buffer;
     sessionPassword: Buffer;
     connect(): void;
-    close(): void;
     queue(request: jute.Request, callback: ConnectionManager.QueueCallback): void;
   }
 

@@ -130,10 +130,6 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     void this.#keepConnected();
   }
 
-  override close(): void {
-    void this.endSession(this.#options.sessionTimeoutMs);
-  }
-
   override queue(request: jute.Request, callback: ConnectionManager.QueueCallback): void {
     this.notice();
     const connection = this.#state === 'CONNECTED' ? this.#connection : undefined;
