@@ -9,7 +9,10 @@
  * minimum session timeout of two ticks. Counting from its sending instead would trust the network not to have
  * delayed the sign more than the write.
  *
- * A connect handshake is answered only after the server asked the ensemble's leader, so its own sending counts.
+ * A connect handshake that opens a session is itself a committed write, so its own sending counts. One that takes a
+ * session up again is vouched for by the ensemble's leader alone, and a leader that was deposed without knowing it
+ * yet vouches as well. It counts as soon as anything is committed on the same connection: a server that loses its
+ * leader hangs up on its clients, so then it was the leader in office that vouched.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -25,13 +28,24 @@ export interface LeaseEvidence {
   readonly provenAtMs: number;
   /** Answered requests of the present connection, oldest first, as far back as they can still matter. */
   readonly answered: readonly AnsweredRequest[];
+  /** When the handshake of the present connection was sent; it counts once a write has committed. */
+  readonly handshakeSentAtMs: number;
 }
 
-export const noEvidence: LeaseEvidence = { provenAtMs: Number.NEGATIVE_INFINITY, answered: [] };
+export const noEvidence: LeaseEvidence = {
+  provenAtMs: Number.NEGATIVE_INFINITY,
+  answered: [],
+  handshakeSentAtMs: Number.NEGATIVE_INFINITY,
+};
 
-/** A connect handshake sent at `sentAtMs` was answered: a new connection, so what came before is kept only as proof. */
-export function handshakeAnswered(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
-  return { provenAtMs: Math.max(evidence.provenAtMs, sentAtMs), answered: [] };
+/** A handshake sent at `sentAtMs` opened the session. */
+export function sessionOpened(sentAtMs: number): LeaseEvidence {
+  return { provenAtMs: sentAtMs, answered: [], handshakeSentAtMs: sentAtMs };
+}
+
+/** A handshake sent at `sentAtMs` took the session up again: a new connection, so what came before is kept only as proof. */
+export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
+  return { provenAtMs: evidence.provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
 }
 
 /** A request of any kind, a ping included, was answered. Entries older than `keepMs` are let go. */
@@ -42,21 +56,22 @@ export function requestAnswered(
 ): LeaseEvidence {
   const oldest = request.answeredAtMs - keepMs;
   const kept = evidence.answered.filter((entry) => entry.answeredAtMs >= oldest);
-  return { provenAtMs: evidence.provenAtMs, answered: [...kept, request] };
+  return { ...evidence, answered: [...kept, request] };
 }
 
-/** A write sent at `sentAtMs` was committed: every sign answered T/4 before that sending is now proven. */
+/** A write sent at `sentAtMs` was committed: the connection's handshake and every sign answered T/4 before that sending
+ * are now proven. */
 export function writeCommitted(
   evidence: LeaseEvidence,
   sentAtMs: number,
   sessionTimeoutMs: number,
 ): LeaseEvidence {
   const limit = sentAtMs - sessionTimeoutMs * proofGap;
-  let provenAtMs = evidence.provenAtMs;
+  let provenAtMs = Math.max(evidence.provenAtMs, evidence.handshakeSentAtMs);
   for (const entry of evidence.answered) {
     if (entry.answeredAtMs <= limit) provenAtMs = Math.max(provenAtMs, entry.sentAtMs);
   }
-  return { provenAtMs, answered: evidence.answered };
+  return { ...evidence, provenAtMs };
 }
 
 /** Share of the session timeout by which a sign of life must precede the write that proves it. */

@@ -9,6 +9,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
+import { pingIntervalMs } from '../core/lease.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Server } from './connection-string.js';
@@ -90,7 +91,6 @@ const replyPayloads: ReadonlyMap<number, () => jute.Record | null> = new Map<
 
 const writes: ReadonlySet<number> = new Set([op.CREATE, op.DELETE, op.SET_DATA, op.MULTI]);
 
-const pingShare = 1 / 3;
 const silenceShare = 2 / 3;
 const maxXid = 2 ** 31 - 1;
 
@@ -245,7 +245,7 @@ export class Connection {
   }
 
   #pingAtMs(): number {
-    return this.#lastSentAtMs + this.#sessionTimeoutMs * pingShare;
+    return this.#lastSentAtMs + pingIntervalMs(this.#sessionTimeoutMs);
   }
 
   /** A server that goes on sending something but no answers is as good as silent. */

@@ -12,10 +12,11 @@ import zookeeper from 'node-zookeeper-client';
 import ConnectionManager from 'node-zookeeper-client/lib/ConnectionManager.js';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import {
-  handshakeAnswered,
   type LeaseEvidence,
   noEvidence,
   requestAnswered,
+  sessionOpened,
+  sessionResumed,
   writeCommitted,
 } from '../core/lease.js';
 import { errorMessage } from '../errors.js';
@@ -205,10 +206,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#hasSession && !response.sessionId.equals(this.sessionId)) {
       throw new Error(`asked for session 0x${hex(this.sessionId)}, got 0x${hex(response.sessionId)}`);
     }
+    this.#evidence = this.#hasSession ? sessionResumed(this.#evidence, sentAtMs) : sessionOpened(sentAtMs);
     this.sessionId = response.sessionId;
     this.sessionPassword = response.passwd ?? Buffer.alloc(16);
     this.#negotiatedTimeoutMs = response.timeOut;
-    this.#evidence = handshakeAnswered(this.#evidence, sentAtMs);
     this.#lastContactAtMs = this.#clock.monotonicMs();
     connection.accept(response.timeOut);
     if (this.#ending) this.#sendClose(connection);

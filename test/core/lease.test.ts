@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  handshakeAnswered,
   leaseFrom,
   noEvidence,
   pingIntervalMs,
   renewalIntervalMs,
   requestAnswered,
+  sessionOpened,
+  sessionResumed,
   writeCommitted,
 } from '../../src/core/lease.js';
 
@@ -31,9 +32,26 @@ describe('what a committed write proves', () => {
 
   it('never less than was proven before, and nothing by the signs of an earlier connection', () => {
     let evidence = requestAnswered(noEvidence, { sentAtMs: 100, answeredAtMs: 101 }, T);
-    evidence = handshakeAnswered(evidence, 2000);
-    expect(evidence.provenAtMs).toBe(2000);
-    expect(writeCommitted(evidence, 9000, T).provenAtMs).toBe(2000);
+    evidence = writeCommitted(evidence, 1900, T);
+    evidence = requestAnswered(evidence, { sentAtMs: 200, answeredAtMs: 201 }, T);
+    evidence = sessionResumed(evidence, 150);
+    expect(writeCommitted(evidence, 9000, T).provenAtMs).toBe(150);
+    expect(writeCommitted(sessionResumed(evidence, 50), 9000, T).provenAtMs).toBe(100);
+  });
+
+  it('the handshake of its own connection, at once', () => {
+    const evidence = sessionResumed(sessionOpened(100), 5000);
+    expect(writeCommitted(evidence, 5001, T).provenAtMs).toBe(5000);
+  });
+});
+
+describe('what a handshake proves', () => {
+  it('its own sending, when it opened the session', () => {
+    expect(sessionOpened(100).provenAtMs).toBe(100);
+  });
+
+  it('nothing, when it took the session up again: a deposed leader vouches for sessions, too', () => {
+    expect(sessionResumed(sessionOpened(100), 5000).provenAtMs).toBe(100);
   });
 });
 
@@ -47,7 +65,7 @@ describe('a lease', () => {
   it('is never near its end while answers come quickly, whenever an idle node claims', () => {
     const roundTrip = T / 20;
     for (let phase = 0; phase < 1; phase += 0.01) {
-      let evidence = handshakeAnswered(noEvidence, -10 * T);
+      let evidence = sessionOpened(-10 * T);
       const answer = (sentAtMs: number) => {
         evidence = requestAnswered(evidence, { sentAtMs, answeredAtMs: sentAtMs + roundTrip }, T);
       };
@@ -66,7 +84,7 @@ describe('a lease', () => {
 
   it('once a tenure is settled lasts through a stall of a quarter of the session timeout', () => {
     const roundTrip = T / 100;
-    let evidence = handshakeAnswered(noEvidence, -10 * T);
+    let evidence = sessionOpened(-10 * T);
     for (let sentAtMs = 0; sentAtMs < 3 * T; sentAtMs += renewalIntervalMs(T)) {
       // The stall begins just before this renewal would be answered.
       const leftMs = leaseFrom(evidence.provenAtMs, T).releaseAtMs - (sentAtMs + roundTrip);

@@ -122,6 +122,14 @@ describe('servers that are down', () => {
     expect(ours.store.sessionId).toBe(sessionId);
   });
 
+  it('that grant no new session are tried again', async () => {
+    await using fake = await FakeServer.start({
+      handshake: (talk) => (talk.index === 0 ? talk.expire() : talk.grant()),
+    });
+    await using ours = await connectedProbe(fake.address);
+    expect(ours.states).toEqual(['CONNECTED']);
+  });
+
   it('that accept and hang up are not stormed', async () => {
     await using fake = await FakeServer.start({
       handshake: (talk) => {
