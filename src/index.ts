@@ -2,5 +2,6 @@
 export type { AgentStatus } from './agent/agent.js';
 export { PetrelError, type PetrelErrorCode } from './errors.js';
 export type { LeaderFunction, LeaderFunctions, Leadership } from './library/function-duty.js';
-export { type JoinOptions, Petrel, type PetrelEvents } from './library/petrel.js';
+export type { JoinOptions } from './library/join-options.js';
+export { Petrel, type PetrelEvents } from './library/petrel.js';
 export { StoreError, type StoreErrorCode } from './ports/store.js';

@@ -20,18 +20,15 @@ import type { Registration } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
-import { isStoreError, type Store } from '../ports/store.js';
+import { isStoreError, type Store, type StoreError } from '../ports/store.js';
+import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { Leadership } from './leadership.js';
 import { encode, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
-import type { SessionFile } from './session-file.js';
-import { ensureTree } from './tree.js';
-
-export interface SessionTicket {
-  readonly id: bigint;
-  readonly password: Buffer;
-}
+import { agentLives } from './process-life.js';
+import type { SessionFile, SessionTicket } from './session-file.js';
+import { ensureTree, forbidden } from './tree.js';
 
 export interface AgentOptions {
   /** Opens a new session, or attaches to one that exists. */
@@ -44,6 +41,7 @@ export interface AgentOptions {
   /** Petrel's version. */
   readonly version: string;
   readonly duty: Duty;
+  readonly workload: Workload;
   readonly clock: Clock;
   readonly log: Logger;
   readonly sessionFile: SessionFile | null;
@@ -71,6 +69,7 @@ export class Agent {
   readonly #paths: GroupPaths;
   readonly #leadership: Leadership;
   readonly #elector: Elector;
+  readonly #earlier: EarlierLives;
   readonly #listeners = new Set<(status: AgentStatus) => void>();
   #registration: Registration;
   #store: Store | null = null;
@@ -82,14 +81,17 @@ export class Agent {
   #drainingSinceMs: number | null = null;
   #hurried = false;
   #silentSince: { key: string; atMs: number } | null = null;
-  #earlierSinceMs: number | null = null;
   #told = '';
+  #refusal: PetrelError | null = null;
+  #trouble = '';
+  readonly #unlist: () => void;
 
   constructor(options: AgentOptions) {
     const { node, site, priority, tags, version, clock, duty, log } = options;
     this.#options = options;
     this.#paths = groupPaths(options.root);
     const incarnation = randomUUID();
+    this.#unlist = agentLives(incarnation);
     this.#registration = {
       node,
       site,
@@ -119,6 +121,7 @@ export class Agent {
       wake: () => this.#wake(),
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
+    this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
     this.#elector = new Elector(shared);
     this.#leadership = new Leadership({
       ...shared,
@@ -171,13 +174,14 @@ export class Agent {
       for (;;) {
         this.#woken = false;
         const waitMs = await this.#tryRound();
-        if (waitMs === null) return;
+        if (waitMs === null) break;
         this.#tell();
         await this.#sleep(waitMs);
       }
     } finally {
       await this.#leave();
     }
+    if (this.#refusal !== null) throw this.#refusal;
   }
 
   /** How long to wait for the next round; null: the agent has left. */
@@ -185,15 +189,31 @@ export class Agent {
     try {
       return await this.#round();
     } catch (error) {
-      if (error instanceof PetrelError) throw error;
-      if (!isStoreError(error)) throw error;
+      if (error instanceof PetrelError || !isStoreError(error)) throw error;
       if (isStoreError(error, 'NO_NODE')) return await this.#restoreTree();
-      const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
-      const log = this.#options.log;
-      if (isRoutine) log.debug({ error }, `round cut short: ${error.message}`);
-      else log.error({ error, path: error.path }, `ZooKeeper refused: ${error.message}`);
-      return this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
+      return await this.#roundFailed(error);
     }
+  }
+
+  /** What was begun goes on, as far as the clock allows, even when nothing can be read. */
+  async #roundFailed(error: StoreError): Promise<number | null> {
+    const { log } = this.#options;
+    const refusal = forbidden(error, this.#paths.root, 'use');
+    if (refusal !== null) this.#leaveBecauseOf(refusal);
+    const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
+    if (isRoutine) log.debug({ error }, `round cut short: ${error.message}`);
+    else if (error.message !== this.#trouble) log.error({ error, path: error.path }, error.message);
+    this.#trouble = isRoutine ? this.#trouble : error.message;
+    if (this.#store !== null) await this.#step(this.#store, null);
+    if (this.#hasLeft(null)) return null;
+    return this.#waitMs(isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs);
+  }
+
+  /** ZooKeeper does not let this node do its part: it releases what it has, and goes. */
+  #leaveBecauseOf(refusal: PetrelError): void {
+    this.#refusal ??= refusal;
+    this.#hurried = true;
+    this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
   }
 
   async #restoreTree(): Promise<number> {
@@ -255,7 +275,10 @@ export class Agent {
     this.#part = 'standby';
     store.onChange(() => this.#wake());
     store.onState((state) => {
-      if (state === 'CONNECTED') this.#remember(store);
+      if (state === 'CONNECTED') {
+        this.#remember(store);
+        this.#leadership.reconnected();
+      }
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
       this.#tell();
       this.#wake();
@@ -269,50 +292,11 @@ export class Agent {
     if (this.#drainingSinceMs !== null && this.#leadership.tenure === null) return false;
     if ((await store.exists(this.#paths.elected)) === null) await ensureTree(store, this.#paths);
     const earlier = await register(store, this.#paths, this.#registration);
-    if (earlier !== null) {
-      await this.#awaitEarlierLife(store, earlier.session, earlier.registration);
-      return false;
-    }
-    this.#earlierSinceMs = null;
+    if (earlier !== null) return (await this.#earlier.isOver(store, earlier)) && (await this.#join(store));
     const name = await takeSeat(store, this.#paths, node);
     this.#seat = { name, below: null, second: false };
     log.info({ seat: name, site: this.#options.site }, `joined ${this.#paths.root}`);
     return true;
-  }
-
-  /**
-   * Ends the earlier life's session where this node's own memory has what that takes, else waits for its end. While
-   * that session owns the claim it is waited for, too: something of that life's tenure may still live.
-   */
-  async #awaitEarlierLife(store: Store, session: bigint, other: Registration | null): Promise<void> {
-    const { sessionFile, openStore, log, node, clock } = this.#options;
-    const remembered = sessionFile?.earlier ?? null;
-    const isRemembered = remembered !== null && BigInt(remembered.session) === session;
-    if (isRemembered && !(await this.#ownsClaim(store, session))) {
-      log.info({ incarnation: other?.incarnation }, 'ending the session of an earlier life of this node');
-      const earlier = openStore({ id: session, password: Buffer.from(remembered.password, 'base64') });
-      await earlier.close({ timeoutMs: store.negotiatedTimeoutMs });
-      return;
-    }
-    if (this.#earlierSinceMs === null) {
-      this.#earlierSinceMs = clock.monotonicMs();
-      const atMost = `at most its session timeout, ${Math.ceil(store.negotiatedTimeoutMs / 1000)} s if it is this one's`;
-      log.warn(
-        { incarnation: other?.incarnation },
-        `the session of an earlier life of ${node} still lives: waiting, ${atMost}`,
-      );
-    } else if (clock.monotonicMs() - this.#earlierSinceMs > 10 * store.negotiatedTimeoutMs) {
-      throw new PetrelError(
-        'DUPLICATE_NODE',
-        `node id ${node} is still held by session 0x${session.toString(16)}, which does not end: another agent carries this name; give this one another --node-id`,
-      );
-    }
-    await store.exists(this.#paths.node(node), { watch: true });
-  }
-
-  async #ownsClaim(store: Store, session: bigint): Promise<boolean> {
-    await store.sync(this.#paths.current);
-    return (await store.exists(this.#paths.current))?.ephemeralOwner === session;
   }
 
   /** Reads as much as this node's part calls for, which it may learn only by reading. */
@@ -413,9 +397,12 @@ export class Agent {
     return Math.max(0, this.#drainingSinceMs + durationMs(config.timeouts.claim) - nowMs);
   }
 
-  /** Leaving, with nothing of a tenure left, and nothing more to wait for. */
+  /** Leaving, with nothing of a tenure left, and nothing more to wait for. A claim that cannot be deleted, because
+   * nobody can be reached, ends with the session. */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
-    if (this.#drainingSinceMs === null || this.#leadership.tenure !== null) return false;
+    if (this.#drainingSinceMs === null) return false;
+    const { tenure } = this.#leadership;
+    if (tenure !== null) return snapshot === null && tenure.stage === 'released';
     if (snapshot === null || this.#drainOverdue() || snapshot.config.value?.paused != null) return true;
     return snapshot.elected.value?.node !== this.#options.node;
   }
@@ -425,7 +412,8 @@ export class Agent {
     this.#leadership.close();
     await duty.close();
     const ended = (await this.#store?.close()) ?? true;
-    if (ended) this.#forget();
+    this.#forget(ended);
+    this.#unlist();
     log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');
   }
 
@@ -437,18 +425,17 @@ export class Agent {
   /** Not being able to costs a later life the wait for this session's end, and nothing else. */
   #remember(store: Store): void {
     const { sessionFile, log } = this.#options;
-    const password = store.sessionPassword.toString('base64');
     try {
-      sessionFile?.write({ session: String(store.sessionId), password });
+      sessionFile?.write({ id: store.sessionId, password: store.sessionPassword });
     } catch (error) {
       log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
     }
   }
 
-  #forget(): void {
+  #forget(ended: boolean): void {
     const { sessionFile, log } = this.#options;
     try {
-      sessionFile?.close();
+      sessionFile?.close(ended);
     } catch (error) {
       log.warn({ error }, `the state directory cannot be tidied up: ${errorMessage(error)}`);
     }

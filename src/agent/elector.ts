@@ -263,7 +263,7 @@ export class Elector {
     const done = await guarded(() =>
       turn.store.multi([
         this.#ownSeat(turn),
-        { type: 'set', path: paths.config, data: encode(next), version: configVersion },
+        { type: 'set', path: paths.config, data: Buffer.from(JSON.stringify(next)), version: configVersion },
         ...this.#recording(record, 0),
       ]),
     );

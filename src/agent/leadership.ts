@@ -7,16 +7,16 @@
 import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
-import { type Lease, leaseFrom, renewalIntervalMs } from '../core/lease.js';
+import { type Lease, leaseFrom } from '../core/lease.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
 import type { ClaimContent, Elected, FailureDetail, Registration } from '../core/znodes.js';
-import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { encode } from './membership.js';
+import { Renewal } from './renewal.js';
 
 export interface LeadershipOptions {
   readonly node: string;
@@ -59,7 +59,10 @@ export class Leadership {
   #preparedUnder: number | null = null;
   #preparing: number | null = null;
   #run: DutyRun | null = null;
-  #stopRenewing = () => {};
+  #renewal: Renewal | null = null;
+  /** The lease of this tenure, once it has passed: it is never revived. */
+  #endedLease: Lease | null = null;
+  #cancelRetry: () => void = () => {};
   /** What the duty runs when the lease ends unrenewed. */
   #guardedBy: DutyContext | null = null;
   readonly #unsubscribe: () => void;
@@ -75,12 +78,21 @@ export class Leadership {
 
   /** READY, and the lease is good: looked up on the clock at every call. */
   get leads(): boolean {
-    return this.#tenure?.stage === 'leading' && this.#options.clock.monotonicMs() < this.lease.releaseAtMs;
+    if (this.#tenure?.stage !== 'leading' || this.#store === null) return false;
+    return this.#store.state !== 'LOST' && this.#options.clock.monotonicMs() < this.lease.releaseAtMs;
   }
 
   get lease(): Lease {
+    if (this.#endedLease !== null) return this.#endedLease;
     if (this.#store === null) return { releaseAtMs: neverMs, endsAtMs: neverMs };
-    return leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
+    const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
+    if (this.#options.clock.monotonicMs() >= lease.releaseAtMs) this.#endedLease = lease;
+    return lease;
+  }
+
+  /** In touch with the ensemble again: the lease is renewed before it is due. */
+  reconnected(): void {
+    this.#renewal?.now();
   }
 
   /** When a tenure must be looked at again even if nothing wakes: the instant its release is due. */
@@ -153,7 +165,7 @@ export class Leadership {
   #enter(stage: Stage, change: Partial<Tenure> = {}): void {
     if (this.#tenure === null) return;
     this.#tenure = { ...this.#tenure, ...change, stage };
-    if (stage === 'released') this.#stopRenewing();
+    if (stage === 'released') this.#renewal?.stop();
     this.#options.onStage(stage);
   }
 
@@ -243,30 +255,19 @@ export class Leadership {
     this.#renewFrom(store);
   }
 
-  /** Renews again and again while the tenure needs its lease; the round's own reads prove nothing. */
   #renewFrom(store: Store): void {
-    const { clock } = this.#options;
-    const intervalMs = renewalIntervalMs(store.negotiatedTimeoutMs);
-    const renewLater = () =>
-      clock.timer(intervalMs, () => {
-        this.#stopRenewing = renewLater();
-        void this.#renew(store);
-      });
-    this.#stopRenewing = renewLater();
-  }
-
-  async #renew(store: Store): Promise<void> {
-    const { paths, log, wake, seat } = this.#options;
-    const held = seat();
-    const checks = [paths.current, ...(held === null ? [] : [paths.seat(held)])];
-    try {
-      // Checks alone: a committed write that changes nothing and wakes nobody.
-      await store.multi(checks.map((path) => ({ type: 'check', path, version: 'any' }) as const));
-    } catch (error) {
-      log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
-      if (isStoreError(error, 'NO_NODE')) wake();
-    }
-    this.#guard();
+    const { clock, paths, log, wake, seat } = this.#options;
+    this.#renewal = new Renewal({
+      store,
+      clock,
+      log,
+      paths: () => {
+        const held = seat();
+        return [paths.current, ...(held === null ? [] : [paths.seat(held)])];
+      },
+      onTried: () => this.#guard(),
+      onGone: wake,
+    });
   }
 
   /** Hands the lease in force to whoever kills the workload when it ends. */
@@ -333,12 +334,12 @@ export class Leadership {
     const before = this.#stage;
     const elected = this.#elected;
     log.info({ ...this.#fields, reason }, `releasing: ${reason}`);
-    this.#enter('releasing');
     if (before === 'claimed' || elected === null) {
       this.#enter('released');
       return;
     }
     this.#runRelease(this.#context('release', elected, reason, newLeader));
+    this.#enter('releasing');
   }
 
   #runRelease(context: DutyContext): void {
@@ -366,7 +367,8 @@ export class Leadership {
         fields,
         'release: the workload is not proven dead; the claim is kept, and the release tried again',
       );
-      clock.timer(context.graceMs, () => this.#runRelease(context));
+      this.#cancelRetry();
+      this.#cancelRetry = clock.timer(context.graceMs, () => this.#runRelease(context));
       return;
     }
     if (outcome.result === 'ok') log.info(fields, 'released');
@@ -430,7 +432,9 @@ export class Leadership {
   }
 
   #end(): void {
-    this.#stopRenewing();
+    this.#renewal?.stop();
+    this.#renewal = null;
+    this.#endedLease = null;
     this.#run = null;
     const token = this.#tenure?.token ?? 0n;
     if (token > this.#spentToken) this.#spentToken = token;
@@ -444,7 +448,8 @@ export class Leadership {
 
   /** Lets go of timers and listeners; the duty is closed by its owner. */
   close(): void {
-    this.#stopRenewing();
+    this.#cancelRetry();
+    this.#renewal?.stop();
     this.#unsubscribe();
   }
 }

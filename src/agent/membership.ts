@@ -9,11 +9,17 @@ import { parseSeatName } from '../core/sequence.js';
 import { type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
-import { isOtherAlive } from './process-life.js';
+import { isAgentHere, isOtherAlive } from './process-life.js';
 import { forbidden } from './tree.js';
 
+/** No text of a znode's content is longer: a message that somebody's code threw must not make a write too large. */
+const longestText = 2000;
+
+/** JSON, with texts cut to a length that a person may want to read. */
 export function encode(content: unknown): Buffer {
-  return Buffer.from(JSON.stringify(content));
+  const brief = (_key: string, value: unknown) =>
+    typeof value === 'string' && value.length > longestText ? `${value.slice(0, longestText)}…` : value;
+  return Buffer.from(JSON.stringify(content, brief));
 }
 
 /** Another session holds this node's registration. */
@@ -76,8 +82,8 @@ async function replaceOwn(store: Store, path: string, stat: Stat, registration: 
 }
 
 /** On another machine it must be taken for alive; on this one its process can be asked for. */
-function isOtherAgent({ host, pid }: Registration): boolean {
-  return host !== hostname() || isOtherAlive({ pid, startedAt: null });
+function isOtherAgent({ host, pid, incarnation }: Registration): boolean {
+  return host !== hostname() || isOtherAlive({ pid, startedAt: null }) || isAgentHere(incarnation);
 }
 
 function duplicate(path: string, other: Registration): PetrelError {

@@ -11,10 +11,12 @@ import { parseGroupConfig } from '../core/read-config.js';
 import { seatsInOrder } from '../core/sequence.js';
 import type { Claim, GroupSnapshot, Member, OwnSeat, SessionId, Versioned } from '../core/snapshot.js';
 import {
+  type ClaimContent,
   claimSchema,
   electedSchema,
   historyHeadSchema,
   initialElected,
+  initialHistoryHead,
   registrationSchema,
 } from '../core/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
@@ -51,17 +53,17 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
   const { store, paths, node } = observer;
   const isElector = part === 'elector';
   const isInvolved = part !== 'standby';
-  const [config, elected, , current, ownSeat, below, self, names, seatNames, head] = await settleAll([
+  const [config, elected, claim, current, ownSeat, below, self, names, seatNames, head] = await settleAll([
     store.getData(paths.config, { watch: isElector || part === 'involved' }),
     store.getData(paths.elected, { watch: true }),
     isInvolved ? store.exists(paths.current, { watch: true }) : null,
-    isInvolved ? orNull(store.getData(paths.current)) : null,
+    isInvolved ? readable(store.getData(paths.current)) : null,
     seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
     seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
     orNull(store.getData(paths.node(node))),
     isElector || part === 'auditor' ? store.getChildren(paths.nodes, { watch: isElector }) : null,
     isElector || part === 'auditor' ? store.getChildren(paths.election) : null,
-    isElector || part === 'auditor' ? orNull(store.getData(paths.history)) : null,
+    isElector || part === 'auditor' ? store.getData(paths.history) : null,
   ] as const);
   const placed = await place(
     observer,
@@ -75,11 +77,11 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
     snapshot: {
       config: readConfig(config),
       elected: readElected(elected),
-      current: current === null ? null : readClaim(current),
+      current: claimOf(current, claim),
       self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
       members,
-      history: head === null ? null : versioned(parseJson(historyHeadSchema, text(head.data)), head.stat),
+      history: head === null ? null : readHead(head),
     },
   };
 }
@@ -103,6 +105,23 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
     if (isStoreError(error, 'NO_NODE')) return null;
     throw error;
   }
+}
+
+/** Null when it is gone, `unreadable` when its ACL keeps this node out: somebody else's znode harms nobody. */
+async function readable(call: Promise<Read>): Promise<Read | 'unreadable' | null> {
+  try {
+    return await orNull(call);
+  } catch (error) {
+    if (isStoreError(error, 'NO_AUTH')) return 'unreadable';
+    throw error;
+  }
+}
+
+const unreadable = { value: null, problem: 'its ACL does not let this node read it' } as const;
+
+function claimOf(read: Read | 'unreadable' | null, stat: Stat | null): Claim | null {
+  if (read === 'unreadable') return stat === null ? null : asClaim(unreadable, stat);
+  return read === null ? null : readClaim(read);
 }
 
 /** Finds the seat just below anew when the one that was watched is gone. */
@@ -133,13 +152,15 @@ export async function readMembers(
 ): Promise<Member[]> {
   const places = new Map(seatsInOrder(seatNames).map((seat, index) => [seat.node, index]));
   const reads = names.toSorted().map(async (name): Promise<Member | null> => {
-    const read = await orNull(store.getData(paths.node(name), { watch: watch && name !== node }));
-    if (read === null) return null;
-    const content = parseJson(registrationSchema, text(read.data));
+    const options = { watch: watch && name !== node };
+    const read = await readable(store.getData(paths.node(name), options));
+    const stat = read === 'unreadable' ? await store.exists(paths.node(name), options) : read?.stat;
+    if (read === null || stat == null) return null;
+    const content = read === 'unreadable' ? unreadable : parseJson(registrationSchema, text(read.data));
     return {
-      ...versioned(content, read.stat),
+      ...versioned(content, stat),
       node: name,
-      owner: read.stat.ephemeralOwner,
+      owner: stat.ephemeralOwner,
       seat: places.get(name) ?? null,
     };
   });
@@ -165,9 +186,19 @@ function readElected({ data, stat }: Read): GroupSnapshot['elected'] {
   return versioned(parseJson(electedSchema, text(data)), stat);
 }
 
+/** One that cannot be read is written anew with the next record. */
+function readHead({ data, stat }: Read): GroupSnapshot['history'] {
+  const { value } = parseJson(historyHeadSchema, text(data));
+  return versioned({ value: value ?? initialHistoryHead, problem: null }, stat);
+}
+
 export function readClaim({ data, stat }: Read): Claim {
+  return asClaim(parseJson(claimSchema, text(data)), stat);
+}
+
+function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
   return {
-    ...versioned(parseJson(claimSchema, text(data)), stat),
+    ...versioned(content, stat),
     token: stat.czxid,
     owner: stat.ephemeralOwner,
     createdAtMs: stat.ctimeMs,

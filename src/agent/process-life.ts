@@ -5,6 +5,19 @@
  */
 import { readFileSync } from 'node:fs';
 
+/** Agents that run in this process, by incarnation. */
+const livingHere = new Set<string>();
+
+/** An agent runs in this process, until the returned function is called. */
+export function agentLives(incarnation: string): () => void {
+  livingHere.add(incarnation);
+  return () => livingHere.delete(incarnation);
+}
+
+export function isAgentHere(incarnation: string): boolean {
+  return livingHere.has(incarnation);
+}
+
 export interface ProcessName {
   readonly pid: number;
   /** Null where the system does not tell. */

@@ -9,10 +9,19 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { longSchema, parseJson } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
-import { isOtherAlive, ownProcess, parseProcess, processText } from './process-life.js';
+import { isOtherAlive, ownProcess, type ProcessName, parseProcess, processText } from './process-life.js';
 
 const sessionSchema = z.object({ session: longSchema, password: z.base64() });
-export type RememberedSession = z.infer<typeof sessionSchema>;
+type RememberedSession = z.infer<typeof sessionSchema>;
+
+/** Locks that this process holds. */
+const heldHere = new Set<string>();
+
+/** What a session is ended with. */
+export interface SessionTicket {
+  readonly id: bigint;
+  readonly password: Buffer;
+}
 
 export class SessionFile {
   readonly #path: string;
@@ -40,20 +49,30 @@ export class SessionFile {
   }
 
   #takeLock(node: string): void {
-    const holder = existsSync(this.#lock) ? parseProcess(readFileSync(this.#lock, 'utf8')) : null;
-    if (holder !== null && isOtherAlive(holder)) {
-      const right = 'stop it, or give this one another --state-dir or --node-id';
+    const holder = this.#lockHolder();
+    if (holder !== null) {
+      const right = 'stop it, or give this one another node id or state directory';
       throw new PetrelError(
         'DUPLICATE_NODE',
         `process ${holder.pid} on this machine runs node ${node} already (${this.#lock}): ${right}`,
       );
     }
     writeFileSync(this.#lock, processText(ownProcess()), { mode: 0o600 });
+    heldHere.add(this.#lock);
+  }
+
+  /** The living process that holds the lock, or null. */
+  #lockHolder(): ProcessName | null {
+    if (heldHere.has(this.#lock)) return ownProcess();
+    const holder = existsSync(this.#lock) ? parseProcess(readFileSync(this.#lock, 'utf8')) : null;
+    return holder !== null && isOtherAlive(holder) ? holder : null;
   }
 
   /** The earlier life's, as it stood when this life began; null when there is none, or it cannot be understood. */
-  get earlier(): RememberedSession | null {
-    return this.#earlier;
+  get earlier(): SessionTicket | null {
+    if (this.#earlier === null) return null;
+    const { session, password } = this.#earlier;
+    return { id: BigInt(session), password: Buffer.from(password, 'base64') };
   }
 
   #read(): RememberedSession | null {
@@ -62,15 +81,17 @@ export class SessionFile {
   }
 
   /** Throws what the file system does. */
-  write(remembered: RememberedSession): void {
+  write({ id, password }: SessionTicket): void {
+    const remembered: RememberedSession = { session: String(id), password: password.toString('base64') };
     const next = `${this.#path}.next`;
     writeFileSync(next, JSON.stringify(remembered), { mode: 0o600 });
     renameSync(next, this.#path);
   }
 
-  /** The session has ended in good order: nothing to remember. */
-  close(): void {
-    rmSync(this.#path, { force: true });
+  /** `ended`: the session has ended in good order, there is nothing to remember. Throws what the file system does. */
+  close(ended: boolean): void {
+    heldHere.delete(this.#lock);
+    if (ended) rmSync(this.#path, { force: true });
     rmSync(this.#lock, { force: true });
   }
 }

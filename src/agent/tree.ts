@@ -5,7 +5,7 @@ import { initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** Creates what is missing. Throws PetrelError FORBIDDEN, or StoreError. */
+/** Creates what is missing. Throws PetrelError FORBIDDEN, or INVALID when there is no chroot; or StoreError. */
 export async function ensureTree(store: Store, paths: GroupPaths): Promise<void> {
   const contents: [string, string][] = [
     ...ancestors(paths.root).map((path): [string, string] => [path, '']),
@@ -29,6 +29,13 @@ async function create(store: Store, path: string, content: string): Promise<void
     await store.create(path, Buffer.from(content), 'persistent');
   } catch (error) {
     if (isStoreError(error, 'NODE_EXISTS')) return;
+    if (isStoreError(error, 'NO_NODE') && (await store.exists('/')) === null) {
+      const right = 'create the znode that it names at its end (its chroot), or leave that out';
+      throw new PetrelError(
+        'INVALID',
+        `the connection string starts at a znode that does not exist: ${right}`,
+      );
+    }
     throw forbidden(error, path, 'create') ?? error;
   }
 }

@@ -25,7 +25,7 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   let agent: Agent;
   try {
-    agent = openAgent({ store, root, node, site, priority, tags, stateDir, duty, log });
+    agent = openAgent({ store, root, node, site, priority, tags, stateDir, duty, workload: 'outside', log });
   } catch (error) {
     await duty.close();
     throw error;

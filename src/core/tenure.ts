@@ -85,6 +85,8 @@ export function tenureStep(situation: TenureSituation): TenureAction | null {
     case 'releasing':
       return null;
     case 'released':
+      if (situation.sessionOver)
+        return { do: 'forget-tenure', why: 'its session is over, and the claim with it' };
       return snapshot === null ? null : afterRelease(situation, tenure, snapshot);
     default:
       return duringTenure(situation, tenure);

@@ -6,7 +6,7 @@
  * as long as the session lives, and after that only the fencing token protects what it writes to.
  */
 
-import { errorMessage } from '../errors.js';
+import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 
@@ -23,7 +23,8 @@ export interface Leadership {
   readonly held: boolean;
 }
 
-/** Called when this node takes over; must settle soon after the signal fires. */
+/** Called when this node takes over; must settle soon after the signal fires. The signal's reason is a PetrelError
+ * LEADERSHIP_LOST that says why. */
 export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
 
 export interface LeaderFunctions {
@@ -39,6 +40,7 @@ interface Service {
   leadership: Leadership | null;
   readonly controller: AbortController;
   running: Promise<DutyOutcome> | null;
+  isAtWork: boolean;
 }
 
 export class FunctionDuty implements Duty {
@@ -49,6 +51,8 @@ export class FunctionDuty implements Duty {
   #service: Service | null = null;
   #lease: DutyLease | null = null;
   #cancelLease: () => void = () => {};
+  /** How long a function may take to settle once its signal has fired, as the group has it. */
+  #settleWithinMs = 0;
 
   /** `isHeld` tells whether this node leads at this instant. */
   constructor(clock: Clock, isHeld: () => boolean) {
@@ -66,8 +70,9 @@ export class FunctionDuty implements Duty {
 
   run(context: DutyContext): DutyRun {
     const { controller } = this.#serve();
+    if (context.phase === 'release') this.#settleWithinMs = context.timeoutMs;
     const outcome = context.phase === 'takeover' ? this.#takeOver(context) : this.#release(context);
-    return { outcome, abort: (reason) => controller.abort(new Error(reason)) };
+    return { outcome, abort: (reason) => controller.abort(lost(reason)) };
   }
 
   /** READY is written: the work begins. Returns the leadership it was given; null when there is none to give. */
@@ -76,26 +81,36 @@ export class FunctionDuty implements Duty {
     const work = this.#functions?.work;
     const leadership = service?.leadership ?? null;
     if (service === null || leadership === null || work === undefined) return null;
-    if (service.controller.signal.aborted) return null;
-    service.running = this.#call(work, leadership, service.controller.signal).then((outcome) => {
-      if (!service.controller.signal.aborted) this.#emit({ cause: 'workload-ended', workload: outcome });
+    const { signal } = service.controller;
+    if (signal.aborted) return null;
+    service.isAtWork = true;
+    service.running = this.#call(work, leadership, signal).then((outcome) => {
+      if (signal.aborted) return outcome;
+      service.controller.abort(lost(outcome.error ?? 'the work ended by itself'));
+      this.#emit({ cause: 'workload-ended', workload: outcome });
       return outcome;
     });
     return leadership;
   }
 
+  /** The work was begun and has not been told to end. */
+  get isAtWork(): boolean {
+    return this.#service?.isAtWork === true && !this.#service.controller.signal.aborted;
+  }
+
   /** Fires the signal: leadership is over, whatever else is still to be done about it. */
   revoke(reason: string): void {
-    this.#service?.controller.abort(new Error(reason));
+    this.#service?.controller.abort(lost(reason));
   }
 
   holdLease(lease: DutyLease, release: DutyContext): void {
     this.#cancelLease();
     this.#lease = lease;
+    this.#settleWithinMs = release.timeoutMs;
     const service = this.#serve();
     this.#cancelLease = this.#clock.timer(lease.releaseAtMs - this.#clock.monotonicMs(), () => {
       if (this.#service !== service || this.#lease !== lease) return;
-      service.controller.abort(new Error(release.reason));
+      service.controller.abort(lost(release.reason));
       const timeoutMs = Math.max(0, lease.endsAtMs - this.#clock.monotonicMs());
       void this.#settled(service, timeoutMs).then((outcome) => {
         if (this.#service === service) this.#emit({ cause: 'lease-ended', release: outcome });
@@ -114,8 +129,10 @@ export class FunctionDuty implements Duty {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Waits for what runs as long as a release may take, and no longer. */
   async close(): Promise<void> {
     this.revoke('the node is leaving');
+    if (this.#service !== null) await this.#settled(this.#service, this.#settleWithinMs);
     this.letGo();
   }
 
@@ -124,7 +141,12 @@ export class FunctionDuty implements Duty {
   }
 
   #serve(): Service {
-    this.#service ??= { leadership: null, controller: new AbortController(), running: null };
+    this.#service ??= {
+      leadership: null,
+      controller: new AbortController(),
+      running: null,
+      isAtWork: false,
+    };
     return this.#service;
   }
 
@@ -143,18 +165,18 @@ export class FunctionDuty implements Duty {
 
   #takeOver(context: DutyContext): Promise<DutyOutcome> {
     const service = this.#serve();
-    const takeover = this.#functions?.takeover ?? (() => {});
+    const takeover = this.#functions === null ? refuseWithoutWork : (this.#functions.takeover ?? (() => {}));
     const { signal } = service.controller;
     service.leadership = this.#grant(context, signal);
     service.running = this.#call(takeover, service.leadership, signal);
     return this.#within(service.running, context.timeoutMs, () => {
-      service.controller.abort(new Error(`takeover took longer than ${context.timeoutMs} ms`));
+      service.controller.abort(lost(`takeover took longer than ${context.timeoutMs} ms`));
     });
   }
 
   async #release(context: DutyContext): Promise<DutyOutcome> {
     const service = this.#serve();
-    service.controller.abort(new Error(context.reason));
+    service.controller.abort(lost(context.reason));
     return await this.#settled(service, context.timeoutMs);
   }
 
@@ -192,6 +214,15 @@ export class FunctionDuty implements Duty {
       });
     });
   }
+}
+
+/** What the signal gives as its reason. */
+function lost(why: string): PetrelError {
+  return new PetrelError('LEADERSHIP_LOST', `leadership has to end: ${why}`);
+}
+
+function refuseWithoutWork(): never {
+  throw new Error('this process has no work to do: lead() was not called');
 }
 
 function outcomeOf(durationMs: number): DutyOutcome {

@@ -1,5 +1,6 @@
 /** Puts an agent together: its store, its state directory, its duty. What the library and the command line share. */
 import { Agent } from '../agent/agent.js';
+import type { Workload } from '../agent/earlier-life.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
@@ -17,6 +18,7 @@ export interface NodeOptions {
   /** Null: nothing is remembered between two lives. */
   readonly stateDir: string | null;
   readonly duty: Duty;
+  readonly workload: Workload;
   readonly log: Logger;
 }
 

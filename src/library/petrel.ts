@@ -5,42 +5,15 @@
  * before any other node can be READY, as far as this process gets to run. What is not: see `FunctionDuty`.
  */
 import { EventEmitter } from 'node:events';
-import { hostname } from 'node:os';
 import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
-import { durationMs } from '../core/duration.js';
-import { nameSchema } from '../core/names.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
-import { parseConnectionString, type TlsOptions } from '../zookeeper/index.js';
+import { parseConnectionString } from '../zookeeper/index.js';
 import { FunctionDuty, type LeaderFunction, type LeaderFunctions, type Leadership } from './function-duty.js';
+import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
 import { openAgent } from './open-agent.js';
-
-export interface JoinOptions {
-  /** `host:port,host:port[/chroot]`; default `127.0.0.1:2181`. */
-  readonly zookeeper?: string;
-  /** Root path of the group; default `/cluster`. */
-  readonly root?: string;
-  /** Unique in the group; default the host's name. */
-  readonly nodeId?: string;
-  /** Default `default`. */
-  readonly site?: string;
-  /** Within the site; higher is better, 0 never leads. Default 100. */
-  readonly priority?: number;
-  readonly tags?: Readonly<Record<string, string>>;
-  /** A length of time like `6s`, the default. */
-  readonly sessionTimeout?: string;
-  /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
-  readonly credentials?: string;
-  readonly tls?: TlsOptions;
-  /** Where to remember the session between two lives of this process; default nowhere. */
-  readonly stateDir?: string;
-  /** Default: silent. */
-  readonly logger?: Logger;
-  /** Gives up joining, or leaves. */
-  readonly signal?: AbortSignal;
-}
 
 export interface PetrelEvents {
   /** This process leads: READY is written. */
@@ -59,73 +32,85 @@ export class Petrel implements AsyncDisposable {
   readonly #log: Logger;
   readonly #emitter = new EventEmitter<PetrelEvents>();
   readonly #running: Promise<void>;
-  #failure: unknown;
+  #failure: { readonly error: unknown } | null = null;
   #wasLeading = false;
+  #hasWork = false;
+  #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
+  #closing: Promise<void> | null = null;
 
-  private constructor(options: JoinOptions) {
-    const { logger = pino({ level: 'silent' }) } = options;
-    this.#log = logger;
+  private constructor(settings: JoinSettings) {
+    const { zookeeper, sessionTimeout, credentials, tls, nodeId, stateDir, logger, signal, ...rest } =
+      settings;
+    this.#log = logger ?? pino({ level: 'silent' });
     this.#duty = new FunctionDuty(systemClock, () => this.leads);
     this.#agent = openAgent({
+      ...rest,
       store: {
-        servers: parseConnectionString(options.zookeeper ?? '127.0.0.1:2181'),
-        sessionTimeoutMs: durationMs(options.sessionTimeout ?? '6s'),
-        ...(options.credentials === undefined
-          ? {}
-          : { auth: [{ scheme: 'digest', credentials: options.credentials }] }),
-        ...(options.tls === undefined ? {} : { tls: options.tls }),
+        servers: parseConnectionString(zookeeper),
+        sessionTimeoutMs: sessionTimeout,
+        ...(credentials === undefined ? {} : { auth: [{ scheme: 'digest', credentials }] }),
+        ...(tls === undefined ? {} : { tls }),
       },
-      root: options.root ?? '/cluster',
-      node: checkedName('nodeId', options.nodeId ?? hostname()),
-      site: checkedName('site', options.site ?? 'default'),
-      priority: options.priority ?? 100,
-      tags: options.tags ?? {},
-      stateDir: options.stateDir ?? null,
+      node: nodeId,
+      stateDir: stateDir ?? null,
       duty: this.#duty,
-      log: logger,
+      workload: 'inside',
+      log: this.#log,
     });
-    this.#agent.setHealth(false, 'it has not been given work yet: lead() was not called');
-    this.#agent.onStatus((status) => this.#onStatus(status));
+    this.#publishHealth();
+    this.#agent.onStatus(() => this.#onStatus());
     this.#running = this.#agent.run().catch((error: unknown) => this.#fail(error));
   }
 
   /**
-   * Joins a group: resolves when this node is registered and has its seat. It can be elected from `lead` on.
-   * @throws PetrelError INVALID for a wrong option, DUPLICATE_NODE when another living process has the node id,
+   * Joins a group: resolves when this node is registered and has its seat. An ensemble that cannot be reached is
+   * waited for. The node can be elected from `lead` on.
+   * @throws PetrelError INVALID for a wrong option, DUPLICATE_NODE when another living agent has the node id,
    * FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
-    const { signal } = options;
+    const settings = readJoinOptions(options);
+    const { signal } = settings;
     signal?.throwIfAborted();
-    const petrel = new Petrel(options);
+    const petrel = new Petrel(settings);
     try {
       await petrel.#joined(signal);
     } catch (error) {
       await petrel.close();
       throw error;
     }
-    signal?.addEventListener('abort', () => void petrel.close(), { once: true });
+    petrel.#leaveOn(signal);
     return petrel;
   }
 
-  /** The function to call while this node leads; from now on it can be elected. */
+  /**
+   * The function to call while this node leads; from now on it can be elected. Called again: what it names is
+   * called from the next leadership on.
+   * @throws PetrelError INVALID when what it is given are not functions.
+   */
   lead(work: LeaderFunction, options: Omit<LeaderFunctions, 'work'> = {}): void {
-    this.#duty.use({ ...options, work });
-    this.#agent.setHealth(true, null);
+    const { takeover } = options;
+    if (typeof work !== 'function' || (takeover !== undefined && typeof takeover !== 'function')) {
+      throw new PetrelError('INVALID', 'lead() takes a function, and { takeover } a second one');
+    }
+    this.#duty.use({ work, ...(takeover === undefined ? {} : { takeover }) });
+    this.#hasWork = true;
+    this.#publishHealth();
   }
 
   /** Whether this process leads, looked up on the clock at every call. */
   get leads(): boolean {
-    return this.#agent.status.leads;
+    return this.#agent.status.leads && this.#duty.isAtWork;
   }
 
   get status(): AgentStatus {
-    return this.#agent.status;
+    return { ...this.#agent.status, leads: this.leads };
   }
 
   /** Says that this node is fit to lead, or not, and why not. An unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null = null): void {
-    this.#agent.setHealth(ok, reason);
+    this.#health = { ok, reason };
+    this.#publishHealth();
   }
 
   /** Listens. What a listener throws is logged, and harms nobody else. The returned function unsubscribes. */
@@ -145,33 +130,56 @@ export class Petrel implements AsyncDisposable {
     return () => emitter.off(event, contained);
   }
 
-  /** Hands leadership on if this process has it, leaves the group, and lets go of every handle. Idempotent. */
+  /**
+   * Hands leadership on if this process has it, leaves the group, and lets go of every handle. Never rejects; may be
+   * called at any time. It waits for the functions that run to settle: while one ignores its signal, the claim is
+   * kept, and this does not resolve.
+   */
   async close(): Promise<void> {
-    this.#agent.stop();
-    await this.#running;
-    this.#emitter.removeAllListeners();
+    this.#closing ??= this.#leave();
+    await this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #onStatus(status: AgentStatus): void {
-    const { leads } = status;
-    if (leads && !this.#wasLeading) {
+  async #leave(): Promise<void> {
+    this.#agent.stop();
+    await this.#running;
+    this.#emitter.removeAllListeners();
+  }
+
+  #leaveOn(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const leave = () => void this.close();
+    signal.addEventListener('abort', leave, { once: true });
+    void this.#running.then(() => signal.removeEventListener('abort', leave));
+    if (signal.aborted) leave();
+  }
+
+  /** Whoever has no work to do is not to be elected. */
+  #publishHealth(): void {
+    if (this.#hasWork) this.#agent.setHealth(this.#health.ok, this.#health.reason);
+    else this.#agent.setHealth(false, 'it has not been given work yet: lead() was not called');
+  }
+
+  #onStatus(): void {
+    if (this.#agent.status.leads && !this.#wasLeading) {
       this.#wasLeading = true;
       const leadership = this.#duty.startWork();
       if (leadership !== null) this.#emitter.emit('leader', leadership);
-    } else if (!leads && this.#wasLeading) {
+    }
+    if (!this.leads && this.#wasLeading) {
       this.#wasLeading = false;
       this.#duty.revoke('leadership ended');
       this.#emitter.emit('follower');
     }
-    this.#emitter.emit('status', status);
+    this.#emitter.emit('status', this.status);
   }
 
   #fail(error: unknown): void {
-    this.#failure = error;
+    this.#failure = { error };
     this.#log.error({ error }, 'left the group');
     this.#emitter.emit('failed', error);
   }
@@ -179,8 +187,8 @@ export class Petrel implements AsyncDisposable {
   async #joined(signal: AbortSignal | undefined): Promise<void> {
     let stopWaiting = () => {};
     const standing = new Promise<void>((resolve, reject) => {
-      const look = ({ joined }: AgentStatus) => {
-        if (joined) resolve();
+      const look = () => {
+        if (this.#agent.status.joined) resolve();
       };
       const abort = () => reject(signal?.reason);
       const unlisten = this.#agent.onStatus(look);
@@ -195,13 +203,6 @@ export class Petrel implements AsyncDisposable {
     } finally {
       stopWaiting();
     }
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#failure !== null) throw this.#failure.error;
   }
-}
-
-function checkedName(option: string, name: string): string {
-  const parsed = nameSchema.safeParse(name);
-  if (parsed.success) return name;
-  const rule = parsed.error.issues[0]?.message ?? '';
-  throw new PetrelError('INVALID', `${option} ${JSON.stringify(name)}: ${rule}`);
 }

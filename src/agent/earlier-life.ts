@@ -1,0 +1,84 @@
+/**
+ * The session of an earlier life of this node that still holds its name: ended at once where this node's own memory
+ * has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless work dies with
+ * its process: something of that life's tenure may still live.
+ */
+import type { Logger } from 'pino';
+import type { GroupPaths } from '../core/paths.js';
+import { PetrelError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+import type { EarlierLife } from './membership.js';
+import type { SessionFile, SessionTicket } from './session-file.js';
+
+/** Inside the agent's process, work dies with it; outside, it may live on. */
+export type Workload = 'inside' | 'outside';
+
+export interface EarlierLifeOptions {
+  readonly node: string;
+  readonly paths: GroupPaths;
+  readonly workload: Workload;
+  readonly sessionFile: SessionFile | null;
+  openStore(session: SessionTicket): Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A session that outlives so many of its timeouts is kept alive by somebody. */
+const patienceTimeouts = 10;
+
+export class EarlierLives {
+  readonly #options: EarlierLifeOptions;
+  #session = 0n;
+  #sinceMs = 0;
+
+  constructor(options: EarlierLifeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * True when the name is free now. False: look again when the registration changes; a watch is left on it.
+   * Throws PetrelError DUPLICATE_NODE when the session does not end.
+   */
+  async isOver(store: Store, earlier: EarlierLife): Promise<boolean> {
+    const { paths, node } = this.#options;
+    if (await this.#end(store, earlier)) return true;
+    this.#wait(store, earlier);
+    return (await store.exists(paths.node(node), { watch: true })) === null;
+  }
+
+  async #end(store: Store, { session, registration }: EarlierLife): Promise<boolean> {
+    const { sessionFile, openStore, log } = this.#options;
+    const ticket = sessionFile?.earlier ?? null;
+    if (ticket?.id !== session || (await this.#mayWork(store, session))) return false;
+    log.info(
+      { incarnation: registration?.incarnation },
+      'ending the session of an earlier life of this node',
+    );
+    return await openStore(ticket).close({ timeoutMs: store.negotiatedTimeoutMs });
+  }
+
+  async #mayWork(store: Store, session: bigint): Promise<boolean> {
+    const { workload, paths } = this.#options;
+    if (workload === 'inside') return false;
+    await store.sync(paths.current);
+    return (await store.exists(paths.current))?.ephemeralOwner === session;
+  }
+
+  #wait(store: Store, { session, registration }: EarlierLife): void {
+    const { node, clock, log } = this.#options;
+    const { negotiatedTimeoutMs: timeoutMs } = store;
+    const now = clock.monotonicMs();
+    if (this.#session !== session) {
+      this.#session = session;
+      this.#sinceMs = now;
+      const atMost = `at most its session timeout, ${Math.ceil(timeoutMs / 1000)} s if that is the same as this one's`;
+      const message = `the session of an earlier life of ${node} still lives: waiting for its end, ${atMost}`;
+      log.warn({ incarnation: registration?.incarnation }, message);
+    } else if (now - this.#sinceMs > patienceTimeouts * timeoutMs) {
+      const who = `session 0x${session.toString(16)}, which does not end`;
+      const right = 'another agent carries this name; give this one another node id';
+      throw new PetrelError('DUPLICATE_NODE', `node id ${node} is still held by ${who}: ${right}`);
+    }
+  }
+}

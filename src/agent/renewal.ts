@@ -1,0 +1,65 @@
+/**
+ * Keeps a tenure's lease renewed: a committed write again and again, and at once when the connection stands anew. None
+ * waits for the one before. The rounds' own reads prove nothing.
+ *
+ * Not promised: that a renewal succeeds. Until when the lease runs is told by the store alone.
+ */
+import type { Logger } from 'pino';
+import { renewalIntervalMs } from '../core/lease.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import { isStoreError, type Store } from '../ports/store.js';
+
+export interface RenewalOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What has to stand for the tenure to go on. */
+  paths(): readonly string[];
+  /** A try has ended, well or not. */
+  onTried(): void;
+  /** Something that has to stand is gone. */
+  onGone(): void;
+}
+
+export class Renewal {
+  readonly #options: RenewalOptions;
+  #cancel: () => void = () => {};
+  #stopped = false;
+
+  constructor(options: RenewalOptions) {
+    this.#options = options;
+    this.#schedule();
+  }
+
+  /** Renews without waiting for the next turn. */
+  now(): void {
+    if (this.#stopped) return;
+    this.#cancel();
+    this.#schedule();
+    void this.#renew();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  #schedule(): void {
+    const { clock, store } = this.#options;
+    this.#cancel = clock.timer(renewalIntervalMs(store.negotiatedTimeoutMs), () => this.now());
+  }
+
+  async #renew(): Promise<void> {
+    const { store, paths, log, onTried, onGone } = this.#options;
+    // Checks alone: a committed write that changes nothing and wakes nobody.
+    const checks = paths().map((path) => ({ type: 'check', path, version: 'any' }) as const);
+    try {
+      await store.multi(checks);
+    } catch (error) {
+      log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
+      if (isStoreError(error, 'NO_NODE')) onGone();
+    }
+    if (!this.#stopped) onTried();
+  }
+}

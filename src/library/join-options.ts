@@ -1,0 +1,66 @@
+/** What a process says of itself when it joins a group: the options, and the rules they are held to. */
+import { z } from 'zod';
+import { agentSettings } from '../config/settings.js';
+import { describeIssues, strictObject } from '../core/names.js';
+import { PetrelError } from '../errors.js';
+import type { Logger } from '../log.js';
+import type { TlsOptions } from '../zookeeper/index.js';
+
+export interface JoinOptions {
+  /** `host:port,host:port[/chroot]`; default `127.0.0.1:2181`. */
+  readonly zookeeper?: string | undefined;
+  /** Root path of the group; default `/cluster`. */
+  readonly root?: string | undefined;
+  /** Unique in the group; default the host's name. */
+  readonly nodeId?: string | undefined;
+  /** Default `default`. */
+  readonly site?: string | undefined;
+  /** Within the site; higher is better, 0 never leads. Default 100. */
+  readonly priority?: number | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** A length of time like `6s`, the default. The ensemble may grant another. */
+  readonly sessionTimeout?: string | undefined;
+  /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
+  readonly credentials?: string | undefined;
+  readonly tls?: TlsOptions | undefined;
+  /** Where to remember the session, so that a process that crashed can join again at once; default nowhere. */
+  readonly stateDir?: string | undefined;
+  /** A pino logger; default silent. */
+  readonly logger?: Logger | undefined;
+  /** Gives up joining, or leaves. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const { zookeeper, root, nodeId, site, priority, tags, sessionTimeoutMs } = agentSettings.shape;
+
+const joinSchema = strictObject({
+  zookeeper,
+  root,
+  nodeId,
+  site,
+  priority,
+  tags,
+  sessionTimeout: sessionTimeoutMs,
+  credentials: z
+    .string('written USER:PASSWORD')
+    .regex(/^[^:]+:.+$/s, 'written USER:PASSWORD')
+    .optional(),
+  tls: z.custom<TlsOptions>((value) => typeof value === 'object', 'an object: ca, cert, key, …').optional(),
+  stateDir: z.string('a path').min(1, 'a path').optional(),
+  logger: z.custom<Logger>(isLogger, 'a pino logger').optional(),
+  signal: z.instanceof(AbortSignal, { message: 'an AbortSignal' }).optional(),
+});
+
+export type JoinSettings = z.output<typeof joinSchema>;
+
+/** Throws PetrelError INVALID, with a reason for each option that is wrong. */
+export function readJoinOptions(options: JoinOptions): JoinSettings {
+  const parsed = joinSchema.safeParse(options);
+  if (parsed.success) return parsed.data;
+  const reasons = describeIssues(parsed.error);
+  throw new PetrelError('INVALID', `options of Petrel.join: ${reasons.join('; ')}`, { reasons });
+}
+
+function isLogger(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'debug' in value && 'child' in value;
+}

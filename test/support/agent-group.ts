@@ -1,0 +1,277 @@
+/** A group of agents inside the test's process, each with its own session, and a client that looks on or meddles. */
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { Agent, type AgentStatus } from '../../src/agent/agent.js';
+import type { SessionFile, SessionTicket } from '../../src/agent/session-file.js';
+import { ensureTree } from '../../src/agent/tree.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import {
+  type ClaimContent,
+  claimSchema,
+  type Elected,
+  electedSchema,
+  type HistoryRecord,
+  historyRecordSchema,
+} from '../../src/core/znodes.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import type { Duty } from '../../src/ports/duty.js';
+import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { uniqueRoot } from './ensemble.js';
+import { RecordingDuty } from './recording-duty.js';
+import { until } from './until.js';
+
+export interface MemberOptions {
+  readonly site?: string;
+  readonly priority?: number;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly duty?: Duty;
+  /** Where it connects to; default the group's own ensemble. */
+  readonly connect?: string;
+  readonly sessionTimeoutMs?: number;
+  readonly sessionFile?: SessionFile;
+  readonly clock?: Clock;
+}
+
+export class Group implements AsyncDisposable {
+  readonly connectString: string;
+  readonly root: string;
+  readonly paths: GroupPaths;
+  /** Somebody else's session, with no part in the election. */
+  readonly store: Store;
+  readonly members: Member[] = [];
+
+  private constructor(connectString: string, root: string) {
+    this.connectString = connectString;
+    this.root = root;
+    this.paths = groupPaths(root);
+    this.store = connect(connectString);
+  }
+
+  /** Its znodes exist when this resolves. */
+  static async found(
+    connectString: string,
+    config: Partial<GroupConfig> | Record<string, unknown> = {},
+    root = uniqueRoot('group'),
+  ): Promise<Group> {
+    const group = new Group(connectString, root);
+    await group.store.connected();
+    await ensureTree(group.store, group.paths);
+    await group.configure(config);
+    return group;
+  }
+
+  start(node: string, options: MemberOptions = {}): Member {
+    const member = new Member(this, node, options);
+    this.members.push(member);
+    return member;
+  }
+
+  /** Starts one agent after the other, so that their seats are in this order. */
+  async startInOrder(nodes: readonly string[], options: MemberOptions = {}): Promise<Member[]> {
+    const members: Member[] = [];
+    for (const node of nodes) {
+      const member = this.start(node, options);
+      await member.joined();
+      members.push(member);
+    }
+    return members;
+  }
+
+  async configure(change: Partial<GroupConfig> | Record<string, unknown>): Promise<void> {
+    const { data, stat } = await this.store.getData(this.paths.config);
+    const before: Record<string, unknown> = JSON.parse(data.toString('utf8'));
+    const config = groupConfigSchema.parse({ ...before, ...change });
+    await this.store.set(this.paths.config, Buffer.from(JSON.stringify(config)), stat.version);
+  }
+
+  async config(): Promise<GroupConfig> {
+    const { data } = await this.store.getData(this.paths.config);
+    return groupConfigSchema.parse(JSON.parse(data.toString('utf8')));
+  }
+
+  async elected(): Promise<Elected & { readonly version: number }> {
+    const { data, stat } = await this.store.getData(this.paths.elected);
+    return { ...electedSchema.parse(JSON.parse(data.toString('utf8'))), version: stat.version };
+  }
+
+  async current(): Promise<(ClaimContent & { readonly stat: Stat }) | null> {
+    try {
+      const { data, stat } = await this.store.getData(this.paths.current);
+      return { ...claimSchema.parse(JSON.parse(data.toString('utf8'))), stat };
+    } catch (error) {
+      if (isStoreError(error, 'NO_NODE')) return null;
+      throw error;
+    }
+  }
+
+  /** A person's wish that `node` lead, as commands write it. */
+  async switchover(node: string, force = false): Promise<void> {
+    const { term } = await this.elected();
+    const request = { to: { node }, replacesTerm: term, force };
+    await this.configure({ switchover: { ...request, ...byHand('maintenance') } });
+  }
+
+  async seats(): Promise<string[]> {
+    return (await this.store.getChildren(this.paths.election)).children;
+  }
+
+  /** Records of the history, oldest first. */
+  async history(): Promise<HistoryRecord[]> {
+    const { children } = await this.store.getChildren(this.paths.history);
+    const reads = children
+      .toSorted()
+      .map(async (name) => (await this.store.getData(this.paths.historyRecord(name))).data.toString('utf8'));
+    return (await Promise.all(reads)).map((text) => historyRecordSchema.parse(JSON.parse(text)));
+  }
+
+  /** Waits until `node` is READY, by what ZooKeeper and its agent say. */
+  async ready(node: string, timeoutMs = 20_000): Promise<ClaimContent & { readonly stat: Stat }> {
+    return await until(
+      async () => {
+        const current = await this.current();
+        const member = this.members.findLast((one) => one.node === node);
+        const isReady = current?.node === node && current.status === 'READY';
+        return isReady && member?.status.leads === true ? current : null;
+      },
+      { timeoutMs, describe: `${node} to be READY` },
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.members.map((member) => member.abandon()));
+    await this.store.close();
+  }
+}
+
+export class Member {
+  readonly node: string;
+  readonly agent: Agent;
+  readonly duty: Duty;
+  /** Every store that the agent opened, the newest last. */
+  readonly stores: Store[] = [];
+  /** How the agent's run ended; null while it runs. */
+  ended: { readonly error: unknown } | null = null;
+  readonly run: Promise<void>;
+  readonly #log: string[] = [];
+
+  constructor(group: Group, node: string, options: MemberOptions) {
+    this.node = node;
+    this.duty = options.duty ?? new RecordingDuty();
+    this.agent = new Agent({
+      root: group.root,
+      node,
+      site: options.site ?? 'here',
+      priority: options.priority ?? 100,
+      tags: options.tags ?? {},
+      version: 'test',
+      duty: this.duty,
+      workload: 'inside',
+      clock: options.clock ?? systemClock,
+      log: pino({ level: 'debug' }, this.#sink()),
+      sessionFile: options.sessionFile ?? null,
+      openStore: (session) => {
+        const { connect: address = group.connectString, sessionTimeoutMs } = options;
+        const store = connect(address, sessionTimeoutMs, session);
+        this.stores.push(store);
+        return store;
+      },
+    });
+    this.run = this.agent.run().then(
+      () => {
+        this.ended = { error: null };
+      },
+      (error: unknown) => {
+        this.ended = { error };
+      },
+    );
+  }
+
+  get status(): AgentStatus {
+    return this.agent.status;
+  }
+
+  get recorded(): RecordingDuty {
+    if (this.duty instanceof RecordingDuty) return this.duty;
+    throw new Error(`${this.node} has another kind of duty`);
+  }
+
+  get store(): Store {
+    const store = this.stores.at(-1);
+    if (store === undefined) throw new Error(`${this.node} has no session yet`);
+    return store;
+  }
+
+  /** Messages logged, oldest first. */
+  get log(): readonly string[] {
+    return this.#log;
+  }
+
+  async joined(): Promise<void> {
+    await until(() => this.status.joined, { timeoutMs: 20_000, describe: `${this.node} to join` });
+  }
+
+  /** Ends the session at the ensemble, as if its timeout had passed. */
+  async expire(connectString: string): Promise<void> {
+    const { sessionId: id, sessionPassword: password } = this.store;
+    await endSession(connectString, { id, password });
+  }
+
+  async stop(): Promise<void> {
+    this.agent.stop();
+    await this.run;
+  }
+
+  /** Leaves without waiting for a successor. */
+  async abandon(): Promise<void> {
+    this.agent.stop();
+    this.agent.stop();
+    await this.run;
+  }
+
+  #sink(): Writable {
+    const show = process.env.PETREL_TEST_LOG !== undefined;
+    return new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        const line: { msg?: string } = JSON.parse(chunk.toString('utf8'));
+        this.#log.push(line.msg ?? '');
+        if (show) process.stderr.write(`${Math.round(performance.now())} ${this.node}: ${chunk}`);
+        done();
+      },
+    });
+  }
+}
+
+/** Who did it, why, and when. */
+export function byHand(reason: string): { by: string; reason: string; at: string } {
+  return { by: 'a test', reason, at: new Date().toISOString() };
+}
+
+/** Deletes a znode and everything below it, whatever else happens there meanwhile. */
+export async function deleteTree(store: Store, path: string): Promise<void> {
+  for (;;) {
+    try {
+      const { children } = await store.getChildren(path);
+      await Promise.all(children.map((name) => deleteTree(store, `${path}/${name}`)));
+      return await store.delete(path, 'any');
+    } catch (error) {
+      if (isStoreError(error, 'NO_NODE')) return;
+      if (!isStoreError(error, 'NOT_EMPTY')) throw error;
+    }
+  }
+}
+
+export async function endSession(connectString: string, session: SessionTicket): Promise<void> {
+  const attached = connect(connectString, 6000, session);
+  await attached.connected();
+  await attached.close();
+}
+
+export function connect(connectString: string, sessionTimeoutMs = 6000, session?: SessionTicket): Store {
+  return openStore({
+    servers: parseConnectionString(connectString),
+    sessionTimeoutMs,
+    ...(session === undefined ? {} : { session }),
+  });
+}
