@@ -81,6 +81,8 @@ function progressSeen(
   const { current } = snapshot;
   const { version } = snapshot.elected;
   if (isReady(snapshot, members, elected)) return null;
+  const isOver = current?.token === before?.token && current?.value?.status === 'READY';
+  if (isOver) return null;
   if (before?.electedVersion === version) return before;
   if (current === null || watched?.condition.kind !== 'taking-over') return null;
   return { node: watched.condition.node, electedVersion: version, token: current.token };

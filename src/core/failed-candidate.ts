@@ -22,7 +22,8 @@ export function failedCandidate(
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
   const { progress, watched } = memory;
-  if (progress !== null && snapshot.current?.token !== progress.token) {
+  const reachedReady = progress !== null && registration?.lastTakeover?.token === String(progress.token);
+  if (progress !== null && !reachedReady && snapshot.current?.token !== progress.token) {
     return failed('its claim vanished while it was taking over');
   }
   if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;

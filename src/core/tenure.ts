@@ -85,9 +85,7 @@ export function tenureStep(situation: TenureSituation): TenureAction | null {
     case 'releasing':
       return null;
     case 'released':
-      if (situation.sessionOver)
-        return { do: 'forget-tenure', why: 'its session is over, and the claim with it' };
-      return snapshot === null ? null : afterRelease(situation, tenure, snapshot);
+      return snapshot === null ? outOfTouch(situation) : afterRelease(situation, tenure, snapshot);
     default:
       return duringTenure(situation, tenure);
   }
@@ -177,6 +175,10 @@ function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   if (elected.node !== self) return `${elected.node} is elected: ${elected.reason}`;
   const isExcluded = failureOf(elected.failures, self)?.until != null;
   return isExcluded && tenure.stage !== 'leading' ? 'the watchdog excluded this node' : null;
+}
+
+function outOfTouch({ sessionOver }: TenureSituation): TenureAction | null {
+  return sessionOver ? { do: 'forget-tenure', why: 'its session is over, and the claim with it' } : null;
 }
 
 function afterRelease(situation: TenureSituation, tenure: Tenure, snapshot: GroupSnapshot): TenureAction {

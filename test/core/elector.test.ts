@@ -170,6 +170,33 @@ describe('a failed takeover', () => {
     expect(bench.elected.value?.failures).toEqual([]);
   });
 
+  it('a claim that became READY is none, though its session was over before anybody looked', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.ready();
+    bench.members = bench.members.map((one) => (one.node === 'a1' ? { ...one, owner: 999n } : one));
+    bench.settle();
+    bench.current = null;
+    bench.claim();
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    expect(bench.elected.value?.failures).toEqual([]);
+  });
+
+  it('a claim that became READY and was gone again before anybody looked is none: the node says so', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.amend('a1', { lastTakeover: { token: String(bench.current?.token), durationMs: 7 } });
+    bench.current = null;
+    bench.settle();
+    expect(bench.node).toBe('a1');
+    expect(bench.elected.value?.failures).toEqual([]);
+  });
+
   it('P36 the leader on its way out comes back when the one asked for fails', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.configure({ sites, switchover: { to: { node: 'b1' }, replacesTerm: 1, ...byHand } });
