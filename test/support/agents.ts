@@ -2,28 +2,22 @@
  * Petrel's command line in processes of its own, as it is built and shipped, so that tests can kill, freeze and
  * stop agents as the world does. All of them die with the test process, and at the end of the test file.
  */
-import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
-import { z } from 'zod';
-import { type Exit, exitOf, hasExited, spawnBound } from './bound-process.js';
+import { afterAll, beforeAll } from 'vitest';
+import { type Exit, spawnBound } from './bound-process.js';
 import { oncePerRun } from './once-per-run.js';
-import { type UntilOptions, until } from './until.js';
+import { PetrelProcess } from './petrel-process.js';
 
-/** One JSON line of a log. */
-const logLineSchema = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
-export type LogLine = z.output<typeof logLineSchema>;
-
-const outputPatienceMs = 500;
+export type { LogLine, PetrelProcess } from './petrel-process.js';
 
 const everyProcess = new Set<PetrelProcess>();
+// A build on a busy machine takes longer than a test may.
+beforeAll(() => oncePerRun('build'), 300_000);
 afterAll(async () => {
   await Promise.all([...everyProcess].map((process) => process.stop()));
+  everyProcess.clear();
 });
 
 /**
@@ -55,120 +49,4 @@ export async function runProcess(
   await using started = await startProcess(args, env);
   const exit = await started.exited;
   return { ...exit, stdout: started.stdout, stderr: started.stderr };
-}
-
-export class PetrelProcess implements AsyncDisposable {
-  readonly stateDir: string;
-  /** Resolves when it has ended, and what it wrote is here. */
-  readonly exited: Promise<Exit>;
-  readonly #child: ChildProcess;
-  readonly #ownDir: string | null;
-  readonly #log: LogLine[] = [];
-  #stdout = '';
-  #stderr = '';
-
-  constructor(child: ChildProcess, stateDir: string, ownDir: string | null) {
-    this.#child = child;
-    this.stateDir = stateDir;
-    this.#ownDir = ownDir;
-    const outputs = [
-      eachLine(child.stdout, (line) => {
-        this.#stdout += `${line}\n`;
-      }),
-      eachLine(child.stderr, (line) => this.#readLog(line)),
-    ];
-    this.exited = exitOf(child).then((exit) => afterOutput(exit, outputs));
-    this.exited.catch(() => undefined);
-  }
-
-  get pid(): number {
-    if (this.#child.pid === undefined) throw new Error('the process could not be started');
-    return this.#child.pid;
-  }
-
-  get stdout(): string {
-    return this.#stdout;
-  }
-
-  get stderr(): string {
-    return this.#stderr;
-  }
-
-  /** The lines of its stderr that are a log's, oldest first. */
-  get log(): readonly LogLine[] {
-    return this.#log;
-  }
-
-  get running(): boolean {
-    return !hasExited(this.#child);
-  }
-
-  /** Waits for a log line, one already written included. Fails early when the process ends without it. */
-  async logged(wanted: RegExp | ((line: LogLine) => boolean), options: UntilOptions = {}): Promise<LogLine> {
-    const matches = wanted instanceof RegExp ? (line: LogLine) => wanted.test(line.msg) : wanted;
-    const find = () => this.#log.find(matches) ?? (this.running ? null : ('ended' as const));
-    const found = await until(find, { describe: `a log line that matches ${wanted}`, ...options });
-    if (found !== 'ended') return found;
-    await this.exited;
-    const last = this.#log.find(matches);
-    if (last === undefined)
-      throw new Error(`ended without a log line that matches ${wanted}:\n${this.#stderr}`);
-    return last;
-  }
-
-  async kill9(): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.exited;
-  }
-
-  /** Freezes it, and not what it has started. */
-  pause(): void {
-    this.#child.kill('SIGSTOP');
-  }
-
-  resume(): void {
-    this.#child.kill('SIGCONT');
-  }
-
-  /** Asks it to leave. */
-  term(): void {
-    this.#child.kill('SIGTERM');
-  }
-
-  /** Kills it if it still runs, and removes its state directory if that was made for it alone. */
-  async stop(): Promise<void> {
-    everyProcess.delete(this);
-    this.#child.kill('SIGKILL');
-    await exitOf(this.#child);
-    if (this.#ownDir !== null) await rm(this.#ownDir, { recursive: true, force: true, maxRetries: 5 });
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop();
-  }
-
-  #readLog(line: string): void {
-    this.#stderr += `${line}\n`;
-    const parsed = logLineSchema.safeParse(parseJson(line));
-    if (parsed.success) this.#log.push(parsed.data);
-  }
-}
-
-/** What the process has started may hold its output open, so the end of that is not waited for without limit. */
-async function afterOutput(exit: Exit, outputs: readonly Promise<void>[]): Promise<Exit> {
-  await Promise.race([Promise.all(outputs), sleep(outputPatienceMs, undefined, { ref: false })]);
-  return exit;
-}
-
-async function eachLine(stream: Readable | null, take: (line: string) => void): Promise<void> {
-  if (stream === null) return;
-  for await (const line of createInterface({ input: stream })) take(line);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The path of its main program. Rejects with the compiler's messages when it does not compile. */
+/** The path of its main program. Types are not checked here (`npm run check` does), for speed. */
 export async function buildCommandLine(): Promise<string> {
   const compiler = `${project}node_modules/typescript/bin/tsc`;
   await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PetrelProcess } from '../agents.js';
 import { spawnBound } from '../bound-process.js';
+import { PetrelProcess } from '../petrel-process.js';
 import { until } from '../until.js';
 
 /** A process that runs a script of the test's own, in place of the command line. */
