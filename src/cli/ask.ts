@@ -5,12 +5,14 @@ import { PetrelError } from '../errors.js';
 export interface Question {
   /** One line, ending in a question mark. */
   readonly question: string;
+  /** One line each: what a person should know before answering. */
+  readonly facts?: readonly string[];
   /** One line each: what speaks against it. Without a person to ask, these are reasons to refuse; with none, it goes on. */
   readonly dangers: readonly string[];
 }
 
 /** Throws PetrelError REFUSED when the answer is no, or when there is danger and nobody to ask. */
-export async function makeSure({ question, dangers }: Question, saidYes: boolean): Promise<void> {
+export async function makeSure({ question, facts = [], dangers }: Question, saidYes: boolean): Promise<void> {
   if (saidYes) return;
   if (!isPersonThere()) {
     if (dangers.length === 0) return;
@@ -18,6 +20,7 @@ export async function makeSure({ question, dangers }: Question, saidYes: boolean
       reasons: dangers,
     });
   }
+  for (const fact of facts) process.stderr.write(`${fact}\n`);
   for (const danger of dangers) process.stderr.write(`  ! ${danger}\n`);
   if (await isYes(question)) return;
   throw new PetrelError('REFUSED', 'not confirmed; nothing was changed');

@@ -83,10 +83,13 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const waits = options.wait && term !== null && isExpected(made);
     if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
     if (!waits) return;
-    const outcome = await waitFor(session, change.until, term);
-    const result = { ...announced, outcome };
+    const outcome = await waitFor(session, change.until, term).catch((error: unknown) => {
+      // The change stands, and whoever reads this can follow its term.
+      if (settings.format !== 'pretty') print(settings.format, printable(announced));
+      throw error;
+    });
     if (settings.format === 'pretty') await tellOutcome(session, outcome);
-    else print(settings.format, printable(result));
+    else print(settings.format, printable({ ...announced, outcome }));
     process.exitCode = exitCodeOf(outcome, change.until, announced.follows?.node ?? null);
   });
 }
@@ -101,9 +104,8 @@ function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) 
     const level = dangers.length > 0 ? 'danger' : 'harmless';
     if (confirmed === 'danger' || confirmed === level) return;
     if (question !== undefined || dangers.length > 0) {
-      for (const line of followsLines(plan.follows === null ? null : choiceOf(plan.follows)))
-        process.stderr.write(`${line}\n`);
-      await makeSure({ question: question ?? `${plan.what}: really?`, dangers }, yes);
+      const facts = followsLines(plan.follows === null ? null : choiceOf(plan.follows));
+      await makeSure({ question: question ?? `${plan.what}: really?`, facts, dangers }, yes);
     }
     confirmed = level;
   };

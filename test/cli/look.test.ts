@@ -9,6 +9,8 @@ import { freePorts } from '../support/ports.js';
 
 let group: TestGroup;
 beforeAll(async () => {
+  // Built before the first test's time begins.
+  await runProcess(['--version']);
   group = await newGroup();
   await group.node('a1');
   await group.node('b1', { health: { ok: false, reason: 'disk \u001b[31mfull\nreally' } });

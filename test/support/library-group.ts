@@ -1,0 +1,54 @@
+/** A group of agents that lead inside the test process, by the library. Sites are told by a node's first letter. */
+import { type LeaderFunctions, Petrel } from '../../src/index.js';
+import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
+
+export interface LibraryGroup extends AsyncDisposable {
+  readonly zookeeper: string;
+  readonly root: string;
+  /** For a command line that is to look at this group. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly nodes: ReadonlyMap<string, Petrel>;
+}
+
+export interface LibraryGroupOptions {
+  /** What a node does when it takes over; default nothing. */
+  readonly takeover?: (node: string) => LeaderFunctions['takeover'];
+}
+
+/** Nodes join one after the other, so that the first one is the elector. */
+export async function startGroup(
+  names: readonly string[],
+  { takeover }: LibraryGroupOptions = {},
+): Promise<LibraryGroup> {
+  const zookeeper = await sharedZooKeeper();
+  const root = uniqueRoot('cli');
+  const nodes = new Map<string, Petrel>();
+  for (const nodeId of names) {
+    const petrel = await Petrel.join({
+      zookeeper,
+      root,
+      nodeId,
+      site: nodeId.slice(0, 1),
+      sessionTimeout: '4s',
+    });
+    nodes.set(nodeId, petrel);
+    const prepare = takeover?.(nodeId);
+    petrel.lead(untilAborted, prepare === undefined ? {} : { takeover: prepare });
+  }
+  return {
+    zookeeper,
+    root,
+    env: { PETREL_ZOOKEEPER: zookeeper, PETREL_ROOT: root },
+    nodes,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...nodes.values()].map((petrel) => petrel.close()));
+    },
+  };
+}
+
+function untilAborted(_leadership: unknown, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
