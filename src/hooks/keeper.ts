@@ -10,15 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Guard } from './guard.js';
 import { type FromKeeper, isToKeeper } from './messages.js';
 
-/** Lines not yet taken by the agent; beyond that they are left out, so that a frozen agent costs no memory. */
-const maxLinesUnderWay = 500;
 const stderrFd = 2;
 
 const [node, root] = process.argv.slice(2);
 
 const notePatienceMs = 500;
 
-let linesUnderWay = 0;
 let agentGone = false;
 let noted = Promise.resolve();
 
@@ -29,15 +26,10 @@ const guard = new Guard({
   },
 });
 
+/** A frozen agent does not read, but what it runs is ended soon, and lines come at a bounded rate. */
 function post(message: FromKeeper): void {
-  if (!process.connected) {
-    note(message);
-  } else if (message.type !== 'line') {
-    process.send?.(message, undefined, undefined, () => {});
-  } else if (linesUnderWay < maxLinesUnderWay) {
-    linesUnderWay++;
-    process.send?.(message, undefined, undefined, () => linesUnderWay--);
-  }
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+  else note(message);
 }
 
 /** With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this up. */
