@@ -87,10 +87,10 @@ describe('a command', () => {
     expect(workloads()).toEqual([]);
   });
 
-  it('is killed though it stopped itself', async () => {
-    const duty = at().duty({ onFence: 'kill -STOP $$; sleep 1000' });
-    const outcome = await duty.run(context('fence', { timeoutMs: 200, graceMs: 300 })).outcome;
-    expect(outcome).toMatchObject({ result: 'timed-out', provenDead: true });
+  it('hears that it is to stop though it stands still', async () => {
+    const duty = at().duty({ onFence: 'trap "echo told; exit" TERM; kill -STOP $$; sleep 1000' });
+    const outcome = await duty.run(context('fence', { timeoutMs: 500, graceMs: 5000 })).outcome;
+    expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['told'], provenDead: true });
   });
 
   it('can be aborted while it runs, and while it waits', async () => {

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HookOutput } from '../../src/hooks/output.js';
 
@@ -75,5 +76,19 @@ describe('the output of a command', () => {
       expect(lines.length + leftOut).toBe(3001);
       expect(tail).toEqual([...numbers(2982, 3000), 'last']);
     }
+  });
+
+  it('that comes too fast has to wait, but not when the command has ended', async () => {
+    const read = new HookOutput({ line: () => {}, leftOut: () => {} });
+    const stream = new PassThrough();
+    read.read('stderr', stream);
+    stream.write(`${'x'.repeat(2_000_000)}\n`);
+    stream.write('last\n');
+    await turn();
+    expect(stream.isPaused()).toBe(true);
+    expect(read.tail).not.toContain('last');
+    read.hurry();
+    await turn();
+    expect(read.tail.at(-1)).toBe('last');
   });
 });
