@@ -1,4 +1,6 @@
 /** The store port as its users see it, against whatever ZooKeeper the tests have. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PetrelError } from '../../src/errors.js';
 import type { Store } from '../../src/ports/store.js';
@@ -54,7 +56,7 @@ describe('reading and writing', () => {
   });
 
   it('calls are settled in the order they were made', async () => {
-    await using ours = await opened();
+    await using ours = await opened({ sessionTimeoutMs: 10_000 });
     const { store, root } = ours;
     const settled: number[] = [];
     const calls = Array.from({ length: 200 }, async (_, index) => {
@@ -67,7 +69,7 @@ describe('reading and writing', () => {
   });
 
   it('a long listing arrives in full', async () => {
-    await using ours = await opened();
+    await using ours = await opened({ sessionTimeoutMs: 10_000 });
     const { store, root } = ours;
     const name = (index: number) => `${'n'.repeat(200)}-${index}`;
     const names = Array.from({ length: 1000 }, (_, index) => name(index));
@@ -270,6 +272,18 @@ describe('deadlines and signals', () => {
 });
 
 describe('a session', () => {
+  it('that was closed keeps no process alive', async () => {
+    const source = `
+      import { openStore, parseConnectionString } from './src/zookeeper/index.ts';
+      const servers = parseConnectionString('127.0.0.1:1,${await sharedZooKeeper()}');
+      const store = openStore({ servers, sessionTimeoutMs: 10_000 });
+      await store.connected();
+      await store.close();
+      await openStore({ servers: parseConnectionString('127.0.0.1:1'), sessionTimeoutMs: 10_000 }).close();`;
+    const args = ['--import', 'tsx', '--input-type=module', '-e', source];
+    await expect(promisify(execFile)(process.execPath, args, { timeout: 9000 })).resolves.toBeTruthy();
+  });
+
   it('has an id, a password and a timeout that the ensemble may have changed', async () => {
     await using server = await startZooKeeper({ tickTimeMs: 400 });
     await using short = await connectedProbe(server.connectString, { sessionTimeoutMs: 100 });
