@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import { runProcess } from '../support/agents.js';
+import { newGroup, type TestGroup } from '../support/group.js';
+import { until } from '../support/until.js';
+
+let group: TestGroup;
+let directory: string;
+beforeAll(async () => {
+  await runProcess(['--version']);
+});
+beforeEach(async () => {
+  group = await newGroup();
+  directory = await mkdtemp(join(tmpdir(), 'petrel-config-'));
+});
+afterEach(async () => {
+  await group[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true });
+});
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  return runProcess(args, { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root, ...env });
+}
+
+async function stored() {
+  const { data } = await group.store.getData(group.paths.config);
+  return groupConfigSchema.parse(JSON.parse(data.toString()));
+}
+
+/** An editor that does this to the file, with `sh`. */
+async function editor(script: string): Promise<Record<string, string>> {
+  const path = join(directory, 'editor');
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return { EDITOR: path };
+}
+
+describe('petrel config show', () => {
+  it('prints all keys with their defaults, and which are set', async () => {
+    await group.configure({ failback: 'manual' });
+    const { stdout } = await run(['config', 'show']);
+    expect(stdout).toMatch(/^failback +manual +auto +yes$/m);
+    expect(stdout).toMatch(/^timeouts\.takeover +60s +60s +no$/m);
+    expect(stdout).toMatch(/^exclusion\.max +10m +10m +no$/m);
+  });
+
+  it('prints a configuration that can be validated again', async () => {
+    await group.configure({ failback: 'manual' });
+    const { stdout } = await run(['config', 'show', '-f', 'yaml']);
+    expect(parse(stdout)).toEqual(await stored());
+    const file = join(directory, 'config.yaml');
+    await writeFile(file, stdout);
+    expect(await run(['config', 'validate', file])).toMatchObject({
+      code: 0,
+      stdout: `${file} is a valid configuration\n`,
+    });
+  });
+});
+
+describe('petrel config set and reset', () => {
+  it('set, show what would be set, and go back', async () => {
+    const set = ['config', 'set', 'failback', 'manual', 'timeouts.takeover', '90s'];
+    const dry = await run([...set, '--dry-run']);
+    expect(dry.stdout).toContain('  failback: auto → manual\n  timeouts.takeover: 60s → 90s\n');
+    expect((await stored()).failback).toBe('auto');
+    expect((await run(set)).code).toBe(0);
+    expect(await stored()).toMatchObject({ failback: 'manual', timeouts: { takeover: '90s' } });
+    expect((await run(['config', 'reset', 'failback'])).code).toBe(0);
+    expect(await stored()).toMatchObject({ failback: 'auto', timeouts: { takeover: '90s' } });
+  });
+
+  it('refuse a key or value that will not do', async () => {
+    expect(await run(['config', 'set', 'failbak', 'auto'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is no key failbak: did you mean failback?'),
+    });
+    expect(await run(['config', 'set', 'minTenure', '10'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('minTenure: 10 has no unit: write 10s or 10ms'),
+    });
+  });
+});
+
+describe('petrel config edit', () => {
+  it('writes what the editor leaves', async () => {
+    const env = await editor('sed -i "s/failback: auto/failback: manual/" "$1"');
+    expect(await run(['config', 'edit', '--reason', 'tests'], env)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Done: configuration: failback: auto → manual'),
+    });
+    expect((await stored()).failback).toBe('manual');
+    expect((await run(['config', 'edit'], env)).stdout).toBe(
+      'Nothing to change: the configuration is as before\n',
+    );
+  });
+
+  it('keeps the text of one that is wrong', async () => {
+    const env = await editor('echo "failbak: manual" > "$1"');
+    const { code, stderr } = await run(['config', 'edit'], env);
+    expect(code).toBe(2);
+    expect(stderr).toContain('unknown `failbak`; known are strategy');
+    const kept = /your text is kept in (\S+)/.exec(stderr)?.[1] ?? '';
+    expect(await readFile(kept, 'utf8')).toBe('failbak: manual\n');
+    await rm(join(kept, '..'), { recursive: true });
+    expect((await stored()).failback).toBe('auto');
+  });
+
+  it('overwrites nothing that somebody else changed meanwhile', async () => {
+    // The editor waits until its file is gone, which the test removes once the other's change is written.
+    const flag = join(directory, 'editing');
+    const env = await editor(
+      `sed -i "s/failback: auto/failback: manual/" "$1"; touch ${flag}; while [ -e ${flag} ]; do sleep 0.05; done`,
+    );
+    const editing = run(['config', 'edit'], env);
+    await until(() => existsSync(flag), { describe: 'the editor to run', timeoutMs: 20_000 });
+    await group.configure({ minTenure: '1h' });
+    await rm(flag);
+    const { code, stderr } = await editing;
+    expect(code).toBe(5);
+    expect(stderr).toContain(
+      'was changed by somebody else since it was read at version 0; nothing was written',
+    );
+    expect(await stored()).toMatchObject({ minTenure: '1h', failback: 'auto' });
+    const kept = /your text is kept in (\S+)/.exec(stderr)?.[1] ?? '';
+    expect(await readFile(kept, 'utf8')).toContain('failback: manual');
+    await rm(join(kept, '..'), { recursive: true });
+  });
+
+  it('repairs a configuration that cannot be read', async () => {
+    await group.store.set(group.paths.config, Buffer.from('failback: sometimes'), 'any');
+    expect(await run(['config', 'show'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('petrel config edit'),
+    });
+    const env = await editor('sed -i "s/sometimes/manual/" "$1"');
+    expect((await run(['config', 'edit'], env)).code).toBe(0);
+    expect((await stored()).failback).toBe('manual');
+  });
+});
+
+describe('petrel config validate', () => {
+  it('tells what is wrong in a file, without ZooKeeper', async () => {
+    const file = join(directory, 'config.yaml');
+    await writeFile(
+      file,
+      stringify({ failback: 'sometimes', exclusion: { base: '1h' }, timeouts: { claim: 5 } }),
+    );
+    const { code, stderr } = await runProcess(['config', 'validate', file], {
+      PETREL_ZOOKEEPER: '127.0.0.1:1',
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('failback: auto, manual, or after:DURATION');
+    expect(stderr).toContain('timeouts.claim: 5 has no unit');
+    expect(await runProcess(['config', 'validate', join(directory, 'none')])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot read'),
+    });
+  });
+});
