@@ -6,7 +6,7 @@
  */
 
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -76,6 +76,18 @@ export class HookLog implements AsyncDisposable {
     return z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
   }
 
+  /** Whose processes live now: workloads, and hooks that run. */
+  async living(): Promise<{ node: string; token: string }[]> {
+    const pids = await readdir(join(this.#dir, 'alive'));
+    const found = pids.map(async (pid) => {
+      const [node = '', token = '', started] = await words(join(this.#dir, 'alive', pid));
+      const stat = (await words(`/proc/${pid}/stat`)).join(' ');
+      const [state = 'X', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return rest[18] === started && !'ZX'.includes(state) ? { node, token } : null;
+    });
+    return (await Promise.all(found)).filter((one) => one !== null);
+  }
+
   /** Throws, telling what happened, unless at most one node was active at every moment. */
   async assertExclusive(): Promise<void> {
     const problems = findProblems(await this.events());
@@ -90,4 +102,9 @@ export class HookLog implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+/** None when there is no such file any more. */
+async function words(file: string): Promise<string[]> {
+  return (await readFile(file, 'latin1').catch(() => '')).trim().split(' ');
 }

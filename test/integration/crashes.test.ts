@@ -1,0 +1,213 @@
+/** Agents and keepers that are killed, frozen, started again, or told to leave. */
+import { describe, expect, it } from 'vitest';
+import { groupLives } from '../../src/hooks/process-group.js';
+import type { LogLine } from '../support/agents.js';
+import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { until } from '../support/until.js';
+
+const servers = useServers();
+const sites = { a1: 'a', a2: 'a', b1: 'b' };
+
+describe('an agent that is killed', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('is succeeded within its session timeout and a second', async () => {
+    const old = await cluster.ready();
+    const killedAtMs = performance.now();
+    await cluster.agent(old.node).kill9();
+    await cluster.ready({ not: old.node });
+    const tookMs = Math.round(performance.now() - killedAtMs);
+    process.stdout.write(
+      `kill -9: READY after ${tookMs} ms, session timeout ${cluster.sessionTimeoutMs} ms\n`,
+    );
+    expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
+  });
+
+  it('has its workload released at once, by its keeper', async () => {
+    const old = await cluster.ready();
+    await cluster.agent(old.node).kill9();
+    await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    expect(await cluster.view.leader()).toMatchObject({ node: old.node });
+    await cluster.ready({ not: old.node });
+  });
+
+  it('and started again at once waits for its earlier session, says so, and joins', async () => {
+    const old = await cluster.ready();
+    await cluster.agent(old.node).kill9();
+    const killedAtMs = performance.now();
+    const again = await cluster.run(old.node);
+    await again.logged(/session of an earlier life of .* still lives: waiting, at most .* 3 s/);
+    await again.logged(/^joined/);
+    expect(performance.now() - killedAtMs).toBeLessThan(cluster.sessionTimeoutMs + 2_000);
+    await cluster.ready({ after: old.token });
+  });
+
+  it('as a follower and started again at once ends its earlier session and joins within it', async () => {
+    const [follower = ''] = cluster.others((await cluster.ready()).node);
+    await cluster.agent(follower).kill9();
+    const killedAtMs = performance.now();
+    const again = await cluster.run(follower);
+    await again.logged(/ending the session of an earlier life/);
+    await again.logged(/^joined/);
+    expect(performance.now() - killedAtMs).toBeLessThan(cluster.sessionTimeoutMs);
+  });
+
+  it('together with its keeper, before its hooks had started anything, blocks nobody', async () => {
+    const { node } = await cluster.ready();
+    const [follower = ''] = cluster.others(node);
+    const keeper = await cluster.keeperPid(follower);
+    process.kill(keeper, 'SIGKILL');
+    await cluster.agent(follower).kill9();
+    expect((await cluster.ready()).node).toBe(node);
+  });
+});
+
+describe('a keeper that is killed', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('while its node leads has its workload ended by the agent, and another node leads', async () => {
+    const old = await cluster.ready();
+    process.kill(await cluster.keeperPid(old.node), 'SIGKILL');
+    const next = await cluster.ready({ not: old.node });
+    expect(next.token).toBeGreaterThan(old.token);
+    await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    expect(cluster.agent(old.node).running).toBe(true);
+  });
+
+  it('while its takeover hook runs has that ended too', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
+    await cluster.view.switchOver(heir);
+    await cluster.hooked(heir, 'takeover', 'started', old.token);
+    process.kill(await cluster.keeperPid(heir), 'SIGKILL');
+    const next = await cluster.ready({ not: heir, after: old.token });
+    expect((await cluster.view.elected()).node).toBe(next.node);
+  });
+});
+
+describe('an agent that is frozen', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('past its session, while it leads, claims nothing when it goes on, not even once', async () => {
+    const old = await cluster.ready();
+    const agent = cluster.agent(old.node);
+    agent.pause();
+    const next = await cluster.ready({ not: old.node });
+    const heard = agent.log.length;
+    agent.resume();
+    await until(() => agent.log.slice(heard).some(({ msg }) => /^joined/.test(msg)), {
+      describe: 'the agent to join again',
+    });
+    expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
+    const { node, token } = await cluster.ready();
+    expect({ node, token }).toEqual({ node: next.node, token: next.token });
+  });
+
+  it('past its session, while its takeover hook runs, has the hook ended by its keeper', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    const agent = cluster.agent(heir);
+    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
+    await cluster.view.switchOver(heir);
+    await cluster.hooked(heir, 'takeover', 'started', old.token);
+    agent.pause();
+    const next = await cluster.ready({ not: heir, after: old.token });
+    const heard = agent.log.length;
+    agent.resume();
+    await until(() => agent.log.slice(heard).some(({ msg }) => /^joined/.test(msg)));
+    expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
+    expect((await cluster.ready()).token).toBe(next.token);
+  });
+
+  it('together with its keeper and its hook has the hook killed as soon as the keeper goes on', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
+    await cluster.view.switchOver(heir);
+    const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
+    const agent = cluster.agent(heir);
+    const keeper = await cluster.keeperPid(heir);
+    const hook = await cluster.hookGroup(heir);
+    agent.pause();
+    process.kill(keeper, 'SIGSTOP');
+    process.kill(-hook, 'SIGSTOP');
+    const next = await cluster.ready({ not: heir, after: old.token });
+    expect(next.token).toBeGreaterThan(BigInt(token));
+    process.kill(keeper, 'SIGCONT');
+    await until(() => !groupLives(hook), { describe: 'the frozen hook to be killed' });
+    agent.resume();
+    await agent.logged(/registering anew/);
+    expect((await cluster.ready()).token).toBe(next.token);
+  });
+
+  it('for less than its session, goes on leading under its old token', async () => {
+    const old = await cluster.ready();
+    cluster.agent(old.node).pause();
+    await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.15));
+    cluster.agent(old.node).resume();
+    const leader = await cluster.ready();
+    expect(leader).toMatchObject({ node: old.node, token: old.token });
+  });
+
+  it('while it is the elector and does not lead, is replaced as elector', async () => {
+    const elector = await electorThatFollows(cluster);
+    cluster.agent(elector).pause();
+    const old = await cluster.ready();
+    await cluster.agent(old.node).kill9();
+    const next = await cluster.ready({ after: old.token });
+    expect([elector, old.node]).not.toContain(next.node);
+  });
+});
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('an agent that gets %s', (signal) => {
+  const cluster = useCluster({ servers, sites });
+
+  it('while it leads hands over, and exits with 0, long before its session could end', async () => {
+    const old = await cluster.ready();
+    const agent = cluster.agent(old.node);
+    const askedAtMs = performance.now();
+    process.kill(agent.pid, signal);
+    await cluster.ready({ not: old.node });
+    expect(await agent.exited).toEqual({ code: 0, signal: null });
+    expect(performance.now() - askedAtMs).toBeLessThan(cluster.sessionTimeoutMs);
+    expect(agent.log.at(-1)?.msg).toBe('left the group');
+    expect(await cluster.view.seated()).not.toContain(old.node);
+  });
+
+  it('while it follows leaves at once, and nothing moves', async () => {
+    const leader = await cluster.ready();
+    const [follower = ''] = cluster.others(leader.node);
+    process.kill(cluster.agent(follower).pid, signal);
+    expect(await cluster.agent(follower).exited).toEqual({ code: 0, signal: null });
+    expect(await cluster.ready()).toEqual(leader);
+  });
+});
+
+describe('the last agent of a group', () => {
+  const cluster = useCluster({ servers, sites: { a1: 'a' }, config: { failback: 'auto' } });
+
+  it('does not wait long for a successor when it is told twice to leave', async () => {
+    const agent = cluster.agent('a1');
+    agent.term();
+    await agent.logged(/SIGTERM: leaving/);
+    agent.term();
+    expect(await agent.exited).toEqual({ code: 0, signal: null });
+    expect(await cluster.view.leader()).toBeNull();
+    expect((await cluster.hooks.events()).at(-1)).toMatchObject({ phase: 'release', event: 'ended' });
+  });
+});
+
+function claimsLeadership({ msg }: LogLine): boolean {
+  return /this node leads|claimed|onTakeover started/.test(msg);
+}
+
+async function electorThatFollows(cluster: Cluster): Promise<string> {
+  const [elector = ''] = await cluster.view.seated();
+  const leader = await cluster.ready();
+  if (leader.node !== elector) return elector;
+  const [other = ''] = cluster.others(elector);
+  await cluster.view.switchOver(other);
+  await cluster.ready({ node: other });
+  return elector;
+}

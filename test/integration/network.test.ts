@@ -1,0 +1,135 @@
+/** Agents whose way to the servers is cut, muted, reset or slow. */
+import { describe, expect, it } from 'vitest';
+import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { until } from '../support/until.js';
+
+const servers = useServers();
+const sites = { a1: 'a', a2: 'a', b1: 'b' };
+
+describe('the leader alone', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('cut off for longer than its session releases before that ends, and another is READY within a second more', async () => {
+    const old = await cluster.ready();
+    const cutAt = { ms: performance.now(), wallS: Date.now() / 1000 };
+    await using _ = cluster.links(old.node).cut();
+    const next = await cluster.ready({ not: old.node });
+    const tookMs = Math.round(performance.now() - cutAt.ms);
+    const release = await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    const takeover = await cluster.hooked(next.node, 'takeover', 'started', old.token);
+    const gapMs = Math.round((takeover.at - release.at) * 1000);
+    const releasedMs = Math.round((release.at - cutAt.wallS) * 1000);
+    process.stdout.write(`cut off: released after ${releasedMs} ms, READY elsewhere after ${tookMs} ms\n`);
+    expect(gapMs).toBeGreaterThan(0);
+    expect(releasedMs).toBeLessThan(0.9 * cluster.sessionTimeoutMs);
+    expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
+  });
+
+  it('cut off for a tenth of its session goes on leading under its token', async () => {
+    const old = await cluster.ready();
+    await cutFor(cluster, [old.node], 0.1);
+    expect(await cluster.ready()).toEqual(old);
+  });
+
+  it('cut off until it has released, but for less than its session, gives its claim away and is led again', async () => {
+    const old = await cluster.ready();
+    {
+      await using _ = cluster.links(old.node).cut();
+      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    }
+    const next = await cluster.ready({ after: old.token });
+    expect(next.token).toBeGreaterThan(old.token);
+  });
+
+  it('that hears nothing, though all it says arrives, releases, and another leads', async () => {
+    const old = await cluster.ready();
+    const agent = cluster.agent(old.node);
+    const heard = agent.log.length;
+    await using _ = cluster.links(old.node).cut('toClient');
+    const next = await cluster.ready({ not: old.node });
+    expect(next.token).toBeGreaterThan(old.token);
+    const said = agent.log.slice(heard).map(({ msg }) => msg);
+    expect(said).toContainEqual(expect.stringMatching(/^releasing: out of touch|lease ran out/));
+  });
+
+  it('whose answers come late goes on leading', async () => {
+    const old = await cluster.ready();
+    await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs / 2));
+    cluster.links(old.node).delay(cluster.sessionTimeoutMs / 40);
+    await new Promise((resolve) => setTimeout(resolve, 2 * cluster.sessionTimeoutMs));
+    expect(await cluster.ready()).toEqual(old);
+  });
+});
+
+describe('everybody', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('cut off for longer than the sessions leaves nobody leading, and somebody is READY when it is over', async () => {
+    const old = await cluster.ready();
+    await cutFor(cluster, cluster.nodes, 1.5, async () => {
+      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    });
+    await cluster.ready({ after: old.token });
+  });
+
+  it('cut off for a tenth of the sessions moves nothing', async () => {
+    const old = await cluster.ready();
+    await cutFor(cluster, cluster.nodes, 0.1);
+    expect(await cluster.ready()).toEqual(old);
+  });
+
+  it('whose connections are reset, again and again, moves nothing', async () => {
+    const old = await cluster.ready();
+    for (let round = 0; round < 5; round += 1) {
+      for (const node of cluster.nodes) cluster.links(node).reset();
+      await until(() => cluster.nodes.every((node) => cluster.links(node).server !== undefined));
+    }
+    expect(await cluster.ready()).toEqual(old);
+  });
+});
+
+describe('a follower', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('that was out of touch when it was elected leads within a second of being back', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node, (await cluster.view.seated())[0] ?? '');
+    {
+      await using _ = cluster.links(heir).cut();
+      await cluster.view.switchOver(heir);
+      await until(async () => (await cluster.view.elected()).node === heir);
+      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    }
+    await cluster.ready({ node: heir, timeoutMs: 1_500 });
+  });
+
+  it('cut off for longer than its session has a seat and a registration again as soon as it is back', async () => {
+    const leader = await cluster.ready();
+    const [follower = ''] = cluster.others(leader.node);
+    {
+      await using _ = cluster.links(follower).cut();
+      await until(async () => !(await cluster.view.seated()).includes(follower));
+      expect(await cluster.view.registration(follower)).toBeNull();
+    }
+    await until(async () => (await cluster.view.seated()).includes(follower));
+    expect(await cluster.view.registration(follower)).not.toBeNull();
+    expect(await cluster.ready()).toEqual(leader);
+  });
+});
+
+/** For this share of the session timeout. */
+async function cutFor(
+  cluster: Cluster,
+  nodes: readonly string[],
+  share: number,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<void> {
+  const healAtMs = performance.now() + share * cluster.sessionTimeoutMs;
+  const cuts = nodes.map((node) => cluster.links(node).cut());
+  try {
+    await meanwhile();
+    await new Promise((resolve) => setTimeout(resolve, healAtMs - performance.now()));
+  } finally {
+    await Promise.all(cuts.map((cut) => cut[Symbol.asyncDispose]()));
+  }
+}

@@ -1,0 +1,198 @@
+/** Servers that are killed, frozen, restarted, or cut off from one another while agents stay connected to them. */
+import { describe, expect, it } from 'vitest';
+import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { supportsEnsemble, type TestServer } from '../support/ensemble.js';
+import { until } from '../support/until.js';
+
+const sites = { a1: 'a', a2: 'a', b1: 'b' };
+const sessionTimeoutMs = 2_000;
+
+describe('a single server', () => {
+  const servers = useServers({}, 'single');
+  const cluster = useCluster({ servers, sites, sessionTimeoutMs });
+
+  it('killed and restarted within the sessions leaves a READY leader', async () => {
+    const [server] = servers.all;
+    await server?.kill9();
+    await server?.restart();
+    await cluster.ready();
+  });
+
+  it('frozen until the leader has released leaves nobody leading until it goes on', async () => {
+    const old = await cluster.ready();
+    const [server] = servers.all;
+    await server?.pause();
+    try {
+      await cluster.ended(old);
+    } finally {
+      await server?.resume();
+    }
+    await cluster.ready({ after: old.token });
+  });
+
+  it('stopped for longer than the sessions leaves nobody leading until it is back', async () => {
+    const old = await cluster.ready();
+    const [server] = servers.all;
+    await server?.kill9();
+    await cluster.ended(old);
+    await Promise.all(cluster.nodes.map((node) => cluster.agent(node).logged(/session lost/)));
+    await server?.restart();
+    await cluster.ready({ after: old.token });
+  });
+});
+
+const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is a single server)';
+
+/** A server that is cut off from the others goes on serving its clients for longer than a session lasts. */
+const syncLimitTicks = 24;
+
+describe.skipIf(!supportsEnsemble)(`one of three servers${ensembles}`, () => {
+  const servers = useServers({ syncLimitTicks, jvmFlags: ['-Dzookeeper.cnxTimeout=500'] });
+  const cluster = useCluster({ servers, sites, sessionTimeoutMs });
+
+  it('the one that the leader is connected to, killed: it goes on leading at another', async () => {
+    const old = await cluster.ready();
+    const server = await serverOf(cluster, old.node, 'follower');
+    await server.kill9();
+    await until(() => cluster.links(old.node).server !== undefined);
+    expect(await cluster.ready()).toEqual(old);
+    await server.restart();
+  });
+
+  it('the ensemble’s leader, killed: somebody is READY again', async () => {
+    const server = await servers.ensemble.leader();
+    await server.kill9();
+    await servers.ensemble.leader();
+    await cluster.ready();
+    await server.restart();
+  });
+
+  it('the one that the leader is connected to, frozen: a READY leader is at another', async () => {
+    const old = await cluster.ready();
+    const server = await serverOf(cluster, old.node, 'follower');
+    await frozen(server, async () => {
+      await cluster.agent(old.node).logged(/out of reach/);
+      await cluster.ready();
+    });
+  });
+
+  it('the ensemble’s leader, frozen: somebody is READY again', async () => {
+    const server = await servers.ensemble.leader();
+    await frozen(server, async () => {
+      await until(async () => (await otherLeader(server)) !== undefined, { timeoutMs: 20_000 });
+      await cluster.ready();
+    });
+  });
+
+  it('each in turn restarted in order', async () => {
+    for (const server of servers.all) await server.restart();
+    await cluster.ready();
+  });
+
+  it('all of them killed for longer than the sessions, then started: exactly one leads', async () => {
+    const old = await cluster.ready();
+    await Promise.all(servers.all.map((server) => server.kill9()));
+    await cluster.ended(old);
+    await Promise.all(cluster.nodes.map((node) => cluster.agent(node).logged(/session lost/)));
+    await servers.ensemble.restart();
+    await cluster.ready({ after: old.token });
+  });
+
+  it('cut off from the others, the leader connected to it alone: that releases by its lease, and another leads, while it still serves', async () => {
+    const old = await cluster.ready();
+    const server = await serverOf(cluster, old.node, 'follower');
+    const index = servers.all.indexOf(server);
+    await using _ = cluster.links(old.node).keepOnly(index);
+    await servers.ensemble.isolate(index);
+    try {
+      await cluster.ready({ not: old.node });
+      expect(await server.fourLetterWord('srvr')).toContain('Mode: follower');
+      expect(await cluster.hooks.living()).not.toContainEqual({ node: old.node, token: `${old.token}` });
+    } finally {
+      await servers.ensemble.heal();
+    }
+    await servers.ensemble.ready();
+  });
+
+  it('cut off from the others, the leader connected to it: that finds another server, or another leads', async () => {
+    const old = await cluster.ready();
+    const server = await serverOf(cluster, old.node, 'follower');
+    const index = servers.all.indexOf(server);
+    await servers.ensemble.isolate(index);
+    try {
+      await until(() => ![undefined, index].includes(cluster.links(old.node).server));
+      await cluster.ready();
+    } finally {
+      await servers.ensemble.heal();
+    }
+    await servers.ensemble.ready();
+  });
+
+  it('cut off from the others, which led the ensemble, the leader connected to it: somebody is READY again', async () => {
+    const old = await cluster.ready();
+    const server = await serverOf(cluster, old.node, 'leader');
+    await servers.ensemble.isolate(servers.all.indexOf(server));
+    try {
+      await cluster.ended(old);
+      await cluster.ready({ after: old.token });
+    } finally {
+      await servers.ensemble.heal();
+    }
+    await servers.ensemble.ready();
+  });
+
+  it('cut off while it led the ensemble, and answering handshakes long after another does', async () => {
+    const old = await cluster.ready();
+    const stale = await serverOf(cluster, old.node, 'leader');
+    const index = servers.all.indexOf(stale);
+    const others = servers.all.filter((server) => server !== stale);
+    const other = servers.all.findIndex((server) => server !== stale);
+    const ways = cluster.nodes.map((node) => cluster.links(node).keepOnly(node === old.node ? index : other));
+    const resets = setInterval(() => cluster.links(old.node).reset(), 0.4 * sessionTimeoutMs);
+    try {
+      await servers.ensemble.isolate(index);
+      await Promise.all(others.map((server) => server.restart({ waitUntilReady: false })));
+      await until(() => otherLeader(stale), { timeoutMs: 20_000 });
+      expect(await stale.fourLetterWord('srvr')).toContain('Mode: leader');
+      await cluster.ready({ not: old.node });
+    } finally {
+      clearInterval(resets);
+      await servers.ensemble.heal();
+      await Promise.all(ways.map((way) => way[Symbol.asyncDispose]()));
+    }
+    await servers.ensemble.ready();
+  });
+
+  async function otherLeader(than: TestServer): Promise<TestServer | undefined> {
+    const others = servers.all.filter((server) => server !== than);
+    const leads = await Promise.all(others.map((server) => server.isLeader()));
+    return others.find((_, index) => leads[index]);
+  }
+});
+
+/** The server that a node is connected to, after moving it to one that has the wanted part in the ensemble. */
+async function serverOf(cluster: Cluster, node: string, part: 'leader' | 'follower'): Promise<TestServer> {
+  const { servers } = cluster;
+  const links = cluster.links(node);
+  return until(
+    async () => {
+      const server = links.server === undefined ? undefined : servers.all[links.server];
+      if (server === undefined) return null;
+      if ((await server.isLeader()) === (part === 'leader')) return server;
+      links.reset();
+      await until(() => links.server !== undefined);
+      return null;
+    },
+    { describe: `${node} to be connected to a ${part}` },
+  );
+}
+
+async function frozen(server: TestServer, meanwhile: () => Promise<void>): Promise<void> {
+  await server.pause();
+  try {
+    await meanwhile();
+  } finally {
+    await server.resume();
+    await server.ready();
+  }
+}

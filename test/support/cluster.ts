@@ -1,0 +1,342 @@
+/**
+ * A group of agents in processes of their own, over real servers, for tests that do harm to either.
+ *
+ * After each test the faults are taken back, agents that died are started again, and it must hold that there is a
+ * READY leader and that the hooks of no two nodes were ever active at once. So every test ends in order, and the
+ * next one begins in it.
+ */
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type PetrelProcess, startProcess } from './agents.js';
+import {
+  type ServerOptions,
+  startEnsemble,
+  startZooKeeper,
+  supportsEnsemble,
+  type TestEnsemble,
+  type TestServer,
+  uniqueRoot,
+} from './ensemble.js';
+import { GroupView, type Leader } from './group-view.js';
+import type { HookEvent } from './hook-events.js';
+import { HookLog, type HookPhase } from './hook-log.js';
+import { Links } from './links.js';
+import { type UntilOptions, until } from './until.js';
+
+/** What the agents of a test file share: three servers where the kind of ZooKeeper has ensembles, else one. */
+export class Servers {
+  #started: TestEnsemble | TestServer | undefined;
+
+  get all(): readonly TestServer[] {
+    return 'servers' in this.#any ? this.#any.servers : [this.#any];
+  }
+
+  get connectString(): string {
+    return this.#any.connectString;
+  }
+
+  /** Throws where there is but one server. */
+  get ensemble(): TestEnsemble {
+    if (!('servers' in this.#any))
+      throw new Error('there is one server: skip such tests by supportsEnsemble');
+    return this.#any;
+  }
+
+  async start(options: ServerOptions, how: 'single' | 'best'): Promise<void> {
+    const several = supportsEnsemble && how === 'best';
+    this.#started = several ? await startEnsemble(3, options) : await startZooKeeper(options);
+  }
+
+  async stop(): Promise<void> {
+    await this.#started?.stop();
+  }
+
+  get #any(): TestEnsemble | TestServer {
+    if (this.#started === undefined) throw new Error('the servers have not been started');
+    return this.#started;
+  }
+}
+
+/** For the tests of this file, or of this `describe`. */
+export function useServers(options: ServerOptions = {}, how: 'single' | 'best' = 'best'): Servers {
+  const servers = new Servers();
+  beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how), 120_000);
+  afterAll(() => servers.stop());
+  return servers;
+}
+
+export interface ClusterOptions {
+  readonly servers: Servers;
+  /** Site of each node. */
+  readonly sites: Readonly<Record<string, string>>;
+  /** What the agents ask for. */
+  readonly sessionTimeoutMs?: number;
+  /** Hooks that the agents have. */
+  readonly hooks?: readonly HookPhase[];
+  /** Other flags, by node. */
+  readonly flags?: (node: string) => readonly string[];
+  /** The group's configuration where it differs from `testConfig`. */
+  readonly config?: Partial<GroupConfig>;
+}
+
+/** Short times, and no moves that no test asked for. */
+export const testConfig: GroupConfig = groupConfigSchema.parse({
+  failback: 'manual',
+  timeouts: { claim: '4s', prepare: '2s', takeover: '3s', release: '3s', fence: '2s', grace: '300ms' },
+  exclusion: { base: '1s', max: '5s' },
+});
+
+const settleTimeoutMs = 30_000;
+
+/** For the tests of this `describe`. */
+export function useCluster(options: ClusterOptions): Cluster {
+  const cluster = new Cluster(options);
+  beforeAll(() => cluster.start(), 60_000);
+  afterEach(async ({ task }) => {
+    try {
+      await cluster.settle();
+      await cluster.hooks.assertExclusive();
+    } catch (error) {
+      await cluster.report();
+      throw error;
+    }
+    if (task.result?.state === 'fail') await cluster.report();
+  }, 60_000);
+  afterAll(() => cluster.stop());
+  return cluster;
+}
+
+interface Parts {
+  readonly view: GroupView;
+  readonly hooks: HookLog;
+  readonly stateDir: string;
+}
+
+export interface ReadyWanted extends UntilOptions {
+  readonly node?: string;
+  readonly not?: string;
+  /** A leadership later than that of this fencing token. */
+  readonly after?: bigint;
+}
+
+export class Cluster {
+  readonly root = uniqueRoot('faults');
+  readonly #options: ClusterOptions;
+  readonly #agents = new Map<string, PetrelProcess>();
+  readonly #links = new Map<string, Links>();
+  #parts: Parts | undefined;
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+  }
+
+  get view(): GroupView {
+    return this.#started.view;
+  }
+
+  get hooks(): HookLog {
+    return this.#started.hooks;
+  }
+
+  get servers(): Servers {
+    return this.#options.servers;
+  }
+
+  get nodes(): string[] {
+    return Object.keys(this.#options.sites);
+  }
+
+  /** What the ensemble granted; known once `start` is done. */
+  sessionTimeoutMs = 0;
+
+  get #started(): Parts {
+    if (this.#parts === undefined) throw new Error('the cluster has not been started');
+    return this.#parts;
+  }
+
+  async start(): Promise<void> {
+    const { servers, sessionTimeoutMs = 3_000, config = {} } = this.#options;
+    const stateDir = await mkdtemp(join(tmpdir(), 'petrel-cluster-'));
+    const view = new GroupView(servers.connectString, this.root, sessionTimeoutMs);
+    this.#parts = { view, hooks: await HookLog.create(), stateDir };
+    const store = await until(() => view.store());
+    this.sessionTimeoutMs = store.negotiatedTimeoutMs;
+    await store.create(this.root, Buffer.alloc(0), 'persistent');
+    const content = Buffer.from(JSON.stringify({ ...testConfig, ...config }));
+    await store.create(view.paths.config, content, 'persistent');
+    for (const node of this.nodes) this.#links.set(node, await Links.to(servers.all));
+    await Promise.all(this.nodes.map((node) => this.run(node)));
+    await this.settle();
+  }
+
+  /** Starts the agent of a node. Given another life before, it has its state directory. */
+  async run(node: string): Promise<PetrelProcess> {
+    const { sites, sessionTimeoutMs = 3_000, flags } = this.#options;
+    const stateDir = join(this.#started.stateDir, node);
+    await mkdir(stateDir, { recursive: true });
+    const args = ['agent', ...this.#hookFlags(), ...(flags?.(node) ?? [])];
+    const agent = await startProcess(args, {
+      PETREL_ZOOKEEPER: this.links(node).connectString,
+      PETREL_ROOT: this.root,
+      PETREL_NODE_ID: node,
+      PETREL_SITE: sites[node] ?? '',
+      PETREL_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
+      PETREL_LOG_LEVEL: 'debug',
+      PETREL_STATE_DIR: stateDir,
+    });
+    this.#agents.set(node, agent);
+    return agent;
+  }
+
+  agent(node: string): PetrelProcess {
+    const agent = this.#agents.get(node);
+    if (agent === undefined) throw new Error(`no agent ${node}`);
+    return agent;
+  }
+
+  links(node: string): Links {
+    const links = this.#links.get(node);
+    if (links === undefined) throw new Error(`no node ${node}`);
+    return links;
+  }
+
+  stateDir(node: string): string {
+    return join(this.#started.stateDir, node);
+  }
+
+  others(...nodes: string[]): string[] {
+    return this.nodes.filter((node) => !nodes.includes(node));
+  }
+
+  /** Waits for a leader that is READY and whose workload runs. */
+  ready(wanted: ReadyWanted = {}): Promise<Leader> {
+    const { node, not, after = -1n, ...options } = wanted;
+    const asked = [node, not && `not ${not}`, after > 0n && `after token ${after}`]
+      .filter(Boolean)
+      .join(', ');
+    return until(
+      async () => {
+        const leader = await this.#ready();
+        if (leader === null || leader.token <= after || leader.node === not) return null;
+        return node === undefined || leader.node === node ? leader : null;
+      },
+      { timeoutMs: settleTimeoutMs, describe: `a READY leader ${asked}`, ...options },
+    );
+  }
+
+  /** What `current` says may no longer hold: a leader that is out of touch has released without deleting it. */
+  async #ready(): Promise<Leader | null> {
+    const leader = await this.view.leader();
+    return leader?.status === 'READY' && (await this.#isActive(leader)) ? leader : null;
+  }
+
+  async #isActive({ node, token }: Leader): Promise<boolean> {
+    return (await this.hooks.living()).some((one) => one.node === node && one.token === String(token));
+  }
+
+  /** Waits for an event of a hook that has a greater fencing token than `after`. */
+  hooked(node: string, phase: HookPhase, event: HookEvent['event'], after = -1n): Promise<HookEvent> {
+    const isIt = (one: HookEvent) =>
+      one.node === node && one.phase === phase && one.event === event && BigInt(one.token || '0') > after;
+    return until(async () => (await this.hooks.events()).find(isIt), {
+      timeoutMs: settleTimeoutMs,
+      describe: `${phase} of ${node} to have ${event}`,
+    });
+  }
+
+  /** Waits until nothing of a leadership lives, by its release hook or by being killed. */
+  async ended(leader: Leader): Promise<void> {
+    await until(async () => !(await this.#isActive(leader)), {
+      timeoutMs: settleTimeoutMs,
+      describe: `the workload of ${leader.node} to be gone`,
+    });
+  }
+
+  /** The process that runs the hooks of a node. */
+  keeperPid(node: string): Promise<number> {
+    return until(() => childOf(this.agent(node).pid, 'keeper'), { describe: `the keeper of ${node}` });
+  }
+
+  /** The process group of the hook that a node runs. */
+  async hookGroup(node: string): Promise<number> {
+    const keeper = await this.keeperPid(node);
+    return until(() => childOf(keeper, '/hook'), { describe: `a hook of ${node}` });
+  }
+
+  /** Makes good what a test broke: everybody runs, unfrozen and in touch, and one of them is READY. */
+  async settle(): Promise<void> {
+    for (const links of this.#links.values()) await links.heal();
+    for (const node of this.nodes) {
+      for (const phase of this.#hookPhases) await this.hooks.behave(node, phase, {});
+      const agent = this.#agents.get(node);
+      if (agent?.running) agent.resume();
+      else await this.run(node);
+    }
+    const config = { ...testConfig, ...this.#options.config };
+    await until(() =>
+      this.view.changeConfig((current) => void Object.assign(current, config)).then(() => true),
+    );
+    const all = [...this.nodes].sort();
+    await until(async () => expect((await this.view.seated()).toSorted()).toEqual(all) ?? true, {
+      timeoutMs: settleTimeoutMs,
+      describe: 'all nodes to have a seat',
+    });
+    await until(() => this.#isQuiet(), { timeoutMs: settleTimeoutMs, describe: 'the group to be quiet' });
+  }
+
+  /** A READY leader, which is the one that is elected. */
+  async #isQuiet(): Promise<boolean> {
+    const [leader, elected] = [await this.#ready(), await this.view.elected()];
+    return leader !== null && leader.node === elected.node && leader.term === elected.term;
+  }
+
+  /** Says what happened, for who has to understand a failure. */
+  async report(): Promise<void> {
+    const logs = [...this.#agents].flatMap(([node, { log }]) =>
+      log.map(({ time, level, msg }) => ({
+        at: time,
+        text: `${time} ${node} ${level} ${msg.slice(0, 200)}`,
+      })),
+    );
+    const events = (await this.hooks.events()).filter(({ event }) => event !== 'beat');
+    const hooks = events.map(({ at, node, phase, event, term, token }) => {
+      const time = new Date(at * 1000).toISOString();
+      return { at: time, text: `${time} ${node}   hook ${phase} ${event}, term ${term}, token ${token}` };
+    });
+    const lines = [...logs, ...hooks].sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ text }) => text);
+    const znodes = await this.view.dump().catch(String);
+    process.stdout.write(`\n--- ${this.root}\n${lines.slice(-400).join('\n')}\n${znodes}\n---\n`);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.stop()));
+    await Promise.all([...this.#links.values()].map((links) => links[Symbol.asyncDispose]()));
+    if (this.#parts === undefined) return;
+    await this.view.close();
+    await this.hooks.stop();
+    await rm(this.#parts.stateDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  get #hookPhases(): readonly HookPhase[] {
+    return this.#options.hooks ?? ['takeover', 'release'];
+  }
+
+  #hookFlags(): string[] {
+    return this.#hookPhases.flatMap((phase) => [`--on-${phase}`, JSON.stringify(this.hooks.command(phase))]);
+  }
+}
+
+async function childOf(parent: number, name: string): Promise<number | null> {
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+    const [, ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(ppid) !== parent) continue;
+    const command = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+    if (command.includes(name)) return Number(pid);
+  }
+  return null;
+}

@@ -1,0 +1,171 @@
+/**
+ * One group as its znodes show it to an onlooker, and as an operator may change it. Every read is preceded by a
+ * sync, so that a server that lags behind or is cut off from the others can't answer with what no longer holds.
+ */
+import { readClaim } from '../../src/agent/observe.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import { type Parsed, parseJson } from '../../src/core/names.js';
+import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import { parseGroupConfig } from '../../src/core/read-config.js';
+import { seatsInOrder } from '../../src/core/sequence.js';
+import {
+  type Elected,
+  electedSchema,
+  type HistoryRecord,
+  historyRecordSchema,
+  type Registration,
+  registrationSchema,
+  type TransitionRecord,
+} from '../../src/core/znodes.js';
+import { isStoreError, type Store } from '../../src/ports/store.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+
+/** The owner of the claim. */
+export interface Leader {
+  readonly node: string;
+  readonly status: 'PROGRESS' | 'READY';
+  readonly term: number;
+  /** Fencing token. */
+  readonly token: bigint;
+  readonly session: bigint;
+}
+
+/** A server that is in good order answers sooner by far. */
+const callTimeoutMs = 1_500;
+
+export class GroupView {
+  readonly paths: GroupPaths;
+  readonly #connectString: string;
+  readonly #sessionTimeoutMs: number;
+  #open: Store;
+
+  constructor(connectString: string, root: string, sessionTimeoutMs: number) {
+    this.paths = groupPaths(root);
+    this.#connectString = connectString;
+    this.#sessionTimeoutMs = sessionTimeoutMs;
+    this.#open = this.#newStore();
+  }
+
+  /** In touch with a server that is in touch with the others. */
+  async store(): Promise<Store> {
+    if (this.#open.state === 'LOST') this.#open = this.#newStore();
+    try {
+      await this.#open.connected({ timeoutMs: 5_000 });
+      await this.#open.sync('/', { timeoutMs: callTimeoutMs });
+    } catch (error) {
+      void this.#open.close({ timeoutMs: 0 });
+      this.#open = this.#newStore();
+      throw error;
+    }
+    return this.#open;
+  }
+
+  /** Null: nobody has claimed. */
+  async leader(): Promise<Leader | null> {
+    const read = await this.#read(this.paths.current);
+    if (read === null) return null;
+    const claim = readClaim(read);
+    const { node, status, term } = parsedValue(claim);
+    return { node, status, term, token: claim.token, session: claim.owner };
+  }
+
+  async elected(): Promise<Elected> {
+    const read = await this.#read(this.paths.elected);
+    return parsedValue(parseJson(electedSchema, read?.data.toString('utf8') ?? ''));
+  }
+
+  async registration(node: string): Promise<Registration | null> {
+    const read = await this.#read(this.paths.node(node));
+    return read === null ? null : parsedValue(parseJson(registrationSchema, read.data.toString('utf8')));
+  }
+
+  /** Nodes that hold a seat, the elector first. */
+  async seated(): Promise<string[]> {
+    const { children } = await (await this.store()).getChildren(this.paths.election);
+    return seatsInOrder(children).map(({ node }) => node);
+  }
+
+  /** Oldest first. */
+  async history(): Promise<HistoryRecord[]> {
+    const store = await this.store();
+    const { children } = await store.getChildren(this.paths.history);
+    const reads = children.toSorted().map((name) => store.getData(this.paths.historyRecord(name)));
+    return (await Promise.all(reads)).map(({ data }) =>
+      parsedValue(parseJson(historyRecordSchema, data.toString('utf8'))),
+    );
+  }
+
+  async transitions(): Promise<TransitionRecord[]> {
+    return (await this.history()).filter((record) => record.kind === 'transition');
+  }
+
+  /** As an operator does it: by compare-and-set, tried again when somebody else was faster. */
+  async changeConfig(change: (config: GroupConfig) => void): Promise<void> {
+    for (;;) {
+      const store = await this.store();
+      const { data, stat } = await store.getData(this.paths.config);
+      const config = parsedValue(parseGroupConfig(data.toString('utf8')));
+      change(config);
+      try {
+        await store.set(this.paths.config, Buffer.from(JSON.stringify(config)), stat.version);
+        return;
+      } catch (error) {
+        if (!isStoreError(error, 'BAD_VERSION')) throw error;
+      }
+    }
+  }
+
+  /** Asks for a switchover as the command line does. Its outcome is the group's affair. */
+  async switchOver(to: string): Promise<void> {
+    const { term } = await this.elected();
+    const at = new Date().toISOString();
+    await this.changeConfig((config) => {
+      config.switchover = {
+        to: { node: to },
+        replacesTerm: term,
+        notBefore: null,
+        force: false,
+        by: 'test',
+        reason: 'test',
+        at,
+      };
+    });
+  }
+
+  /** Everything there is, for a failed test's message. */
+  async dump(): Promise<string> {
+    const store = await this.store();
+    const { children } = await store.getChildren(this.paths.nodes);
+    const { config, elected, current } = this.paths;
+    const paths = [config, elected, current, ...children.map((name) => this.paths.node(name))];
+    const texts = paths.map(async (path) => `${path}: ${(await this.#read(path))?.data ?? 'absent'}`);
+    return [...(await Promise.all(texts)), `seats: ${await this.seated()}`].join('\n');
+  }
+
+  async close(): Promise<void> {
+    await this.#open.close();
+  }
+
+  async #read(path: string) {
+    const store = await this.store();
+    try {
+      return await store.getData(path);
+    } catch (error) {
+      if (isStoreError(error, 'NO_NODE')) return null;
+      throw error;
+    }
+  }
+
+  #newStore(): Store {
+    return openStore({
+      servers: parseConnectionString(this.#connectString),
+      sessionTimeoutMs: this.#sessionTimeoutMs,
+      callTimeoutMs,
+    });
+  }
+}
+
+function parsedValue<T>(parsed: Parsed<T>): T {
+  if (parsed.problem !== null) throw new Error(parsed.problem);
+  return parsed.value;
+}

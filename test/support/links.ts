@@ -1,0 +1,60 @@
+/** One node's way to the servers: a proxy before each, so that this node alone can be cut off. */
+import type { TestServer } from './ensemble.js';
+import { type Directions, startProxy, type TcpProxy } from './proxy.js';
+
+export class Links implements AsyncDisposable {
+  readonly #proxies: readonly TcpProxy[];
+
+  private constructor(proxies: readonly TcpProxy[]) {
+    this.#proxies = proxies;
+  }
+
+  static async to(servers: readonly TestServer[]): Promise<Links> {
+    const proxies = servers.map(({ connectString }) => startProxy({ target: connectString }));
+    return new Links(await Promise.all(proxies));
+  }
+
+  get connectString(): string {
+    return this.#proxies.map(({ address }) => address).join(',');
+  }
+
+  /** Index of the server that the node is connected to; undefined while it is connected to none, or to several. */
+  get server(): number | undefined {
+    const open = [...this.#proxies.keys()].filter((index) => (this.#proxies[index]?.open ?? 0) > 0);
+    return open.length === 1 ? open[0] : undefined;
+  }
+
+  /** Drops every packet until the end of the scope. */
+  cut(directions: Directions = 'both'): AsyncDisposable {
+    for (const proxy of this.#proxies) proxy.blackHole(directions);
+    return { [Symbol.asyncDispose]: () => this.heal() };
+  }
+
+  /** Refuses connections to all others until the end of the scope. */
+  keepOnly(server: number): AsyncDisposable {
+    for (const [index, proxy] of this.#proxies.entries()) {
+      if (index === server) continue;
+      proxy.refuse();
+      proxy.resetAll();
+    }
+    return { [Symbol.asyncDispose]: () => this.heal() };
+  }
+
+  /** Everything arrives this much later. */
+  delay(delayMs: number): void {
+    for (const proxy of this.#proxies) proxy.delay(delayMs);
+  }
+
+  /** Resets every connection; new ones are taken. */
+  reset(): void {
+    for (const proxy of this.#proxies) proxy.resetAll();
+  }
+
+  async heal(): Promise<void> {
+    await Promise.all(this.#proxies.map((proxy) => proxy.heal()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#proxies.map((proxy) => proxy.stop()));
+  }
+}
