@@ -30,12 +30,14 @@ export function isPersonThere(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
+/** The end of the input is a no. */
 async function isYes(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  // The terminal is in raw mode meanwhile: ^C arrives here, not as a signal.
+  lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    // The terminal is in raw mode meanwhile: ^C arrives here, not as a signal.
-    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    const answer = await lines.question(`${question} [y/N] `);
+    const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     lines.close();
