@@ -71,12 +71,20 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
     if (state === 'SUSPENDED') process.stderr.write('petrel: lost touch with ZooKeeper, trying again\n');
   });
   let reading: ClockReading | null = null;
+  let printed = { content: '', atMs: clock.monotonicMs() };
+  const nextLookInMs = () => printed.atMs + everyMs - clock.monotonicMs();
+  const when = { watch: 'all', nextLookInMs, signal: session.signal } as const;
   try {
-    for await (const view of follow(store, paths, clock, { everyMs, signal: session.signal })) {
-      if (reading === null || clock.monotonicMs() - reading.atMs > clockAgeMs) {
+    for await (const view of follow(store, paths, clock, when)) {
+      const atMs = clock.monotonicMs();
+      if (reading === null || atMs - reading.atMs > clockAgeMs) {
         reading = await readOrEstimateClock(store, view, clock);
       }
       const result = await draw(view, ensembleNowMs(reading, clock.monotonicMs()), session);
+      const content = JSON.stringify(result.json);
+      // A leader's lease is renewed several times a second: that is no news.
+      if (content === printed.content && atMs - printed.atMs < everyMs) continue;
+      printed = { content, atMs };
       if (process.stdout.isTTY && format === 'pretty') redraw(result, everyMs);
       else printLine(format, result);
     }

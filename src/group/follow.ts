@@ -6,14 +6,16 @@ import { isStoreError, type Store } from '../ports/store.js';
 import { type GroupView, readGroup } from './view.js';
 
 export interface FollowOptions {
-  /** Look again after so long, whatever happens; default: only when something happens. */
-  readonly everyMs?: number;
+  /** What counts as a change: see `readGroup`. */
+  readonly watch: 'all' | 'decisions';
+  /** How long, at most, until the next look; asked after each one. */
+  readonly nextLookInMs: () => number;
   /** Ends the looking: the generator then returns. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Yields the group as it is, then again after each change, and after each time back in touch. Changes that come
+ * Yields the group as it is, then again after each change, each time back in touch, and after a time. Changes that come
  * while the consumer is busy are one. Throws StoreError when the session is over or the reading fails for another
  * reason than the connection.
  */
@@ -21,16 +23,16 @@ export async function* follow(
   store: Store,
   paths: GroupPaths,
   clock: Clock,
-  { everyMs, signal }: FollowOptions,
+  { watch, nextLookInMs, signal }: FollowOptions,
 ): AsyncGenerator<GroupView, void> {
   const bell = new Bell(clock, signal);
   const unlisten = [store.onChange(() => bell.ring()), store.onState(() => bell.ring())];
   try {
     while (!signal.aborted) {
       bell.reset();
-      const view = await readWhileInTouch(store, paths);
+      const view = await readWhileInTouch(store, paths, watch);
       if (view !== null) yield view;
-      if (!signal.aborted) await bell.rung(everyMs ?? null);
+      if (!signal.aborted) await bell.rung(view === null ? retryMs : nextLookInMs());
     }
   } finally {
     for (const stop of unlisten) stop();
@@ -38,10 +40,17 @@ export async function* follow(
   }
 }
 
+/** Coming back in touch ends the wait sooner. */
+const retryMs = 1000;
+
 /** Null when the connection broke meanwhile; its return rings the bell. */
-async function readWhileInTouch(store: Store, paths: GroupPaths): Promise<GroupView | null> {
+async function readWhileInTouch(
+  store: Store,
+  paths: GroupPaths,
+  watch: FollowOptions['watch'],
+): Promise<GroupView | null> {
   try {
-    return await readGroup(store, paths, { watch: true });
+    return await readGroup(store, paths, { watch });
   } catch (error) {
     if (store.state === 'LOST' || store.state === 'CLOSED') throw error;
     if (isStoreError(error, 'CONNECTION_LOSS', 'TIMEOUT')) return null;
@@ -72,10 +81,10 @@ class Bell {
     this.#hasRung = false;
   }
 
-  async rung(atLatestMs: number | null): Promise<void> {
+  async rung(atLatestMs: number): Promise<void> {
     if (this.#hasRung) return;
     await new Promise<void>((resolve) => {
-      const cancel = atLatestMs === null ? () => {} : this.#clock.timer(atLatestMs, resolve);
+      const cancel = this.#clock.timer(atLatestMs, resolve);
       this.#wake = () => {
         cancel();
         resolve();

@@ -36,8 +36,11 @@ export interface Problem {
 }
 
 export interface ReadGroupOptions {
-  /** Leave watches on everything that was read, and on what was not there. */
-  readonly watch?: boolean;
+  /**
+   * Leave watches. all: on everything that was read, and on what was not there; a leader's registration changes
+   * with every renewal of its lease. decisions: not on registrations, only on which there are. Default: none.
+   */
+  readonly watch?: 'all' | 'decisions';
 }
 
 interface Content {
@@ -51,18 +54,19 @@ export async function readGroup(
   paths: GroupPaths,
   options: ReadGroupOptions = {},
 ): Promise<GroupView> {
-  const content = (path: string) => readContent(store, path, options);
+  const watch = options.watch !== undefined;
+  const content = (path: string) => readContent(store, path, watch);
   const [config, elected, current, seatNames, nodeNames, history] = await Promise.all([
     content(paths.config),
     content(paths.elected),
     content(paths.current),
-    readChildren(store, paths.election, options),
-    readChildren(store, paths.nodes, options),
+    readChildren(store, paths.election, watch),
+    readChildren(store, paths.nodes, watch),
     content(paths.history),
   ]);
   if (config === null && nodeNames === null) throw noGroup(paths);
   const seats = readSeats(store, paths, seatNames ?? []);
-  const registrations = readRegistrations(store, paths, nodeNames ?? [], options);
+  const registrations = readRegistrations(store, paths, nodeNames ?? [], options.watch === 'all');
   const view = {
     paths,
     config: versioned(config, parseGroupConfig),
@@ -90,21 +94,21 @@ function noGroup({ root }: GroupPaths): PetrelError {
 }
 
 /** Null when there is no such znode; with `watch` its creation is then watched for. */
-async function readContent(store: Store, path: string, options: ReadGroupOptions): Promise<Content | null> {
-  return readOrAbsent(store, path, options, async () => {
-    const { data, stat } = await store.getData(path, options);
+async function readContent(store: Store, path: string, watch: boolean): Promise<Content | null> {
+  return readOrAbsent(store, path, watch, async () => {
+    const { data, stat } = await store.getData(path, { watch });
     return { text: data.toString('utf8'), stat };
   });
 }
 
-async function readChildren(store: Store, path: string, options: ReadGroupOptions): Promise<string[] | null> {
-  return readOrAbsent(store, path, options, async () => (await store.getChildren(path, options)).children);
+async function readChildren(store: Store, path: string, watch: boolean): Promise<string[] | null> {
+  return readOrAbsent(store, path, watch, async () => (await store.getChildren(path, { watch })).children);
 }
 
 async function readOrAbsent<T>(
   store: Store,
   path: string,
-  { watch = false }: ReadGroupOptions,
+  watch: boolean,
   read: () => Promise<T>,
 ): Promise<T | null> {
   for (;;) {
@@ -130,11 +134,11 @@ async function readRegistrations(
   store: Store,
   paths: GroupPaths,
   names: readonly string[],
-  options: ReadGroupOptions,
+  watch: boolean,
 ): Promise<[string, Content][]> {
   const entries = await Promise.all(
     names.toSorted().map(async (name): Promise<[string, Content | null]> => {
-      return [name, await readContent(store, paths.node(name), options)];
+      return [name, await readContent(store, paths.node(name), watch)];
     }),
   );
   return entries.flatMap(([name, content]): [string, Content][] =>

@@ -121,7 +121,8 @@ async function awaitGoal(
   let reading: ClockReading | null = null;
   let seen: Hindrance | null = null;
   try {
-    for await (const view of follow(store, paths, clock, { everyMs: lookAgainMs, signal: over.signal })) {
+    const when = { watch: 'decisions', nextLookInMs: () => lookAgainMs, signal: over.signal } as const;
+    for await (const view of follow(store, paths, clock, when)) {
       cancel ??= clock.timer(defaultWaitMs(view), stop);
       const look: Look | null = await whileInTouch(store, lookAt(access, view, goal, reading));
       if (look === null) continue;

@@ -124,14 +124,17 @@ async function editUntilValid(draft: Draft): Promise<GroupConfig> {
   }
 }
 
+export const repairSchema = z.object({ configVersion: z.int() });
+
 async function writeEdited(command: Command, before: ConfigText, config: GroupConfig): Promise<void> {
   if (before.readable) {
     return runChange(command, { request: replaceBy(config, before.version), until: 'settled' });
   }
   await withSession(command, async ({ access, settings, author }) => {
     const version = await repairConfig(access, author(undefined), config, before.version);
+    const result: z.infer<typeof repairSchema> = { configVersion: version };
     print(settings.format, {
-      json: { configVersion: version },
+      json: result,
       rows: [['config version'], [String(version)]],
       pretty: () => `Done: the configuration is repaired (version ${version})`,
     });
