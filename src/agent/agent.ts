@@ -16,7 +16,7 @@ import { toInstant } from '../core/names.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import type { Stage } from '../core/tenure.js';
-import type { Registration } from '../core/znodes.js';
+import { type Registration, registrationSchema } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
@@ -417,8 +417,10 @@ export class Agent {
     log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');
   }
 
+  /** What is written is what others will read: a text cut short is so here, too. */
   #amend(change: Partial<Registration>): Registration {
-    this.#registration = { ...this.#registration, ...change };
+    const text = encode({ ...this.#registration, ...change }).toString('utf8');
+    this.#registration = registrationSchema.parse(JSON.parse(text));
     return this.#registration;
   }
 

@@ -62,6 +62,11 @@ export class Group implements AsyncDisposable {
     return group;
   }
 
+  /** One whose znodes are not there, or somebody else's. */
+  static over(connectString: string, root: string): Group {
+    return new Group(connectString, root);
+  }
+
   start(node: string, options: MemberOptions = {}): Member {
     const member = new Member(this, node, options);
     this.members.push(member);
