@@ -1,11 +1,12 @@
 /**
  * Keeps a tenure's lease renewed: a committed write again and again, and at once when the connection stands anew. None
- * waits for the one before. The rounds' own reads prove nothing.
+ * waits for the one before. The rounds' own reads prove nothing. A server that does not answer is left for another
+ * while there is time: the leader must not lose its lease because one server died without a word.
  *
  * Not promised: that a renewal succeeds. Until when the lease runs is told by the store alone.
  */
 import type { Logger } from 'pino';
-import { renewalIntervalMs } from '../core/lease.js';
+import { renewalIntervalMs, serverPatienceMs } from '../core/lease.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
@@ -24,6 +25,8 @@ export interface RenewalOptions {
 
 export class Renewal {
   readonly #options: RenewalOptions;
+  /** When each renewal that is not answered was sent, oldest first. */
+  readonly #unanswered = new Set<number>();
   #cancel: () => void = () => {};
   #stopped = false;
 
@@ -37,6 +40,7 @@ export class Renewal {
     if (this.#stopped) return;
     this.#cancel();
     this.#schedule();
+    this.#leaveSilentServer();
     void this.#renew();
   }
 
@@ -50,15 +54,25 @@ export class Renewal {
     this.#cancel = clock.timer(renewalIntervalMs(store.negotiatedTimeoutMs), () => this.now());
   }
 
+  #leaveSilentServer(): void {
+    const { clock, store } = this.#options;
+    const [oldestAtMs = Number.POSITIVE_INFINITY] = this.#unanswered;
+    if (clock.monotonicMs() - oldestAtMs >= serverPatienceMs(store.negotiatedTimeoutMs)) store.changeServer();
+  }
+
   async #renew(): Promise<void> {
-    const { store, paths, log, onTried, onGone } = this.#options;
+    const { clock, store, paths, log, onTried, onGone } = this.#options;
     // Checks alone: a committed write that changes nothing and wakes nobody.
     const checks = paths().map((path) => ({ type: 'check', path, version: 'any' }) as const);
+    const sentAtMs = clock.monotonicMs();
+    this.#unanswered.add(sentAtMs);
     try {
       await store.multi(checks);
     } catch (error) {
       log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
       if (isStoreError(error, 'NO_NODE')) onGone();
+    } finally {
+      this.#unanswered.delete(sentAtMs);
     }
     if (!this.#stopped) onTried();
   }

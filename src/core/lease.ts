@@ -83,6 +83,9 @@ const reserveShare = 0.2;
 /** A leader renews this often, whatever became of the renewals before: its lease is then never older than the proof
  * gap, two intervals and two round trips while all is well. */
 const renewShare = 1 / 12;
+/** A server that leaves a renewal unanswered for this long is left for another, which may answer before the lease
+ * has to be given up. */
+const serverPatienceShare = 1 / 6;
 /** An idle node gives a sign of life this often. */
 const pingShare = 1 / 4;
 
@@ -101,6 +104,11 @@ export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
 /** Time from the sending of one renewal to the next. */
 export function renewalIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * renewShare;
+}
+
+/** For how long a server may leave a renewal unanswered. */
+export function serverPatienceMs(sessionTimeoutMs: number): number {
+  return sessionTimeoutMs * serverPatienceShare;
 }
 
 /** Longest silence of a connected client, so that whoever claims has a lease worth the name. */

@@ -174,6 +174,10 @@ export interface Store {
   onChange(listener: (path: string) => void): () => void;
   onState(listener: (state: StoreState) => void): () => void;
 
+  /** Leaves the server that it is connected to for the next one; the session goes on. For whoever has reason to doubt
+   * that server. */
+  changeServer(): void;
+
   /** Resolves when the first connection stands. Rejects when the store is LOST or CLOSED, or on the signal. */
   connected(options?: CallOptions): Promise<void>;
   /** Ends the session at the ensemble if it can be reached within `timeoutMs`, and always lets go of every

@@ -151,6 +151,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     });
   }
 
+  /** Ends the connection that stands; what is unanswered fails, and the next server is tried. */
+  changeServer(): void {
+    if (this.#state !== 'CONNECTED') return;
+    this.#connection?.end(Failure.of('CONNECTION_LOSS', 'left for another server'));
+  }
+
   /** Ends the session at the ensemble if that can be had within `timeoutMs`, then lets go of everything. */
   endSession(timeoutMs: number): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;

@@ -177,6 +177,10 @@ export class ZooKeeperStore implements Store {
     });
   }
 
+  changeServer(): void {
+    this.#session.changeServer();
+  }
+
   onChange(listener: (path: string) => void): () => void {
     this.#changeListeners.add(listener);
     return () => this.#changeListeners.delete(listener);

@@ -96,9 +96,7 @@ describe('an agent that is frozen', () => {
     const next = await cluster.ready({ not: old.node });
     const heard = agent.log.length;
     agent.resume();
-    await until(() => agent.log.slice(heard).some(({ msg }) => /^joined/.test(msg)), {
-      describe: 'the agent to join again',
-    });
+    await agent.logged(/^joined/, { after: heard });
     expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
     const { node, token } = await cluster.ready();
     expect({ node, token }).toEqual({ node: next.node, token: next.token });
@@ -115,7 +113,7 @@ describe('an agent that is frozen', () => {
     const next = await cluster.ready({ not: heir, after: old.token });
     const heard = agent.log.length;
     agent.resume();
-    await until(() => agent.log.slice(heard).some(({ msg }) => /^joined/.test(msg)));
+    await agent.logged(/^joined/, { after: heard });
     expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
     expect((await cluster.ready()).token).toBe(next.token);
   });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Cluster, useCluster, useServers } from '../support/cluster.js';
 import { supportsEnsemble, type TestServer } from '../support/ensemble.js';
+import type { Leader } from '../support/group-view.js';
 import { until } from '../support/until.js';
 
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
@@ -46,129 +47,147 @@ const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is
 /** A server that is cut off from the others goes on serving its clients for longer than a session lasts. */
 const syncLimitTicks = 24;
 
-describe.skipIf(!supportsEnsemble)(`one of three servers${ensembles}`, () => {
+describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
   const servers = useServers({ syncLimitTicks, jvmFlags: ['-Dzookeeper.cnxTimeout=500'] });
-  const cluster = useCluster({ servers, sites, sessionTimeoutMs });
 
-  it('the one that the leader is connected to, killed: it goes on leading at another', async () => {
-    const old = await cluster.ready();
-    const server = await serverOf(cluster, old.node, 'follower');
-    await server.kill9();
-    await until(() => cluster.links(old.node).server !== undefined);
-    expect(await cluster.ready()).toEqual(old);
-    await server.restart();
-  });
+  describe('one of three servers', () => {
+    const cluster = useCluster({ servers, sites, sessionTimeoutMs });
 
-  it('the ensemble’s leader, killed: somebody is READY again', async () => {
-    const server = await servers.ensemble.leader();
-    await server.kill9();
-    await servers.ensemble.leader();
-    await cluster.ready();
-    await server.restart();
-  });
+    it('the one that the leader is connected to, killed: it goes on leading at another', async () => {
+      const old = await cluster.ready();
+      const server = await serverOf(cluster, old.node, 'follower');
+      await server.kill9();
+      await until(() => cluster.links(old.node).server !== undefined);
+      expect(await cluster.ready()).toEqual(old);
+      await server.restart();
+    });
 
-  it('the one that the leader is connected to, frozen: a READY leader is at another', async () => {
-    const old = await cluster.ready();
-    const server = await serverOf(cluster, old.node, 'follower');
-    await frozen(server, async () => {
-      await cluster.agent(old.node).logged(/out of reach/);
+    it('the ensemble’s leader, killed: somebody is READY again', async () => {
+      const server = await servers.ensemble.leader();
+      await server.kill9();
+      await servers.ensemble.leader();
+      await cluster.ready();
+      await server.restart();
+    });
+
+    it('the ensemble’s leader, frozen: somebody is READY again', async () => {
+      const server = await servers.ensemble.leader();
+      await frozen(server, async () => {
+        await until(async () => (await otherLeader(server)) !== undefined, { timeoutMs: 20_000 });
+        await cluster.ready();
+      });
+    });
+
+    it('each in turn restarted in order', async () => {
+      for (const server of servers.all) await server.restart();
       await cluster.ready();
     });
-  });
 
-  it('the ensemble’s leader, frozen: somebody is READY again', async () => {
-    const server = await servers.ensemble.leader();
-    await frozen(server, async () => {
-      await until(async () => (await otherLeader(server)) !== undefined, { timeoutMs: 20_000 });
-      await cluster.ready();
-    });
-  });
-
-  it('each in turn restarted in order', async () => {
-    for (const server of servers.all) await server.restart();
-    await cluster.ready();
-  });
-
-  it('all of them killed for longer than the sessions, then started: exactly one leads', async () => {
-    const old = await cluster.ready();
-    await Promise.all(servers.all.map((server) => server.kill9()));
-    await cluster.ended(old);
-    await Promise.all(cluster.nodes.map((node) => cluster.agent(node).logged(/session lost/)));
-    await servers.ensemble.restart();
-    await cluster.ready({ after: old.token });
-  });
-
-  it('cut off from the others, the leader connected to it alone: that releases by its lease, and another leads, while it still serves', async () => {
-    const old = await cluster.ready();
-    const server = await serverOf(cluster, old.node, 'follower');
-    const index = servers.all.indexOf(server);
-    await using _ = cluster.links(old.node).keepOnly(index);
-    await servers.ensemble.isolate(index);
-    try {
-      await cluster.ready({ not: old.node });
-      expect(await server.fourLetterWord('srvr')).toContain('Mode: follower');
-      expect(await cluster.hooks.living()).not.toContainEqual({ node: old.node, token: `${old.token}` });
-    } finally {
-      await servers.ensemble.heal();
-    }
-    await servers.ensemble.ready();
-  });
-
-  it('cut off from the others, the leader connected to it: that finds another server, or another leads', async () => {
-    const old = await cluster.ready();
-    const server = await serverOf(cluster, old.node, 'follower');
-    const index = servers.all.indexOf(server);
-    await servers.ensemble.isolate(index);
-    try {
-      await until(() => ![undefined, index].includes(cluster.links(old.node).server));
-      await cluster.ready();
-    } finally {
-      await servers.ensemble.heal();
-    }
-    await servers.ensemble.ready();
-  });
-
-  it('cut off from the others, which led the ensemble, the leader connected to it: somebody is READY again', async () => {
-    const old = await cluster.ready();
-    const server = await serverOf(cluster, old.node, 'leader');
-    await servers.ensemble.isolate(servers.all.indexOf(server));
-    try {
+    it('all of them killed for longer than the sessions, then started: exactly one leads', async () => {
+      const old = await cluster.ready();
+      await Promise.all(servers.all.map((server) => server.kill9()));
       await cluster.ended(old);
+      await Promise.all(cluster.nodes.map((node) => cluster.agent(node).logged(/session lost/)));
+      await servers.ensemble.restart();
       await cluster.ready({ after: old.token });
-    } finally {
-      await servers.ensemble.heal();
-    }
-    await servers.ensemble.ready();
-  });
+    });
 
-  it('cut off while it led the ensemble, and answering handshakes long after another does', async () => {
-    const old = await cluster.ready();
-    const stale = await serverOf(cluster, old.node, 'leader');
-    const index = servers.all.indexOf(stale);
-    const others = servers.all.filter((server) => server !== stale);
-    const other = servers.all.findIndex((server) => server !== stale);
-    const ways = cluster.nodes.map((node) => cluster.links(node).keepOnly(node === old.node ? index : other));
-    const resets = setInterval(() => cluster.links(old.node).reset(), 0.4 * sessionTimeoutMs);
-    try {
+    it('cut off from the others, the leader connected to it alone: that releases by its lease, and another leads, while it still serves', async () => {
+      const old = await cluster.ready();
+      const server = await serverOf(cluster, old.node, 'follower');
+      const index = servers.all.indexOf(server);
+      await using _ = cluster.links(old.node).keepOnly(index);
       await servers.ensemble.isolate(index);
-      await Promise.all(others.map((server) => server.restart({ waitUntilReady: false })));
-      await until(() => otherLeader(stale), { timeoutMs: 20_000 });
-      expect(await stale.fourLetterWord('srvr')).toContain('Mode: leader');
-      await cluster.ready({ not: old.node });
-    } finally {
-      clearInterval(resets);
-      await servers.ensemble.heal();
-      await Promise.all(ways.map((way) => way[Symbol.asyncDispose]()));
+      try {
+        await cluster.ready({ not: old.node });
+        expect(await server.fourLetterWord('srvr')).toContain('Mode: follower');
+        expect(await cluster.hooks.living()).not.toContainEqual({ node: old.node, token: `${old.token}` });
+      } finally {
+        await servers.ensemble.heal();
+      }
+      await servers.ensemble.ready();
+    });
+
+    it('cut off from the others, which led the ensemble, the leader connected to it: somebody is READY again', async () => {
+      const old = await cluster.ready();
+      const server = await serverOf(cluster, old.node, 'leader');
+      await servers.ensemble.isolate(servers.all.indexOf(server));
+      try {
+        await cluster.ended(old);
+        await cluster.ready({ after: old.token });
+      } finally {
+        await servers.ensemble.heal();
+      }
+      await servers.ensemble.ready();
+    });
+
+    it('cut off while it led the ensemble, and answering handshakes long after another does', async () => {
+      const old = await cluster.ready();
+      const stale = await serverOf(cluster, old.node, 'leader');
+      const index = servers.all.indexOf(stale);
+      const others = servers.all.filter((server) => server !== stale);
+      const other = servers.all.findIndex((server) => server !== stale);
+      const ways = cluster.nodes.map((node) =>
+        cluster.links(node).keepOnly(node === old.node ? index : other),
+      );
+      const resets = setInterval(() => cluster.links(old.node).reset(), 0.4 * sessionTimeoutMs);
+      try {
+        await servers.ensemble.isolate(index);
+        await Promise.all(others.map((server) => server.restart({ waitUntilReady: false })));
+        await until(() => otherLeader(stale), { timeoutMs: 20_000 });
+        expect(await stale.fourLetterWord('srvr')).toContain('Mode: leader');
+        await cluster.ready({ not: old.node });
+      } finally {
+        clearInterval(resets);
+        await servers.ensemble.heal();
+        await Promise.all(ways.map((way) => way[Symbol.asyncDispose]()));
+      }
+      await servers.ensemble.ready();
+    });
+
+    async function otherLeader(than: TestServer): Promise<TestServer | undefined> {
+      const others = servers.all.filter((server) => server !== than);
+      const leads = await Promise.all(others.map((server) => server.isLeader()));
+      return others.find((_, index) => leads[index]);
     }
-    await servers.ensemble.ready();
   });
 
-  async function otherLeader(than: TestServer): Promise<TestServer | undefined> {
-    const others = servers.all.filter((server) => server !== than);
-    const leads = await Promise.all(others.map((server) => server.isLeader()));
-    return others.find((_, index) => leads[index]);
-  }
+  describe('the server that the leader is connected to', () => {
+    const cluster = useCluster({ servers, sites, sessionTimeoutMs: 5_000 });
+
+    it('frozen: it goes on leading at another', async () => {
+      const old = await settledLeader(cluster);
+      const server = await serverOf(cluster, old.node, 'follower');
+      const agent = cluster.agent(old.node);
+      const heard = agent.log.length;
+      await frozen(server, async () => {
+        await agent.logged(/out of reach/, { after: heard });
+        await agent.logged(/session connected/, { after: heard });
+      });
+      expect(await cluster.ready()).toEqual(old);
+    });
+
+    it('cut off from the others: it goes on leading at another', async () => {
+      const old = await settledLeader(cluster);
+      const index = servers.all.indexOf(await serverOf(cluster, old.node, 'follower'));
+      await servers.ensemble.isolate(index);
+      try {
+        await until(() => ![undefined, index].includes(cluster.links(old.node).server));
+        expect(await cluster.ready()).toEqual(old);
+      } finally {
+        await servers.ensemble.heal();
+      }
+      await servers.ensemble.ready();
+    });
+  });
 });
+
+/** Whose lease has reached its usual age. */
+async function settledLeader(cluster: Cluster): Promise<Leader> {
+  const leader = await cluster.ready();
+  await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs / 2));
+  return leader;
+}
 
 /** The server that a node is connected to, after moving it to one that has the wanted part in the ensemble. */
 async function serverOf(cluster: Cluster, node: string, part: 'leader' | 'follower'): Promise<TestServer> {

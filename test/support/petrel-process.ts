@@ -60,14 +60,21 @@ export class PetrelProcess implements AsyncDisposable {
     return !hasExited(this.#child);
   }
 
-  /** Waits for a log line, one already written included. Fails early when the process ends without it. */
-  async logged(wanted: RegExp | ((line: LogLine) => boolean), options: UntilOptions = {}): Promise<LogLine> {
+  /**
+   * Waits for a log line, one already written included: any, or one behind the first `after` lines. Fails early when
+   * the process ends without it.
+   */
+  async logged(
+    wanted: RegExp | ((line: LogLine) => boolean),
+    options: UntilOptions & { readonly after?: number } = {},
+  ): Promise<LogLine> {
     const matches = wanted instanceof RegExp ? (line: LogLine) => wanted.test(line.msg) : wanted;
-    const find = () => this.#log.find(matches) ?? (this.running ? null : ('ended' as const));
+    const search = () => this.#log.slice(options.after).find(matches);
+    const find = () => search() ?? (this.running ? null : ('ended' as const));
     const found = await until(find, { describe: `a log line that matches ${wanted}`, ...options });
     if (found !== 'ended') return found;
     await this.exited;
-    const last = this.#log.find(matches);
+    const last = search();
     if (last === undefined)
       throw new Error(`ended without a log line that matches ${wanted}:\n${this.#stderr}`);
     return last;
