@@ -347,10 +347,11 @@ export class Agent {
     });
   }
 
-  /** Writes this node's registration where it differs from what stands in ZooKeeper. True when it did. */
+  /** Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it did. */
   async #publish(store: Store, { self }: GroupSnapshot): Promise<boolean> {
-    if (self === null || isDeepStrictEqual(self.value, this.#registration)) return false;
-    await store.set(this.#paths.node(this.#options.node), encode(this.#registration), 'any');
+    const data = encode(this.#registration);
+    if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return false;
+    await store.set(this.#paths.node(this.#options.node), data, 'any');
     return true;
   }
 
