@@ -75,6 +75,7 @@ export class Agent {
   #store: Store | null = null;
   #snapshot: GroupSnapshot | null = null;
   #seat: SeatKnown = noSeat;
+  #placedAtMs = Number.NEGATIVE_INFINITY;
   #part: Part = 'standby';
   #woken = false;
   #rouse: () => void = () => {};
@@ -304,7 +305,7 @@ export class Agent {
     const observer = { store, paths: this.#paths, node: this.#options.node };
     for (;;) {
       const asked = this.#part;
-      const observed = await observe(observer, asked, this.#seat);
+      const observed = await observe(observer, asked, this.#seatKnown());
       const called = partFor(
         observed.snapshot,
         this.#options.node,
@@ -318,6 +319,14 @@ export class Agent {
         return observed;
       }
     }
+  }
+
+  /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. */
+  #seatKnown(): SeatKnown {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#placedAtMs < resyncMs) return this.#seat;
+    this.#placedAtMs = nowMs;
+    return { ...this.#seat, below: null };
   }
 
   /** Null when the lease is due for release before the answer is here: that must not wait. */
