@@ -24,7 +24,7 @@ import {
 import { ended, previousLeader, reachedReady } from './records.js';
 import { electedOrRestored, isRestored } from './restored.js';
 import type { GroupSnapshot } from './snapshot.js';
-import { overdueMs } from './watchdog.js';
+import { overdueMs, type Watched } from './watchdog.js';
 import type { Elected, FailureRecord, TransitionRecord } from './znodes.js';
 
 export { type ElectorMemory, newElector } from './elector-memory.js';
@@ -110,7 +110,7 @@ function decide(seen: Case): ElectorRound {
     recheckInMs: soonest([
       choice.recheckInMs,
       nextLimitInMs(config, choice.failures, epochMs),
-      memory.watched === null ? null : -overdueMs(memory.watched, nowMs),
+      memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
     ]),
     choice,
   };
@@ -221,6 +221,12 @@ function endOverrides({
 }: Case): Extract<ElectorAction, { do: 'end-override' }> | null {
   const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
   return sites.length === 0 ? null : { do: 'end-override', sites, configVersion: snapshot.config.version };
+}
+
+/** What is overdue and still stands is looked at again, so that it is not forgotten. */
+function untilOverdueMs(watched: Watched, nowMs: number): number {
+  const leftMs = -overdueMs(watched, nowMs);
+  return leftMs > 0 ? leftMs : longestWaitMs;
 }
 
 /** The shortest of the waits that are still to come; one that has passed was acted on in this round. */

@@ -67,7 +67,7 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
     progress: progressSeen(scene, elected, watched, before.progress),
     ready: readySeen(scene, elected, before.ready),
     alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
-    fenced: isHeld && before.fenced?.token === current?.token ? before.fenced : null,
+    fenced: before.fenced,
   };
 }
 

@@ -18,7 +18,7 @@ import {
 const names = ['a1', 'a2', 'b1', 'b2', 'c1'];
 
 /** mulberry32 */
-function chance(seed: number) {
+export function chance(seed: number) {
   let state = seed;
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -29,7 +29,7 @@ function chance(seed: number) {
   const pick = <T>(items: readonly [T, ...T[]]): T => items[Math.floor(next() * items.length)] ?? items[0];
   return { pick, odds: (p: number) => next() < p, upTo: (n: number) => Math.floor(next() * (n + 1)) };
 }
-type Chance = ReturnType<typeof chance>;
+export type Chance = ReturnType<typeof chance>;
 
 function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure']>[0] {
   const site = () => ({

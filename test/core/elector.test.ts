@@ -120,6 +120,20 @@ describe('a failed takeover', () => {
     expect(bench.node).toBe('a1');
   });
 
+  it('is none of a leader that is READY, nor under a decision that is lost', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    const { current } = bench;
+    bench.fail();
+    bench.current = current;
+    expect(bench.settle()).toEqual([]);
+    bench.ready();
+    bench.elected = unreadable(bench.elected.version);
+    if (current?.value == null) throw new Error('no claim');
+    bench.current = { ...current, value: { ...current.value, status: 'PROGRESS' }, problem: null };
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [] });
+  });
+
   it('P29 a claim that vanishes in PROGRESS is one too, and is not forgotten when the write fails', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
@@ -426,6 +440,7 @@ describe('an old leader that holds on', () => {
   it('is fenced where that can be done, and its claim is removed once it is', () => {
     const bench = stuck({ canFence: true });
     expect(verbs(bench.advance(34_000))).toEqual(['alarm', 'fence']);
+    expect(bench.alarms).toEqual(['a1 still owns leader/current after 34000 ms (c1 waits); fencing it']);
     const [fence] = bench.round().actions;
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
@@ -488,7 +503,9 @@ describe('an old leader that holds on', () => {
     bench.members = [member('a1', { incarnation: 'second' }, { owner: 99n })];
     bench.advance(hour);
     expect(bench.node).toBe('a1');
-    expect(bench.alarms).toHaveLength(1);
+    expect(bench.alarms).toEqual([
+      'a1 still owns leader/current after 34000 ms (a1 waits); it must be stopped by hand',
+    ]);
     expect(verbs(bench.round().actions)).toEqual([]);
   });
 
