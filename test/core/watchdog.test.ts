@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { GroupSnapshot } from '../../src/core/snapshot.js';
+import { overdueMs, watch } from '../../src/core/watchdog.js';
+import { byHand, claim, config, decided, group, members, unreadable, versioned } from './builders.js';
+
+const settings = config({
+  timeouts: { claim: '5s', prepare: '1s', takeover: '20s', release: '10s', grace: '1s' },
+});
+const elected = decided({ node: 'b1', term: 2 });
+const seen = (change: Partial<GroupSnapshot> = {}) =>
+  group({ elected: versioned(elected, 4), members: members('a1', 'b1'), ...change });
+const condition = (change: Partial<GroupSnapshot>, used = settings) =>
+  watch(seen(change), elected, used, null, 0)?.condition ?? null;
+
+describe('what stands in the way of a transition', () => {
+  it('the elected node, while nobody owns the claim and it has not claimed', () => {
+    expect(condition({})).toEqual({ kind: 'unclaimed', node: 'b1' });
+  });
+
+  it('nothing to wait for where the elected node is not there, or may not be hurried', () => {
+    expect(condition({ members: members('a1') })).toBeNull();
+    expect(condition({ members: null })).toBeNull();
+    expect(condition({}, { ...settings, paused: byHand })).toBeNull();
+  });
+
+  it('the elected node, while it takes over, known by its session', () => {
+    const current = claim('b1', { status: 'PROGRESS' });
+    expect(condition({ current })).toEqual({ kind: 'taking-over', node: 'b1' });
+    expect(condition({ current: { ...current, ...unreadable() } })).toEqual({
+      kind: 'taking-over',
+      node: 'b1',
+    });
+    expect(condition({ current: claim('b1') })).toBeNull();
+  });
+
+  it('whoever else owns the claim, READY or not', () => {
+    for (const status of ['PROGRESS', 'READY'] as const) {
+      expect(condition({ current: claim('a1', { status }) })).toEqual({ kind: 'holding', node: 'a1' });
+    }
+  });
+
+  it('a session that nobody is registered with, as whom its claim names, if it can be read', () => {
+    const current = claim('b1', { owner: 99n });
+    expect(condition({ current })).toEqual({ kind: 'holding', node: 'b1' });
+    expect(condition({ current, members: null })).toEqual({ kind: 'holding', node: 'b1' });
+    expect(condition({ current: { ...current, ...unreadable() } })).toEqual({ kind: 'holding', node: null });
+  });
+});
+
+describe('the time it may take', () => {
+  it.each<[string, Partial<GroupSnapshot>, number]>([
+    ['to claim', {}, 5_000],
+    ['to take over', { current: claim('b1', { status: 'PROGRESS' }) }, 22_000],
+    ['to release', { current: claim('a1') }, 12_000],
+  ])('%s', (_, change, limitMs) => {
+    const watched = watch(seen(change), elected, settings, null, 100);
+    if (watched === null) throw new Error('nothing is watched');
+    expect(watched).toMatchObject({ sinceMs: 100, limitMs });
+    expect(overdueMs(watched, 100 + limitMs - 1)).toBeLessThan(0);
+    expect(overdueMs(watched, 100 + limitMs)).toBe(0);
+  });
+
+  it('runs on while the same thing stands, and anew with another decision, claim or condition', () => {
+    const holding = seen({ current: claim('a1') });
+    const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });
+    const again = versioned(elected, 5);
+    const since = (first: GroupSnapshot, then: GroupSnapshot) => {
+      const before = watch(first, elected, settings, null, 100);
+      return watch(then, elected, settings, before, 900)?.sinceMs;
+    };
+    expect(since(seen(), seen())).toBe(100);
+    expect(since(seen(), seen({ elected: again }))).toBe(900);
+    expect(since(seen(), taking)).toBe(900);
+    expect(since(taking, taking)).toBe(100);
+    expect(since(taking, { ...taking, elected: again })).toBe(900);
+    expect(since(taking, seen({ current: claim('b1', { status: 'PROGRESS', token: 101n }) }))).toBe(900);
+    expect(since(holding, { ...holding, elected: again })).toBe(100);
+    expect(since(holding, seen({ current: claim('a1', { token: 101n }) }))).toBe(900);
+  });
+});
