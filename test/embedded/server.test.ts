@@ -122,8 +122,8 @@ describe('what a client may send', () => {
         Array.from({ length: Math.floor(random() * 60) }, () => Math.floor(random() * 4)),
       );
       await client.request(opcode, (writer) => writer.raw(body)).catch(() => undefined);
+      expect((await bystander.ping()).error).toBe('OK');
     }
-    expect((await bystander.ping()).error).toBe('OK');
   });
 });
 

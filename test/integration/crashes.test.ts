@@ -36,7 +36,7 @@ describe('an agent that is killed', () => {
     await cluster.agent(old.node).kill9();
     const killedAtMs = performance.now();
     const again = await cluster.run(old.node);
-    await again.logged(/session of an earlier life of .* still lives: waiting, at most .* 3 s/);
+    await again.logged(/session of an earlier life of .* still lives: waiting for its end, at most .* 3 s/);
     await again.logged(/^joined/);
     expect(performance.now() - killedAtMs).toBeLessThan(cluster.sessionTimeoutMs + 2_000);
     await cluster.ready({ after: old.token });
