@@ -100,7 +100,7 @@ describe('a switchover', () => {
     await expect(planChange(group.access, eve, past)).rejects.toMatchObject({ code: 'INVALID' });
   });
 
-  it('of two at once is only one', async () => {
+  it('P32 of two at once is only one', async () => {
     await using group = await ledGroup();
     const results = await Promise.allSettled([
       changeGroup(group.access, { by: 'eve', reason: null }, ask({ node: 'b1' })),
@@ -114,7 +114,7 @@ describe('a switchover', () => {
     });
   });
 
-  it('is refused while a transition is under way, and can be taken back before', async () => {
+  it('P32 is refused while a transition is under way, and can be taken back before', async () => {
     await using group = await ledGroup();
     await group.elect({ node: 'b1', site: 'b', term: 4, by: 'a2' });
     await expect(changeGroup(group.access, eve, ask({ node: 'a2' }))).rejects.toMatchObject({

@@ -120,7 +120,7 @@ describe('the listing', () => {
     expect(await states()).toMatchObject({ b1: 'RELEASING leader', a1: 'ELECTED elector candidate' });
   });
 
-  it('tells how far a transition has come', async () => {
+  it('P33 tells how far a transition has come', async () => {
     await using group = await newGroup();
     await group.node('a1');
     await group.node('b1');

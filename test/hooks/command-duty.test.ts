@@ -77,7 +77,7 @@ describe('a command', () => {
     expect(workloads()).toEqual([]);
   });
 
-  it('is killed with all its children when it does not listen', async () => {
+  it('P12 is killed with all its children when it does not listen', async () => {
     const script = 'trap "" TERM; (sleep 1000; echo) & (sleep 1000; echo) & wait';
     const duty = at().duty({ onTakeover: script });
     const outcome = await duty.run(context('takeover', { timeoutMs: 200, graceMs: 300 })).outcome;

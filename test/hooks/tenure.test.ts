@@ -27,7 +27,7 @@ function listen(duty: Duty) {
 }
 
 describe('a workload', () => {
-  it('lives from the takeover to the release, which ends what is left of it', async () => {
+  it('P12 lives from the takeover to the release, which ends what is left of it', async () => {
     const duty = at().duty({
       onTakeover: `${workload} echo $! > $DIR/workload`,
       onRelease: 'kill -0 $(cat $DIR/workload) && echo lives',

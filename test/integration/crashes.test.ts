@@ -31,7 +31,7 @@ describe('an agent that is killed', () => {
     await cluster.ready({ not: old.node });
   });
 
-  it('and started again at once waits for its earlier session, says so, and joins', async () => {
+  it('P20 and started again at once waits for its earlier session, says so, and joins', async () => {
     const old = await cluster.ready();
     await cluster.agent(old.node).kill9();
     const killedAtMs = performance.now();
@@ -42,7 +42,7 @@ describe('an agent that is killed', () => {
     await cluster.ready({ after: old.token });
   });
 
-  it('as a follower and started again at once ends its earlier session and joins within it', async () => {
+  it('P20 as a follower and started again at once ends its earlier session and joins within it', async () => {
     const [follower = ''] = cluster.others((await cluster.ready()).node);
     await cluster.agent(follower).kill9();
     const killedAtMs = performance.now();
@@ -89,7 +89,7 @@ describe('a keeper that is killed', () => {
 describe('an agent that is frozen', () => {
   const cluster = useCluster({ servers, sites });
 
-  it('past its session, while it leads, claims nothing when it goes on, not even once', async () => {
+  it('P10 past its session, while it leads, claims nothing when it goes on, not even once', async () => {
     const old = await cluster.ready();
     const agent = cluster.agent(old.node);
     agent.pause();
@@ -102,7 +102,7 @@ describe('an agent that is frozen', () => {
     expect({ node, token }).toEqual({ node: next.node, token: next.token });
   });
 
-  it('past its session, while its takeover hook runs, has the hook ended by its keeper', async () => {
+  it('P40 past its session, while its takeover hook runs, has the hook ended by its keeper', async () => {
     const old = await cluster.ready();
     const [heir = ''] = cluster.others(old.node);
     const agent = cluster.agent(heir);

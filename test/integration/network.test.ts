@@ -9,7 +9,7 @@ const sites = { a1: 'a', a2: 'a', b1: 'b' };
 describe('the leader alone', () => {
   const cluster = useCluster({ servers, sites });
 
-  it('cut off for longer than its session releases before that ends, and another is READY within a second more', async () => {
+  it('P05 P11 cut off for longer than its session releases before that ends, and another is READY within a second more', async () => {
     const old = await cluster.ready();
     const cutAt = { ms: performance.now(), wallS: Date.now() / 1000 };
     await using _ = cluster.links(old.node).cut();
@@ -41,7 +41,7 @@ describe('the leader alone', () => {
     expect(next.token).toBeGreaterThan(old.token);
   });
 
-  it('that hears nothing, though all it says arrives, releases, and another leads', async () => {
+  it('P71 that hears nothing, though all it says arrives, releases, and another leads', async () => {
     const old = await cluster.ready();
     const agent = cluster.agent(old.node);
     const heard = agent.log.length;

@@ -13,7 +13,7 @@ const options = { servers, sites: { a1: 'a', a2: 'a' }, sessionTimeoutMs: 6_000 
 describe('leaders cut off at random moments, their sessions shorter than asked for', () => {
   const clusters = [useCluster(options), useCluster(options), useCluster(options)];
 
-  it(`never lead together with their successors, in ${clusters.length * cuts} cuts`, async () => {
+  it(`P06 never lead together with their successors, in ${clusters.length * cuts} cuts`, async () => {
     const gapsMs = (await Promise.all(clusters.map(cutAgainAndAgain))).flat().toSorted((a, b) => a - b);
     process.stdout.write(
       `cut off: from the last sign of life to the next takeover, ms: ${gapsMs.join(' ')}\n`,

@@ -29,7 +29,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
 );
 
 describe('names', () => {
-  it('are resolved anew for each connection: the session moves with its server', async () => {
+  it('P64 are resolved anew for each connection: the session moves with its server', async () => {
     await using before = await FakeServer.start(granting);
     await using after = await FakeServer.start(granting, { host: '127.0.0.2', port: before.port });
     const names = { zk: ['127.0.0.1'] };
@@ -43,7 +43,7 @@ describe('names', () => {
     expect(before.talks.length).toBe(1);
   });
 
-  it('that do not resolve do not stop the others, at the start or later', async () => {
+  it('P64 that do not resolve do not stop the others, at the start or later', async () => {
     const target = await sharedZooKeeper();
     await using proxy = await startProxy({ target });
     const lookup = resolver({ good: ['127.0.0.1'], silent: undefined });
