@@ -23,8 +23,8 @@ export interface Eviction {
   readonly removes: readonly string[];
   /** The claim stays in the tree: leadership does not pass on before it is gone. */
   readonly leavesClaim: boolean;
-  /** What speaks for the node being alive; null when nothing does. */
-  readonly alive: { readonly proven: boolean; readonly sign: string } | null;
+  /** What speaks for the node being alive; null when nothing does. `leads`: by all that the tree says it leads now. */
+  readonly alive: { readonly leads: boolean; readonly sign: string } | null;
   readonly before: GroupView;
 }
 
@@ -35,8 +35,6 @@ export interface EvictOptions {
 }
 
 const attempts = 5;
-/** A leader writes to its own registration several times in each session timeout. */
-const freshMs = 2000;
 
 /** What an eviction would do. Throws PetrelError REFUSED when the node has left nothing in the tree. */
 export async function planEviction(access: GroupAccess, options: EvictOptions): Promise<Eviction> {
@@ -115,7 +113,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
     node,
     removes: removals.map(({ text }) => text),
     leavesClaim: claim !== null && !dead,
-    alive: signOfLife(member, claim !== null, nowMs),
+    alive: signOfLife(member, claim, electedOrRestored(view).node === node),
     before: view,
   };
   const operations = [...checks(view, node), ...removals.map(({ operation }) => operation)];
@@ -143,17 +141,14 @@ function check(path: string, version: number): Operation {
   return { type: 'check', path, version };
 }
 
-function signOfLife(member: Member | null, leads: boolean, nowMs: number): Eviction['alive'] {
+/** A living leader leaves no other trace than a dead one whose session has not ended yet. */
+function signOfLife(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
   if (member === null) return null;
-  const agoMs = nowMs - member.modifiedAtMs;
-  if (leads && agoMs < freshMs) {
-    return { proven: true, sign: `it renewed its lease ${agoMs} ms ago, as only a living leader does` };
-  }
-  const session = sessionText(member.owner);
-  return {
-    proven: false,
-    sign: `ZooKeeper still keeps its session ${session}, as it does while a node lives`,
-  };
+  const session = `ZooKeeper still keeps its session ${sessionText(member.owner)}`;
+  const leads = isElected && claim?.owner === member.owner && claim.value?.status === 'READY';
+  return leads
+    ? { leads, sign: `it is elected and READY, and ${session}` }
+    : { leads, sign: `${session}, as it does while a node lives` };
 }
 
 function nothingToEvict({ members, paths }: GroupView, node: string, leavesClaim: boolean): PetrelError {

@@ -235,6 +235,14 @@ describe('petrel node', () => {
     expect((await list(env)).nodes).toHaveLength(2);
     expect((await runProcess([...args, '-y'], env)).code).toBe(0);
     expect((await list(env)).nodes).toMatchObject([{ node: 'b1' }]);
+    const leader = ['node', 'evict', 'b1', '--dead'];
+    expect(await change(env, ...leader)).toMatchObject({
+      code: 5,
+      error: { reasons: [expect.stringContaining('if it lives, two nodes lead')] },
+    });
+    expect((await list(env)).leader).toMatchObject({ node: 'b1' });
+    expect((await runProcess([...leader, '-y', '--no-wait'], env)).code).toBe(0);
+    expect((await list(env)).leader).toBeNull();
   });
 });
 

@@ -78,16 +78,15 @@ describe('evicting', () => {
     });
   });
 
-  it('tells by what a node seems to live', async () => {
+  it('tells by what a node seems to live, or to lead', async () => {
     await using group = await ledGroup();
-    expect((await planEviction(group.access, { node: 'b1', dead: true })).alive).toMatchObject({
-      proven: false,
-    });
-    await group
-      .session('a1')
-      .set(group.paths.node('a1'), (await group.store.getData(group.paths.node('a1'))).data, 'any');
-    const { alive } = await planEviction(group.access, { node: 'a1', dead: true });
-    expect(alive).toMatchObject({ proven: true, sign: expect.stringContaining('it renewed its lease') });
+    const alive = async (node: string) => (await planEviction(group.access, { node, dead: true })).alive;
+    expect(await alive('b1')).toMatchObject({ leads: false, sign: expect.stringContaining('its session') });
+    expect(await alive('a1')).toMatchObject({ leads: true, sign: expect.stringContaining('READY') });
+    await group.elect({ node: 'b1', site: 'b', term: 2 });
+    expect(await alive('a1')).toMatchObject({ leads: false });
+    await group.session('a1').delete(group.paths.node('a1'), 'any');
+    expect(await alive('a1')).toBeNull();
   });
 
   it('spares a successor that claimed after the group was read', async () => {

@@ -110,16 +110,19 @@ async function runEvict(command: Command, node: string): Promise<void> {
   });
 }
 
-/** Evicting a node that lives is in vain; removing the claim of one that lives is worse. */
+/** Evicting a node that lives is in vain; removing the claim of one that leads makes two leaders. */
 function dangersOf({ node, alive }: Eviction, dead: boolean): string[] {
   if (alive === null) return [];
-  if (dead)
-    return alive.proven
-      ? [`${node} is not dead: ${alive.sign}; if it died just now, try again in a moment`]
-      : [];
-  return [
-    `${node} seems to be alive: ${alive.sign}; it would register again at once (to keep it out: petrel node drain)`,
-  ];
+  if (!dead) {
+    return [
+      `${node} seems to be alive: ${alive.sign}; it would register again at once (to keep it out: petrel node drain)`,
+    ];
+  }
+  return alive.leads
+    ? [
+        `${node} leads, as far as ZooKeeper tells: ${alive.sign}; if it lives, two nodes lead. The claim of a node that died just now ends by itself, with its session`,
+      ]
+    : [];
 }
 
 function printable(result: EvictResult): Printable {
