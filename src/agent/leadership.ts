@@ -205,7 +205,7 @@ export class Leadership {
   #failWithoutClaim(electedVersion: number, detail: FailureDetail): void {
     this.#failedUnder = electedVersion;
     this.#options.log.warn({ detail }, `not taking over: ${detail.phase} failed: ${detail.reason}`);
-    this.#options.amend({ lastFailure: { electedVersion, detail } });
+    this.#options.amend({ lastFailure: { electedVersion, token: null, detail } });
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
@@ -415,7 +415,7 @@ export class Leadership {
     const under = elected?.value?.node === node ? elected.version : this.#tenure?.claimedUnder;
     const change =
       failure !== null && under !== undefined
-        ? { lastFailure: { electedVersion: under, detail: failure } }
+        ? { lastFailure: { electedVersion: under, token: String(token), detail: failure } }
         : {};
     if (failure !== null && under !== undefined) this.#failedUnder = under;
     const written = await guarded(() =>

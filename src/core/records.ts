@@ -49,17 +49,24 @@ export function ended(scene: Scene, elected: Elected, failed: Failed | null): Tr
   const claim = current !== null && ownerName(current, members) === elected.node ? current : null;
   if (claim?.value?.status === 'READY')
     return { ...transition(scene, elected, claim), outcome: 'READY', error: null };
-  const outcome = elected.node === null ? 'NOBODY' : 'FAILED';
-  return { ...transition(scene, elected, claim), outcome, error: errorOf(scene, elected, failed) };
+  const told = transition(scene, elected, claim);
+  return {
+    ...told,
+    fencingToken: told.fencingToken ?? ownFailure(scene, elected)?.token ?? null,
+    outcome: elected.node === null ? 'NOBODY' : 'FAILED',
+    error: errorOf(scene, elected, failed),
+  };
 }
 
-function errorOf(
-  { snapshot, members }: Scene,
-  elected: Elected,
-  failed: Failed | null,
-): FailureDetail | null {
-  const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure;
-  if (own?.electedVersion === snapshot.elected.version) return own.detail;
+/** What the elected node says of its failure under this decision. */
+function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
+  const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
+  return own?.electedVersion === snapshot.elected.version ? own : null;
+}
+
+function errorOf(scene: Scene, elected: Elected, failed: Failed | null): FailureDetail | null {
+  const own = ownFailure(scene, elected);
+  if (own !== null) return own.detail;
   const reason = failed?.reason ?? failureOf(elected.failures, elected.node ?? '')?.reason;
   return reason === undefined ? null : { phase: 'takeover', reason, ...noCommand };
 }

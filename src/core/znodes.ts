@@ -37,8 +37,16 @@ export const registrationSchema = z.object({
   score: z.number().nullable().default(null),
   /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */
   claimedUnder: z.int().nullable().default(null),
-  /** The last failed takeover. It counts only under the version of `elected` that it names. */
-  lastFailure: z.object({ electedVersion: z.int(), detail: failureDetailSchema }).nullable().default(null),
+  /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the
+   * claim it gave away; null when it had none. */
+  lastFailure: z
+    .object({
+      electedVersion: z.int(),
+      token: longSchema.nullable().default(null),
+      detail: failureDetailSchema,
+    })
+    .nullable()
+    .default(null),
   lastTakeover: z.object({ token: longSchema, durationMs: z.number() }).nullable().default(null),
   lastRelease: z
     .object({ token: longSchema, result: z.string(), durationMs: z.number(), error: z.string().nullable() })

@@ -203,7 +203,7 @@ export class Bench {
       durationMs: 5,
       outputTail: [],
     };
-    this.amend(node, { lastFailure: { electedVersion: this.elected.version, detail } });
+    this.amend(node, { lastFailure: { electedVersion: this.elected.version, token: null, detail } });
   }
 
   /** Elects, claims and takes over, as when all goes well. */

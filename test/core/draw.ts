@@ -89,7 +89,7 @@ function drawRegistration({ pick, odds }: Chance): Partial<Registration> {
     priority: pick([0, 10, 100, 100, 100]),
     health: odds(0.85) ? { ok: true, reason: null } : { ok: false, reason: 'disk full' },
     draining: odds(0.1),
-    lastFailure: odds(0.15) ? { electedVersion: pick([4, 5]), detail } : null,
+    lastFailure: odds(0.15) ? { electedVersion: pick([4, 5]), token: null, detail } : null,
     claimedUnder: pick([null, 4, 5]),
   };
 }

@@ -243,7 +243,7 @@ class Group {
         if (current.owner !== node.session) throw new Error(`${node.name} deletes another’s claim`);
         tree.current = null;
         if (action.failure !== null) {
-          this.amend(node, { lastFailure: { electedVersion: under, detail: action.failure } });
+          this.amend(node, { lastFailure: { electedVersion: under, token: null, detail: action.failure } });
         }
         if (isHeard) node.tenure = null;
         return;

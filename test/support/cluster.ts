@@ -22,7 +22,7 @@ import {
 } from './ensemble.js';
 import { GroupView, type Leader } from './group-view.js';
 import type { HookEvent } from './hook-events.js';
-import { HookLog, type HookPhase } from './hook-log.js';
+import { type HookBehaviour, HookLog, type HookPhase } from './hook-log.js';
 import { Links } from './links.js';
 import { type UntilOptions, until } from './until.js';
 
@@ -76,8 +76,8 @@ export interface ClusterOptions {
   readonly sessionTimeoutMs?: number;
   /** Hooks that the agents have. */
   readonly hooks?: readonly HookPhase[];
-  /** Other flags, by node. */
-  readonly flags?: (node: string) => readonly string[];
+  /** The shell's line for a hook. Default: the command itself, which is that of the hook log. */
+  readonly command?: (phase: HookPhase, command: string) => string;
   /** The group's configuration where it differs from `testConfig`. */
   readonly config?: Partial<GroupConfig>;
 }
@@ -174,11 +174,10 @@ export class Cluster {
 
   /** Starts the agent of a node. Given another life before, it has its state directory. */
   async run(node: string): Promise<PetrelProcess> {
-    const { sites, sessionTimeoutMs = 3_000, flags } = this.#options;
+    const { sites, sessionTimeoutMs = 3_000 } = this.#options;
     const stateDir = join(this.#started.stateDir, node);
     await mkdir(stateDir, { recursive: true });
-    const args = ['agent', ...this.#hookFlags(), ...(flags?.(node) ?? [])];
-    const agent = await startProcess(args, {
+    const agent = await startProcess(['agent', ...this.#hookFlags()], {
       PETREL_ZOOKEEPER: this.links(node).connectString,
       PETREL_ROOT: this.root,
       PETREL_NODE_ID: node,
@@ -189,6 +188,11 @@ export class Cluster {
     });
     this.#agents.set(node, agent);
     return agent;
+  }
+
+  /** How a node's hooks behave until the end of the test. */
+  async behave(node: string, behaviour: Readonly<Partial<Record<HookPhase, HookBehaviour>>>): Promise<void> {
+    for (const phase of this.#hookPhases) await this.hooks.behave(node, phase, behaviour[phase] ?? {});
   }
 
   agent(node: string): PetrelProcess {
@@ -270,7 +274,7 @@ export class Cluster {
   async settle(): Promise<void> {
     for (const links of this.#links.values()) await links.heal();
     for (const node of this.nodes) {
-      for (const phase of this.#hookPhases) await this.hooks.behave(node, phase, {});
+      await this.behave(node, {});
       const agent = this.#agents.get(node);
       if (agent?.running) agent.resume();
       else await this.run(node);
@@ -290,16 +294,16 @@ export class Cluster {
   /** A READY leader, which is the one that is elected. */
   async #isQuiet(): Promise<boolean> {
     const [leader, elected] = [await this.#ready(), await this.view.elected()];
-    return leader !== null && leader.node === elected.node && leader.term === elected.term;
+    const excluded = elected.failures.some(({ until: end }) => end !== null && Date.parse(end) > Date.now());
+    return leader?.node === elected.node && leader?.term === elected.term && !excluded;
   }
 
   /** Says what happened, for who has to understand a failure. */
   async report(): Promise<void> {
     const logs = [...this.#agents].flatMap(([node, { log }]) =>
-      log.map(({ time, level, msg }) => ({
-        at: time,
-        text: `${time} ${node} ${level} ${msg.slice(0, 200)}`,
-      })),
+      log
+        .filter(({ stream }) => stream === undefined)
+        .map(({ time, level, msg }) => ({ at: time, text: `${time} ${node} ${level} ${msg.slice(0, 200)}` })),
     );
     const events = (await this.hooks.events()).filter(({ event }) => event !== 'beat');
     const hooks = events.map(({ at, node, phase, event, term, token }) => {
@@ -325,7 +329,11 @@ export class Cluster {
   }
 
   #hookFlags(): string[] {
-    return this.#hookPhases.flatMap((phase) => [`--on-${phase}`, JSON.stringify(this.hooks.command(phase))]);
+    const { command = (_phase, line) => line } = this.#options;
+    return this.#hookPhases.flatMap((phase) => [
+      `--on-${phase}`,
+      command(phase, this.hooks.command(phase).join(' ')),
+    ]);
   }
 }
 

@@ -1,0 +1,254 @@
+/** Hooks that fail, hang, are slow, write too much, or leave processes that will not go. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import { type Cluster, testConfig, useCluster, useServers } from '../support/cluster.js';
+import type { Leader } from '../support/group-view.js';
+import type { HookEvent } from '../support/hook-events.js';
+import { until } from '../support/until.js';
+
+const servers = useServers();
+const sites = { a1: 'a', a2: 'a', b1: 'b' };
+const { timeouts, exclusion } = groupConfigSchema.parse({
+  timeouts: { ...testConfig.timeouts, takeover: '1500ms', release: '1500ms' },
+  exclusion: { base: '300ms', max: '600ms' },
+});
+
+describe('a takeover hook', () => {
+  const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
+
+  it('that fails has its node released and excluded, and another leads', async () => {
+    const { old, heir } = await handOver(cluster, { takeover: { exitCode: 3 } });
+    const next = await cluster.ready({ not: heir, after: old.token });
+    const failed = await cluster.hooked(heir, 'takeover', 'ended', old.token);
+    const released = await cluster.hooked(heir, 'release', 'ended', old.token);
+    expect(released.token).toBe(failed.token);
+    const { failures } = await cluster.view.elected();
+    expect(failures.map(({ node }) => node)).toContain(heir);
+    expect(await recordOf(cluster, failed.token)).toMatchObject({
+      node: heir,
+      outcome: 'FAILED',
+      error: { phase: 'takeover', exitCode: 3 },
+    });
+    expect(next.term).toBeGreaterThan(failed.term);
+  });
+
+  it('that hangs is killed when its time is over, and another leads', async () => {
+    const { old, heir } = await handOver(cluster, { takeover: { hang: true } });
+    const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
+    await cluster.ready({ not: heir, after: BigInt(token) });
+    const { error } = await recordOf(cluster, token);
+    expect(error?.reason).toMatch(/took longer than the 1500 ms it had/);
+  });
+
+  it('that is slow leaves its node in PROGRESS until it has ended', async () => {
+    const { old, heir } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
+    await cluster.hooked(heir, 'takeover', 'started', old.token);
+    expect(await cluster.view.leader()).toMatchObject({ node: heir, status: 'PROGRESS' });
+    await until(async () => (await cluster.view.leader())?.status === 'READY');
+    await cluster.hooked(heir, 'takeover', 'ended', old.token);
+  });
+
+  it('that fails on every node is tried again, and somebody leads once it works', async () => {
+    const old = await cluster.ready();
+    for (const node of cluster.nodes) await cluster.hooks.behave(node, 'takeover', { exitCode: 1 });
+    await cluster.agent(old.node).kill9();
+    await until(async () => (await cluster.view.elected()).failures.length > 1, { timeoutMs: 20_000 });
+    for (const node of cluster.nodes) await cluster.hooks.behave(node, 'takeover', {});
+    await cluster.ready({ after: old.token });
+  });
+
+  it('whose workload ignores SIGTERM has it killed before the next one starts', async () => {
+    const { heir } = await handOver(cluster, { takeover: { stubborn: true }, release: { leave: true } });
+    const stubborn = await cluster.ready({ node: heir });
+    const [next = ''] = cluster.others(heir);
+    await cluster.view.switchOver(next);
+    const takeover = await cluster.hooked(next, 'takeover', 'started', stubborn.token);
+    expect(takeover.alive.filter(({ node, state }) => node === heir && state !== 'Z')).toEqual([]);
+    await cluster.ready({ node: next });
+  });
+});
+
+describe('a release hook', () => {
+  const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
+
+  it('that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
+    const old = await cluster.ready();
+    await cluster.hooks.behave(old.node, 'release', { takeMs: 1_000 });
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.view.switchOver(heir);
+    await cluster.hooked(old.node, 'release', 'started', old.token - 1n);
+    expect(await cluster.view.leader()).toMatchObject({ node: old.node, token: old.token });
+    const next = await cluster.ready({ node: heir });
+    await expectOrder(cluster, old, next);
+  });
+
+  it('that hangs is killed with the workload when its time is over, and the next one leads', async () => {
+    const old = await cluster.ready();
+    await cluster.hooks.behave(old.node, 'release', { hang: true });
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.view.switchOver(heir);
+    await cluster.ready({ node: heir });
+    expect(cluster.agent(old.node).log.map(({ msg }) => msg)).toContainEqual(
+      expect.stringMatching(/^release timed-out: .*everything it left was killed/),
+    );
+  });
+
+  it('that fails and leaves the workload has that killed, and the next one leads', async () => {
+    const old = await cluster.ready();
+    await cluster.hooks.behave(old.node, 'release', { exitCode: 1, leave: true });
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.view.switchOver(heir);
+    await cluster.ready({ node: heir });
+  });
+
+  it('never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    for (const node of [old.node, heir]) {
+      await cluster.hooks.behave(node, 'takeover', { takeMs: 500 });
+      await cluster.hooks.behave(node, 'release', { takeMs: 500 });
+    }
+    for (const node of [heir, old.node, heir]) {
+      await cluster.view.switchOver(node);
+      await until(async () => (await cluster.view.elected()).node === node);
+    }
+    await cluster.ready({ node: heir });
+    for (const node of [old.node, heir]) expect(await lateEnds(cluster, node)).toEqual([]);
+  });
+});
+
+describe('what a hook is told, and what it writes', () => {
+  let dir = '';
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'petrel-env-'));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  const noise = 'if [ -e DIR/noisy ]; then seq 1 500000; head -c 5000000 /dev/zero >&2; fi';
+  const cluster = useCluster({
+    servers,
+    sites,
+    config: { exclusion },
+    command: (phase, command) =>
+      `env >DIR/$PETREL_NODE.${phase}; ${noise}; echo last words >&2; exec ${command}`.replaceAll('DIR', dir),
+  });
+
+  it('are the term, the token, the reason and who led before and leads next', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.view.switchOver(heir);
+    const { term, token } = await cluster.ready({ node: heir });
+    expect(await told(heir, 'takeover')).toMatchObject({
+      PETREL_PHASE: 'takeover',
+      PETREL_ROOT: cluster.root,
+      PETREL_NODE: heir,
+      PETREL_SITE: heir.slice(0, 1),
+      PETREL_TERM: String(term),
+      PETREL_FENCING_TOKEN: String(token),
+      PETREL_REASON: expect.stringContaining('switchover asked for by test'),
+      PETREL_PREVIOUS_LEADER: old.node,
+      PETREL_PREVIOUS_SITE: old.node.slice(0, 1),
+      PETREL_DEADLINE_MS: '3000',
+    });
+    expect(await told(old.node, 'release')).toMatchObject({
+      PETREL_PHASE: 'release',
+      PETREL_FENCING_TOKEN: String(old.token),
+      PETREL_NEW_LEADER: heir,
+    });
+  });
+
+  it('name the leader that was killed to its successor', async () => {
+    const old = await cluster.ready();
+    await cluster.agent(old.node).kill9();
+    const next = await cluster.ready({ not: old.node });
+    expect(await told(next.node, 'takeover')).toMatchObject({
+      PETREL_PREVIOUS_LEADER: old.node,
+      PETREL_PREVIOUS_SITE: old.node.slice(0, 1),
+      PETREL_REASON: expect.stringContaining(`instead of ${old.node} (it is gone)`),
+    });
+  });
+
+  it('are in the history when it failed: command, exit code, duration, last lines', async () => {
+    const { old, heir } = await handOver(cluster, { takeover: { exitCode: 7 } });
+    const { token } = await cluster.hooked(heir, 'takeover', 'ended', old.token);
+    await cluster.ready({ after: BigInt(token) });
+    expect((await recordOf(cluster, token)).error).toMatchObject({
+      phase: 'takeover',
+      command: expect.stringContaining('last words'),
+      exitCode: 7,
+      signal: null,
+      durationMs: expect.any(Number),
+      outputTail: expect.arrayContaining(['last words']),
+    });
+  });
+
+  it('may be far too much: it still leads, and neither agent nor keeper grows by it', async () => {
+    await writeFile(join(dir, 'noisy'), '');
+    const { heir } = await handOver(cluster, {});
+    const noisy = await cluster.ready({ node: heir });
+    await rm(join(dir, 'noisy'));
+    for (const pid of [cluster.agent(heir).pid, await cluster.keeperPid(heir)]) {
+      expect(await residentMb(pid)).toBeLessThan(250);
+    }
+    expect(await cluster.ready()).toEqual(noisy);
+  });
+
+  async function told(node: string, phase: string): Promise<Record<string, string>> {
+    const lines = (await readFile(join(dir, `${node}.${phase}`), 'utf8')).split('\n');
+    const pairs = lines.map((line): [string, string] => {
+      const at = line.indexOf('=');
+      return [line.slice(0, at), line.slice(at + 1)];
+    });
+    return Object.fromEntries(pairs);
+  }
+});
+
+/** Asks for a switchover to a node whose hooks will behave so. */
+async function handOver(
+  cluster: Cluster,
+  behaviour: Parameters<Cluster['behave']>[1],
+): Promise<{ old: Leader; heir: string }> {
+  const old = await cluster.ready();
+  const [heir = ''] = cluster.others(old.node);
+  await cluster.behave(heir, behaviour);
+  await cluster.view.switchOver(heir);
+  return { old, heir };
+}
+
+async function recordOf(cluster: Cluster, token: string) {
+  return until(
+    async () => (await cluster.view.transitions()).find(({ fencingToken }) => fencingToken === token),
+    {
+      describe: `the record of token ${token}`,
+    },
+  );
+}
+
+async function expectOrder(cluster: Cluster, old: Leader, next: Leader): Promise<void> {
+  const events = await cluster.hooks.events();
+  const released = events.findLastIndex(
+    ({ token, event }) => token === String(old.token) && event === 'ended',
+  );
+  const taken = events.findIndex(({ token }) => token === String(next.token));
+  expect(released).toBeLessThan(taken);
+}
+
+/** Hooks of one node that ended after its next one had started. */
+async function lateEnds(cluster: Cluster, node: string): Promise<HookEvent[]> {
+  let running = '';
+  const late: HookEvent[] = [];
+  for (const one of (await cluster.hooks.events()).filter((event) => event.node === node)) {
+    const name = `${one.phase} ${one.token}`;
+    if (one.event === 'started') running = name;
+    if (one.event === 'ended' && name !== running) late.push(one);
+  }
+  return late;
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+}
