@@ -199,6 +199,8 @@ export class Guard {
     if (request.phase === 'takeover') {
       const cleared = await this.#endGroups((tenure) => tenure !== request.tenure, request.graceMs);
       if (!cleared) return notRun('processes of an earlier tenure are still there', 'failed');
+      // The alarm may not have rung yet.
+      this.#lookAtLease();
       if (running.abortedBecause !== null) return notRun(running.abortedBecause);
       this.#tenure.begun = true;
     }

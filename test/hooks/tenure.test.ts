@@ -273,6 +273,16 @@ describe('a lease that is not renewed', () => {
     expect(at().lines('log')).toEqual([]);
   });
 
+  it('that had ended already lets no takeover begin', async () => {
+    const duty = at().duty({ onTakeover: 'echo begun >> $DIR/log', onRelease: 'echo released >> $DIR/log' });
+    const { order } = listen(duty);
+    duty.holdLease(leaseIn(-1000, -500), releaseContext);
+    const takeover = await duty.run(context('takeover')).outcome;
+    expect(takeover).toMatchObject({ result: 'aborted', provenDead: true });
+    expect(order).toEqual(['lease-ended']);
+    expect(at().lines('log')).toEqual([]);
+  });
+
   it('is not revived, and the next tenure begins afresh', async () => {
     const { duty, ends } = await leading({ onTakeover: workload });
     duty.holdLease(leaseIn(0, 2000), releaseContext);
