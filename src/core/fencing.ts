@@ -50,26 +50,33 @@ export function heldTooLong(standoff: Standoff): FencingAction[] {
   return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
 }
 
-function alarmOf({ elected, canFence }: Standoff, node: string | null, limitMs: number): FencingAction {
-  const heir = elected.node === null ? 'nobody is elected' : `${elected.node} waits`;
-  const isFenced = canFence && node !== null && node !== elected.node;
-  const fencing = isFenced
-    ? 'fencing it'
-    : canFence
-      ? 'it must be stopped by hand'
-      : 'no onFence hook: it must be stopped by hand';
+function alarmOf(
+  { elected, members, canFence }: Standoff,
+  node: string | null,
+  limitMs: number,
+): FencingAction {
+  const isHeirHere = members.some((member) => member.node === elected.node);
+  const heir =
+    elected.node === null
+      ? 'nobody is elected'
+      : `${elected.node} ${isHeirHere ? 'waits' : 'is elected and not registered'}`;
+  const isFenced = node !== null && node !== elected.node && (isHeirHere || elected.node === null);
+  const byHand = 'it must be stopped by hand';
+  const fencing = canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`;
   const message = `${node ?? 'an unknown node'} still owns leader/current after ${limitMs} ms (${heir}); ${fencing}`;
   return { do: 'alarm', message, node };
 }
 
 /**
- * Null where the owner is an earlier life of the heir: the fence would hit the heir. And null where `current`, which
+ * Null where the owner is an earlier life of the heir: the fence would hit the heir. Null while the heir is not
+ * registered: nothing would show that it has come and claimed. And null where `current`, which
  * was read before the registrations, may be outdated: the heir has claimed under this decision. As long as it has not,
  * and neither `elected` nor its registration moves, the claim read is the claim there is, for nobody else can make one.
  */
 function fenceOf({ snapshot, members, elected }: Standoff, current: Claim, node: string): Fence | null {
   const heir = members.find((member) => member.node === elected.node) ?? null;
   if (node === elected.node) return null;
+  if (heir === null && elected.node !== null) return null;
   if (heir !== null && (heir.value === null || heir.value.claimedUnder === snapshot.elected.version))
     return null;
   return {

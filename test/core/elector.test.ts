@@ -497,6 +497,18 @@ describe('an old leader that holds on', () => {
     expect(bench.round().actions).toEqual([]);
   });
 
+  it('is not fenced while the heir is not registered: its claim would be seen by nothing', () => {
+    const bench = stuck({ canFence: true });
+    bench.configure({ sites, paused: { by: 'eve', reason: 'maintenance', at: '2026-01-01T00:00:00Z' } });
+    bench.members = bench.members.filter(({ node }) => node !== 'c1');
+    bench.advance(hour);
+    expect(bench.node).toBe('c1');
+    expect(bench.alarms).toEqual([
+      'a1 still owns leader/current after 34000 ms (c1 is elected and not registered); it must be stopped by hand',
+    ]);
+    expect(bench.round().actions).toEqual([]);
+  });
+
   it('is not fenced when it is an earlier life of the heir', () => {
     const bench = led(['a1'], {});
     bench.canFence = true;
