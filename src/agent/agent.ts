@@ -82,6 +82,7 @@ export class Agent {
   #drainingSinceMs: number | null = null;
   #hurried = false;
   #silentSince: { key: string; atMs: number } | null = null;
+  #auditAtMs = Number.NEGATIVE_INFINITY;
   #told = '';
   #refusal: PetrelError | null = null;
   #trouble = '';
@@ -372,7 +373,9 @@ export class Agent {
       if (newSeat !== null) this.#seat = { name: newSeat, below: null, second: false };
       return acted ? 0 : recheckInMs;
     }
-    if (snapshot.seat?.second === true && snapshot.seat.below !== null) {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (snapshot.seat?.second === true && snapshot.seat.below !== null && nowMs >= this.#auditAtMs) {
+      this.#auditAtMs = nowMs + auditMs;
       await this.#audit(store, seat, snapshot.seat.below);
     }
     return null;

@@ -52,18 +52,17 @@ export interface Observed {
 export async function observe(observer: Observer, part: Part, seat: SeatKnown): Promise<Observed> {
   const { store, paths, node } = observer;
   const isElector = part === 'elector';
-  const isInvolved = part !== 'standby';
-  const [config, elected, claim, current, ownSeat, below, self, names, seatNames, head] = await settleAll([
+  const readsAll = isElector || part === 'auditor';
+  const [config, elected, current, ownSeat, below, self, names, seatNames, head] = await settleAll([
     store.getData(paths.config, { watch: isElector || part === 'involved' }),
     store.getData(paths.elected, { watch: true }),
-    isInvolved ? store.exists(paths.current, { watch: true }) : null,
-    isInvolved ? readable(store.getData(paths.current)) : null,
+    part === 'standby' ? null : claimAt(observer, part),
     seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
     seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
     orNull(store.getData(paths.node(node))),
-    isElector || part === 'auditor' ? store.getChildren(paths.nodes, { watch: isElector }) : null,
-    isElector || part === 'auditor' ? store.getChildren(paths.election) : null,
-    isElector || part === 'auditor' ? store.getData(paths.history) : null,
+    readsAll ? store.getChildren(paths.nodes, { watch: isElector }) : null,
+    readsAll ? store.getChildren(paths.election) : null,
+    readsAll ? store.getData(paths.history) : null,
   ] as const);
   const placed = await place(
     observer,
@@ -77,7 +76,7 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
     snapshot: {
       config: readConfig(config),
       elected: readElected(elected),
-      current: claimOf(current, claim),
+      current,
       self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
       members,
@@ -119,9 +118,16 @@ async function readable(call: Promise<Read>): Promise<Read | 'unreadable' | null
 
 const unreadable = { value: null, problem: 'its ACL does not let this node read it' } as const;
 
-function claimOf(read: Read | 'unreadable' | null, stat: Stat | null): Claim | null {
-  if (read === 'unreadable') return stat === null ? null : asClaim(unreadable, stat);
-  return read === null ? null : readClaim(read);
+/** Of its making only the elector has to hear: whoever is elected makes it, as soon as there is none. */
+async function claimAt({ store, paths }: Observer, part: Part): Promise<Claim | null> {
+  const isElector = part === 'elector';
+  const [stat, read] = await Promise.all([
+    isElector ? store.exists(paths.current, { watch: true }) : null,
+    readable(store.getData(paths.current, { watch: part === 'involved' })),
+  ]);
+  if (read !== 'unreadable') return read === null ? null : readClaim(read);
+  const found = stat ?? (await store.exists(paths.current, { watch: part === 'involved' }));
+  return found === null ? null : asClaim(unreadable, found);
 }
 
 /** Finds the seat just below anew when the one that was watched is gone. */

@@ -1,0 +1,154 @@
+/** What a group costs its ensemble, counted by the server. */
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../../src/ports/store.js';
+import { type DevelopmentServer, type SessionTraffic, startDevelopmentServer } from '../../src/testing.js';
+import { Group, type Member } from '../support/agent-group.js';
+import { until } from '../support/until.js';
+
+type Traffic = ReadonlyMap<bigint, SessionTraffic>;
+type Operation = keyof SessionTraffic['requests'];
+
+const writes: readonly Operation[] = ['create', 'create2', 'delete', 'setData', 'multi'];
+
+/** Requests of one session, those that only show a sign of life left out. */
+function requestsOf(traffic: Traffic, session: bigint, except: readonly Operation[] = []): number {
+  const { requests = {} } = traffic.get(session) ?? {};
+  const { ping: _, ...others } = requests;
+  return Object.entries(others)
+    .filter(([operation]) => !except.some((other) => other === operation))
+    .reduce((sum, [, count]) => sum + count, 0);
+}
+
+function writesIn(traffic: Traffic): number {
+  return [...traffic.values()]
+    .flatMap(({ requests }) => writes.map((operation) => requests[operation] ?? 0))
+    .reduce((sum, count) => sum + count, 0);
+}
+
+/** Waits until a while has passed in which nothing but lease renewals of `leader` arrived. */
+async function quiet(server: DevelopmentServer, leader: Store): Promise<Traffic> {
+  const total = (traffic: Traffic) => {
+    return [...traffic.keys()].reduce(
+      (sum, id) => sum + requestsOf(traffic, id, id === leader.sessionId ? ['multi'] : []),
+      0,
+    );
+  };
+  let before = server.requestCounts();
+  return await until(
+    () => {
+      const now = server.requestCounts();
+      const isQuiet = total(now) === total(before);
+      before = now;
+      return isQuiet ? now : null;
+    },
+    { timeoutMs: 30_000, intervalMs: 400, describe: 'a quiet group' },
+  );
+}
+
+/** Everything below `path`: what it holds, and which change made it so. */
+async function dump(store: Store, path: string): Promise<string[]> {
+  const { data, stat } = await store.getData(path);
+  const { children } = await store.getChildren(path);
+  const below = await Promise.all(children.toSorted().map((name) => dump(store, `${path}/${name}`)));
+  return [`${path} ${stat.mzxid} ${stat.pzxid} ${data.toString('utf8')}`, ...below.flat()];
+}
+
+describe('two hundred nodes', () => {
+  it('P60 when one leaves that neither leads nor elects, at most three sessions send anything', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const [elector] = await group.startInOrder(['elector']);
+    const members = Array.from({ length: 199 }, (_, index) => group.start(`n${index}`));
+    await Promise.all(members.map((member) => member.joined()));
+    await group.ready('elector', 30_000);
+    // Everybody has looked just now, so that nobody looks again by the clock while this is counted.
+    const beforeSwitch = await quiet(server, storeOf(elector));
+    await group.switchover('n7');
+    await group.ready('n7');
+    const leader = storeOf(members[7]);
+    const before = await quiet(server, leader);
+    for (const member of members.filter(({ node }) => node !== 'n7')) {
+      const { sessionId } = member.store;
+      const told = notificationsOf(before, sessionId) - notificationsOf(beforeSwitch, sessionId);
+      expect({ node: member.node, told }).toEqual({ node: member.node, told: 1 });
+    }
+    const leaver = storeOf(members[100]);
+    await leaver.close();
+    await until(async () => (await group.store.exists(group.paths.node('n100'))) === null);
+    const after = await quiet(server, leader);
+    const busy = [...after.keys()].filter((id) => {
+      if (id === leaver.sessionId || id === group.store.sessionId) return false;
+      const except: Operation[] = id === leader.sessionId ? ['multi'] : [];
+      return requestsOf(after, id, except) > requestsOf(before, id, except);
+    });
+    const told = [...after.keys()].filter((id) => {
+      return id !== leaver.sessionId && notificationsOf(after, id) > notificationsOf(before, id);
+    });
+    expect(busy.length).toBeGreaterThan(0);
+    expect(busy.length).toBeLessThanOrEqual(3);
+    expect(told.length).toBeLessThanOrEqual(2);
+  }, 120_000);
+});
+
+it('a group in which nothing happens writes nothing, and its leader renews its lease', async () => {
+  await using server = await startDevelopmentServer();
+  await using group = await Group.found(server.connectString);
+  const [a] = await group.startInOrder(['a', 'b', 'c']);
+  await group.ready('a');
+  const leader = storeOf(a);
+  const before = await quiet(server, leader);
+  const tree = await dump(group.store, group.root);
+  const renewals = before.get(leader.sessionId)?.requests.multi ?? 0;
+  await until(() => (server.requestCounts().get(leader.sessionId)?.requests.multi ?? 0) >= renewals + 6);
+  const after = server.requestCounts();
+  expect(await dump(group.store, group.root)).toEqual(tree);
+  for (const [id, { requests }] of after) {
+    for (const operation of writes) {
+      if (id === leader.sessionId && operation === 'multi') continue;
+      expect(requests[operation] ?? 0).toBe(before.get(id)?.requests[operation] ?? 0);
+    }
+  }
+});
+
+it('a planned switchover costs two committed writes and one notification between the hooks', async () => {
+  await using server = await startDevelopmentServer();
+  await using group = await Group.found(server.connectString);
+  const marks: { readonly phase: string; readonly traffic: Traffic }[] = [];
+  const mark = ({ phase }: { readonly phase: string }) => {
+    marks.push({ phase, traffic: server.requestCounts() });
+  };
+  const members = [await started(group, 'elector'), await started(group, 'a'), await started(group, 'b')];
+  for (const { recorded } of members) {
+    recorded.does('release', mark);
+    recorded.does('takeover', mark);
+  }
+  const costs: { readonly written: number; readonly told: number }[] = [];
+  for (const to of ['a', 'b', 'a', 'b', 'a']) {
+    await group.switchover(to);
+    await group.ready(to);
+    const [released, taken] = marks.slice(-2);
+    if (released?.phase !== 'release' || taken?.phase !== 'takeover') throw new Error('not a handover');
+    const { sessionId } = storeOf(members.find(({ node }) => node === to));
+    costs.push({
+      written: writesIn(taken.traffic) - writesIn(released.traffic),
+      told: notificationsOf(taken.traffic, sessionId) - notificationsOf(released.traffic, sessionId),
+    });
+  }
+  // A renewal of the old leader's lease may fall between the two; it cannot do so every time.
+  expect(costs.toSorted((a, b) => a.written - b.written)[2]).toEqual({ written: 2, told: 1 });
+});
+
+async function started(group: Group, node: string): Promise<Member> {
+  const member = group.start(node);
+  await member.joined();
+  return member;
+}
+
+function storeOf(member: Member | undefined): Store {
+  if (member === undefined) throw new Error('no such member');
+  return member.store;
+}
+
+function notificationsOf(traffic: Traffic, session: bigint): number {
+  return traffic.get(session)?.notifications ?? 0;
+}
