@@ -132,8 +132,8 @@ export class Petrel implements AsyncDisposable {
 
   /**
    * Hands leadership on if this process has it, leaves the group, and lets go of every handle. Never rejects; may be
-   * called at any time. It waits for the functions that run to settle: while one ignores its signal, the claim is
-   * kept, and this does not resolve.
+   * called at any time. It takes up to two session timeouts while ZooKeeper is out of reach. It waits for the functions
+   * that run to settle: while one ignores its signal, the claim is kept, and this does not resolve.
    */
   async close(): Promise<void> {
     this.#closing ??= this.#leave();
