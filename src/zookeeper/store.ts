@@ -19,6 +19,7 @@ import {
   type StoreState,
 } from '../ports/store.js';
 import { Failure } from './failure.js';
+import { checkPath } from './path.js';
 import { type Logger, Session, type SessionOptions } from './session.js';
 
 export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
@@ -301,23 +302,6 @@ export class ZooKeeperStore implements Store {
 
 function watchOf(options: ReadOptions): zookeeper.Watcher | undefined {
   return options.watch ? watcher : undefined;
-}
-
-/** @throws Failure BAD_ARGUMENTS */
-function checkPath(path: string): void {
-  const problem = problemOfPath(path);
-  if (problem) throw Failure.of('BAD_ARGUMENTS', `the path ${problem}`);
-}
-
-function problemOfPath(path: string): string | undefined {
-  if (typeof path !== 'string' || !path.startsWith('/')) return 'must start with a slash';
-  if (path === '/') return undefined;
-  if (path.includes('\0')) return 'has a null character in it';
-  for (const name of path.slice(1).split('/')) {
-    if (name === '') return 'has an empty name in it (a slash too many?)';
-    if (name === '.' || name === '..') return `has "${name}" in it; only absolute paths will do`;
-  }
-  return undefined;
 }
 
 function bytes(data: Buffer): Buffer {
