@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Tests that touch neither a ZooKeeper nor the built command line. */
@@ -7,7 +8,14 @@ const unitTests = [
   'test/support/test/*.test.ts',
 ];
 
+/** The package by its own name, for the examples that are tests themselves. */
+const alias = {
+  'petrel/testing': fileURLToPath(new URL('src/testing.ts', import.meta.url)),
+  petrel: fileURLToPath(new URL('src/index.ts', import.meta.url)),
+};
+
 export default defineConfig({
+  resolve: { alias },
   test: {
     // Forks, not threads: a child's parent-death signal follows the spawning thread.
     pool: 'forks',
@@ -20,7 +28,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'zookeeper',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: unitTests,
           globalSetup: 'test/support/global-setup.ts',
         },

@@ -1,0 +1,38 @@
+/**
+ * A counter that one of several processes counts up, in a file that only the newest leader may write. Before the node
+ * is READY its takeover reads where the last leader stopped, and claims the file by writing under the new token.
+ *
+ *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a FILE=/tmp/counter.json npx tsx examples/counter.ts
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Petrel } from 'petrel';
+import { FencedFile } from './fenced-file.js';
+
+const { ZOOKEEPER = '127.0.0.1:2181', ROOT = '/counter', NODE_ID, FILE = 'counter.json' } = process.env;
+
+const file = new FencedFile(FILE);
+let count = 0;
+
+const petrel = await Petrel.join({ zookeeper: ZOOKEEPER, root: ROOT, nodeId: NODE_ID });
+
+petrel.lead(
+  async ({ fencingToken }, signal) => {
+    while (!signal.aborted) {
+      count += 1;
+      // A StaleLeaderError ends the work, and with it a leadership that is over anyway.
+      await file.write(count, fencingToken);
+      console.log(`${petrel.status.node}: ${count}`);
+      await sleep(50, undefined, { signal }).catch(() => {});
+    }
+  },
+  {
+    takeover: async ({ fencingToken, previousLeader }) => {
+      // Two writes: from the first on, no older leader can write, so what is read then is final.
+      await file.write(await file.read(), fencingToken);
+      count = Number(await file.read());
+      console.log(`${petrel.status.node}: takes over from ${previousLeader ?? 'nobody'} at ${count}`);
+    },
+  },
+);
+
+for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => petrel.close());

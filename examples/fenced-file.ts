@@ -1,0 +1,64 @@
+/**
+ * A store that refuses an old leader. Whoever writes shows its fencing token; the store remembers the highest one it
+ * has seen and refuses a lower one. So even a leader that stood still for a minute, and does not know yet that another
+ * has taken over, cannot overwrite what that one wrote.
+ *
+ * The store must compare and write in one step. Here a lock file sees to that; with a database it is one statement:
+ * UPDATE … SET value = $1, token = $2 WHERE token <= $2
+ */
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Content {
+  readonly token: string;
+  readonly value: unknown;
+}
+
+export class StaleLeaderError extends Error {
+  override readonly name = 'StaleLeaderError';
+}
+
+export class FencedFile {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async read(): Promise<unknown> {
+    return (await this.#content()).value;
+  }
+
+  /** Throws StaleLeaderError when somebody with a higher token was here before. */
+  async write(value: unknown, token: bigint): Promise<void> {
+    await this.#locked(async () => {
+      const { token: highest } = await this.#content();
+      if (token < BigInt(highest)) throw new StaleLeaderError(`token ${token} is older than ${highest}`);
+      const next = `${this.#path}.next`;
+      await writeFile(next, JSON.stringify({ token: String(token), value }));
+      await rename(next, this.#path);
+    });
+  }
+
+  async #content(): Promise<Content> {
+    const text = await readFile(this.#path, 'utf8').catch(() => '{"token":"0","value":null}');
+    return JSON.parse(text);
+  }
+
+  async #locked(work: () => Promise<void>): Promise<void> {
+    const lock = `${this.#path}.lock`;
+    for (;;) {
+      const file = await open(lock, 'wx').catch(() => null);
+      if (file === null) {
+        await sleep(10);
+        continue;
+      }
+      try {
+        return await work();
+      } finally {
+        await file.close();
+        await rm(lock);
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * A scheduler of which several run, and one schedules: each process joins the group, and the one that leads runs the
+ * job every `INTERVAL_MS`. Stop it with SIGTERM or Ctrl-C: it hands over before it ends.
+ *
+ *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a npx tsx examples/scheduler.ts
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Petrel } from 'petrel';
+
+const { ZOOKEEPER = '127.0.0.1:2181', ROOT = '/scheduler', NODE_ID, INTERVAL_MS = '1000' } = process.env;
+
+const petrel = await Petrel.join({ zookeeper: ZOOKEEPER, root: ROOT, nodeId: NODE_ID });
+console.log(`${petrel.status.node}: joined`);
+
+petrel.lead(async (leadership, signal) => {
+  console.log(`${petrel.status.node}: leading in term ${leadership.term}: ${leadership.reason}`);
+  while (!signal.aborted) {
+    await runJob(signal);
+    // Wakes up when the signal fires, so that leadership can end at once.
+    await sleep(Number(INTERVAL_MS), undefined, { signal }).catch(() => {});
+  }
+});
+
+petrel.on('follower', () => console.log(`${petrel.status.node}: no longer leading`));
+petrel.on('failed', (error) => {
+  console.error(error);
+  process.exitCode = 1;
+});
+
+for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => petrel.close());
+
+async function runJob(signal: AbortSignal): Promise<void> {
+  // Give the signal to whatever takes long: fetch(url, { signal }), child_process.spawn(…, { signal }), …
+  if (!signal.aborted) console.log(`${petrel.status.node}: job done`);
+}
