@@ -43,8 +43,7 @@ export function previousLeader(
 export function ended(scene: Scene, elected: Elected, failed: Failed | null): TransitionRecord | null {
   const { snapshot, members } = scene;
   const head = headOf(scene);
-  if (isRestored(snapshot, elected) || elected.term === 0) return null;
-  if (head === null || head.term >= elected.term) return null;
+  if (isRestored(snapshot, elected) || head === null || head.term >= elected.term) return null;
   const { current } = snapshot;
   const claim = current !== null && ownerName(current, members) === elected.node ? current : null;
   if (claim?.value?.status === 'READY')

@@ -820,6 +820,7 @@ describe('what cannot be read', () => {
     expect(verbs(bench.settle())).toEqual(['write-elected']);
     expect(bench).toMatchObject({ node: 'a1', term: 4 });
     expect(bench.reason).toMatch(/^what leader\/elected said is lost \(it .*\); \S/);
+    expect(bench.records.map(({ term }) => term)).toEqual([1, 2]);
     bench.ready();
     expect(verbs(bench.settle())).toEqual(['record']);
   });
@@ -829,7 +830,7 @@ describe('what cannot be read', () => {
     bench.current = null;
     bench.elected = unreadable(9);
     bench.history = versioned({ term: 5, fencingToken: null });
-    bench.settle();
+    expect(bench.settle()).toMatchObject([{ do: 'write-elected', record: null }]);
     expect(bench).toMatchObject({ node: 'a1', term: 7 });
     bench.history = unreadable();
     bench.elected = unreadable(30);
@@ -917,6 +918,41 @@ describe('the history', () => {
         phases: { releaseMs: null, claimMs: 2_000, takeoverMs: 3_000 },
         outcome: 'READY',
         error: null,
+      },
+    ]);
+  });
+
+  it('tells how long the takeover took by the word of its node, for the token it names', () => {
+    for (const [token, takeoverMs] of [
+      ['101', 800],
+      ['99', 3_000],
+    ] as const) {
+      const bench = new Bench(['a1', 'b1']);
+      bench.settle();
+      bench.claim();
+      bench.nowMs = 3_000;
+      bench.amend('a1', { lastTakeover: { token, durationMs: 800 } });
+      bench.amend('b1', { lastTakeover: { token, durationMs: 5 } });
+      bench.ready();
+      bench.settle();
+      expect(bench.records).toMatchObject([{ phases: { takeoverMs } }]);
+    }
+  });
+
+  it('tells of a takeover that did not end when it was claimed, and nothing of an end', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.advance(minute + 4_000);
+    expect(bench.records).toMatchObject([
+      {
+        node: 'a1',
+        outcome: 'FAILED',
+        fencingToken: '101',
+        claimedAt: instant(0),
+        readyAt: null,
+        phases: { claimMs: 0, takeoverMs: null },
+        error: { phase: 'takeover', reason: 'it was not READY within 64000 ms' },
       },
     ]);
   });
