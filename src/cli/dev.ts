@@ -154,7 +154,7 @@ function whatToTry(
   const at = port === usualPort ? '' : ` -z ${connectString}`;
   const where = root === '/cluster' ? at : `${at} -r ${root}`;
   const command = (text: string) => `  ${invocation} ${text}${where}`;
-  const pid = children.find(({ node }) => node === leader)?.child.pid;
+  const pids = children.map(({ node, child }) => `${node} ${child.pid}`).join(', ');
   return [
     '',
     `READY: ${leader} leads. In another terminal, try:`,
@@ -163,8 +163,8 @@ function whatToTry(
     command('explain'),
     `${command('site priority a 0 --for 10m --reason "switch replacement"')}    # leadership moves to site b`,
     `${command('site reset a')}    # and back`,
-    `${command('switchover')}    # a planned handover to the next best node`,
-    `  kill -9 ${pid}    # the leader's agent: another node is READY within the session timeout (${sessionTimeout})`,
+    `${command('switchover --yes')}    # a planned handover to the next best node`,
+    `  kill -9 PID    # the leader's agent: another is READY within the session timeout, ${sessionTimeout}; ${pids}`,
     command('history'),
     '',
     'Stop everything with ^C.',
