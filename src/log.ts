@@ -1,5 +1,6 @@
 /**
  * The log: JSON lines, or pretty ones on a terminal, to stderr. stdout is for what a command prints.
+ * Pretty lines leave out what is too long to read on one; JSON lines have it all.
  *
  * JSON lines are written asynchronously: a log collector that hangs must not stop a leader, and what does not fit
  * into the buffer meanwhile is dropped. Pretty lines are not: a terminal that is held up holds up the process.
@@ -26,6 +27,7 @@ export interface LogOptions {
 }
 
 const stderrFd = 2;
+const tooLongForPeople = ['ranking', 'unfit', 'record', 'outputTail'];
 const maxBufferedBytes = 4 * 1024 * 1024;
 const secretKeys = ['auth', 'passphrase', 'password', 'sessionPassword', 'authorization', 'bearerToken'];
 
@@ -54,7 +56,7 @@ function prettyDestination(colorize: boolean): pino.DestinationStream {
     colorize,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'pid,hostname,node,root',
+    ignore: ['pid', 'hostname', 'node', 'root', ...tooLongForPeople].join(','),
     messageFormat: '{if node}[{node}] {end}{msg}',
   });
 }

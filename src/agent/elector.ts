@@ -227,7 +227,7 @@ export class Elector {
   async #record(turn: ElectorTurn, record: HistoryRecord, headVersion: number): Promise<void> {
     const operations = [this.#ownSeat(turn), ...this.#recording(record, headVersion)];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
-    this.#options.log.info({ record }, 'transition recorded');
+    this.#options.log.info({ record }, `recorded: ${recordText(record)}`);
     await this.#prune(turn);
   }
 
@@ -367,4 +367,10 @@ export class Elector {
     if (done !== null)
       log.warn({ seat: silent }, `unseated the elector ${silent}: a decision was due and it was silent`);
   }
+}
+
+function recordText(record: HistoryRecord): string {
+  if (record.kind === 'change') return record.what;
+  const { term, outcome, node, previous } = record;
+  return `term ${term}, ${previous?.node ?? 'nobody'} → ${node ?? 'nobody'}: ${outcome}`;
 }
