@@ -50,7 +50,7 @@ type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
  * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
  */
 export function awaitTerm(access: GroupAccess, term: number, options: WaitOptions = {}): Promise<Outcome> {
-  return awaitGoal(access, `term ${term}`, options, async (view) => {
+  return awaitGoal(access, `term ${term} has no outcome yet`, options, async (view) => {
     const elected = electedOrRestored(view);
     if (elected.term < term) return null;
     if (elected.term === term) return presentTerm(view);
@@ -63,7 +63,7 @@ export function awaitTerm(access: GroupAccess, term: number, options: WaitOption
  * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
-  return awaitGoal(access, 'the group', options, async (view, nowMs) => {
+  return awaitGoal(access, 'the group is still under way', options, async (view, nowMs) => {
     if (transitionOf(view, nowMs) !== null) return null;
     const choice = judge(view, nowMs);
     const moves = choice.changes && !isPutOff(choice, readableConfig(view));
@@ -109,7 +109,7 @@ const spareMs = 15_000;
 
 async function awaitGoal(
   access: GroupAccess,
-  what: string,
+  whenOver: string,
   { timeoutMs, onProgress = () => {}, signal }: WaitOptions,
   goal: Goal,
 ): Promise<Outcome> {
@@ -135,7 +135,7 @@ async function awaitGoal(
     cancel?.();
     signal?.removeEventListener('abort', stop);
   }
-  throw new PetrelError('UNDER_WAY', `${what} is still under way`, {
+  throw new PetrelError('UNDER_WAY', whenOver, {
     reasons: seen === null ? [] : [seen.text],
   });
 }
@@ -178,7 +178,16 @@ function hindranceOf(view: GroupView, nowMs: number): Hindrance {
   const { term } = electedOrRestored(view);
   const elector = view.seats[0]?.node;
   if (elector === undefined) return { key: 'no elector', text: 'nobody elects: no agent holds a seat' };
+  const idle = idleText(view, nowMs);
+  if (idle !== null) return { key: `${term} idle`, text: `term ${term}: ${idle}` };
   return { key: `${term} ${elector}`, text: `term ${term}: waiting for the elector, ${elector}, to decide` };
+}
+
+/** Why no decision is due; null where one is, or where that cannot be told. */
+function idleText(view: GroupView, nowMs: number): string | null {
+  if (view.config.value === null) return null;
+  const { node, changes, reason } = judge(view, nowMs);
+  return changes ? null : `nothing is under way, ${node ?? 'nobody'} stays elected: ${reason}`;
 }
 
 /** Null when the connection broke meanwhile. */

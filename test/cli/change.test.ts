@@ -289,7 +289,7 @@ describe('waiting', () => {
       result: { changed: true, term: 2, outcome: null },
       error: {
         code: 'UNDER_WAY',
-        message: 'term 2 is still under way',
+        message: 'term 2 has no outcome yet',
         reasons: [expect.stringContaining('waiting for the elector, a1')],
       },
     });

@@ -88,11 +88,21 @@ describe('waiting for a term', () => {
     });
   });
 
+  it('says that nothing is under way, where no decision is due', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.lead('a1', 3);
+    await expect(awaitTerm(group.access, 5, { timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'UNDER_WAY',
+      reasons: [expect.stringMatching(/^term 3: nothing is under way, a1 stays elected: /)],
+    });
+  });
+
   it('ends with its time, saying what stood in the way', async () => {
     await using group = await newGroup();
     await expect(awaitTerm(group.access, 5, { timeoutMs: 300 })).rejects.toMatchObject({
       code: 'UNDER_WAY',
-      message: 'term 5 is still under way',
+      message: 'term 5 has no outcome yet',
       reasons: ['nobody elects: no agent holds a seat'],
     });
   });
