@@ -1,5 +1,5 @@
 /** The command line as a whole: its commands and the options that all of them take. */
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
@@ -42,4 +42,16 @@ export function createProgram(): Command {
   for (const option of settingOptions(clientSettings)) program.addOption(option);
   for (const add of families) add(program);
   return program;
+}
+
+/** Where an unknown command is nearly none of its neighbours: where it may be found. */
+export function withHint(program: Command, error: unknown): unknown {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownCommand') return error;
+  if (error.message.includes('Did you mean')) return error;
+  const places = program.commands.flatMap((family) =>
+    family.commands.map((command) => `petrel ${family.name()} ${command.name()}`),
+  );
+  const same = places.filter((place) => error.message.includes(`'${place.split(' ').at(-1)}'`));
+  const hint = same.length > 0 ? `did you mean ${same.join(' or ')}?` : 'petrel --help lists all';
+  return new CommanderError(error.exitCode, error.code, `${error.message}; ${hint}`);
 }

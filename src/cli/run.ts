@@ -1,7 +1,7 @@
 /** One run of the command line: from arguments to an exit code. */
 import { CommanderError } from 'commander';
 import { exitCodeOf, exitCodes, reportError } from './errors.js';
-import { createProgram } from './program.js';
+import { createProgram, withHint } from './program.js';
 
 /** Never rejects; the caller exits with the code once all output is written. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -14,7 +14,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     // No command was named, and the help says it all.
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
-    reportError(error, program.opts().format ?? process.env.PETREL_FORMAT);
+    reportError(withHint(program, error), program.opts().format ?? process.env.PETREL_FORMAT);
     return exitCodeOf(error);
   }
 }

@@ -12,7 +12,7 @@ export function drainNode(node: string, evenUnknown = false): Request {
       const since = `by ${drained.by} at ${drained.at}: ${drained.reason}`;
       return { config: null, what: `node ${node} is drained already, ${since}` };
     }
-    if (!evenUnknown) mustBeRegistered({ view }, node);
+    if (!evenUnknown) mustBeRegistered(view, node);
     return {
       config: { ...config, drained: { ...config.drained, [node]: byHand } },
       what: `node ${node}: drained`,
@@ -55,10 +55,12 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Record<st
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 
-function mustBeRegistered({ view }: Pick<Scene, 'view'>, node: string): void {
-  const known = view.members.map((member) => member.node);
+function mustBeRegistered({ members }: Scene['view'], node: string): void {
+  const known = members.map((member) => member.node);
   if (known.includes(node)) return;
   throw new PetrelError('REFUSED', `there is no node ${node}`, {
-    reasons: [`node ${node} is not registered; registered are ${known.join(', ') || 'none'}`],
+    reasons: [
+      `node ${node} is not registered; registered are ${known.join(', ') || 'none'}; to drain it before it comes back: -y`,
+    ],
   });
 }

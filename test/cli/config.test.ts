@@ -49,6 +49,14 @@ describe('petrel config show', () => {
     expect(stdout).toMatch(/^exclusion\.max +10m +10m +no$/m);
   });
 
+  it('keeps the table narrow, whatever the values', async () => {
+    const order = Array.from({ length: 30 }, (_, at) => `node${at}`);
+    await group.configure({ strategy: 'preference-list', strategyOptions: { order } });
+    const { stdout } = await run(['config', 'show']);
+    expect(stdout).toMatch(/^strategyOptions\.order +\S*node0.*… /m);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(120);
+  });
+
   it('prints a configuration that can be validated again', async () => {
     await group.configure({ failback: 'manual' });
     const { stdout } = await run(['config', 'show', '-f', 'yaml']);

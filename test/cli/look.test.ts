@@ -63,6 +63,8 @@ describe('petrel explain', () => {
 describe('an error', () => {
   it.each([
     [['lst'], 'unknown command'],
+    [['evict', 'a1'], "unknown command 'evict'; did you mean petrel node evict?"],
+    [['frobnicate'], 'petrel --help lists all'],
     [['list', '--foo'], 'unknown option'],
     [['site', 'priority', 'a'], 'missing required argument'],
     [['site', 'priority', 'a', '-1'], 'It is a whole number, 0 to 1000000.'],

@@ -90,11 +90,18 @@ function printable(config: GroupConfig): Printable {
       table(
         header,
         cells.map(([key = '', value = '', fallback = '', set = '']) => {
-          const shown = oneLine(value);
+          const shown = shortened(oneLine(value));
           return [oneLine(key), set === 'yes' ? styled('bold', shown) : shown, fallback, set];
         }),
       ),
   };
+}
+
+const longestShown = 60;
+
+/** A long value would stretch the table past any terminal; json and yaml have all of it. */
+function shortened(value: string): string {
+  return value.length <= longestShown ? value : `${value.slice(0, longestShown - 1)}…`;
 }
 
 /** The session is not kept while a person thinks. */
