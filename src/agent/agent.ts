@@ -234,7 +234,7 @@ export class Agent {
 
   async #round(): Promise<number | null> {
     const { clock } = this.#options;
-    const store = this.#openStore();
+    const store = await this.#openStore();
     if (store.state !== 'CONNECTED') {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
@@ -262,11 +262,16 @@ export class Agent {
     return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, this.#drainLeftMs(clock.monotonicMs())));
   }
 
-  /** The store at hand, or a new one when its session is over. */
-  #openStore(): Store {
+  /** The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether. */
+  async #openStore(): Promise<Store> {
     const { log, openStore } = this.#options;
     if (this.#store !== null && this.#store.state !== 'LOST') return this.#store;
     if (this.#store !== null) {
+      const refusal = forbidden(await whyLost(this.#store), this.#paths.root, 'use');
+      if (refusal !== null) {
+        this.#leaveBecauseOf(refusal);
+        return this.#store;
+      }
       log.warn('the session is over: registering anew');
       void this.#store.close({ timeoutMs: 0 });
     }
@@ -495,4 +500,11 @@ export class Agent {
     });
     this.#rouse = () => {};
   }
+}
+
+async function whyLost(store: Store): Promise<unknown> {
+  return await store.connected().then(
+    () => null,
+    (error: unknown) => error,
+  );
 }

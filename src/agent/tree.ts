@@ -3,7 +3,7 @@
 import type { GroupPaths } from '../core/paths.js';
 import { initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
-import { isStoreError, type Store } from '../ports/store.js';
+import { isPermissionError, isStoreError, type Store } from '../ports/store.js';
 
 /** Creates what is missing. Throws PetrelError FORBIDDEN, or INVALID when there is no chroot; or StoreError. */
 export async function ensureTree(store: Store, paths: GroupPaths): Promise<void> {
@@ -48,7 +48,7 @@ function ancestors(root: string): string[] {
 
 /** The error for a person when ZooKeeper refused for lack of permission; null for any other. */
 export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
-  if (!isStoreError(error, 'NO_AUTH', 'AUTH_FAILED')) return null;
+  if (!isPermissionError(error)) return null;
   const right = 'give --auth digest:USER:PASSWORD of the one who made the group, or have its ACL changed';
   return new PetrelError('FORBIDDEN', `no permission to ${verb} ${error.path ?? path}: ${right}`, {
     cause: error,

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { z } from 'zod';
 import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
-import { isStoreError, type StoreError } from '../ports/store.js';
+import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
 import { styled } from './style.js';
 
 export const exitCodes = {
@@ -82,7 +82,7 @@ function toPetrelError(error: unknown): PetrelError {
 }
 
 function fromStore(error: StoreError): PetrelError {
-  if (isStoreError(error, 'NO_AUTH', 'AUTH_FAILED', 'INVALID_ACL', 'SESSION_CLOSED_REQUIRE_SASL_AUTH')) {
+  if (isPermissionError(error)) {
     const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth or PETREL_AUTH`;
     return new PetrelError('FORBIDDEN', message, { cause: error });
   }

@@ -93,6 +93,20 @@ export function isStoreError<Code extends StoreErrorCode = StoreErrorCode>(
   return error instanceof StoreError && (codes.length === 0 || codes.some((code) => code === error.code));
 }
 
+const permissionCodes = [
+  'NO_AUTH',
+  'AUTH_FAILED',
+  'INVALID_ACL',
+  'SESSION_CLOSED_REQUIRE_SASL_AUTH',
+] as const;
+
+/** ZooKeeper refused for lack of permission, or did not take the credentials. */
+export function isPermissionError(
+  error: unknown,
+): error is StoreError & { readonly code: (typeof permissionCodes)[number] } {
+  return isStoreError(error, ...permissionCodes);
+}
+
 export interface Stat {
   /** zxid of the change that created the znode; Petrel's fencing token when the znode is `leader/current`. */
   readonly czxid: bigint;
@@ -184,6 +198,3 @@ export interface Store {
    * socket and timer. True when the ensemble confirmed the end. Never rejects; may be called at any time. */
   close(options?: { timeoutMs?: number }): Promise<boolean>;
 }
-
-/** Opens a new session. The shell asks for a new store after LOST. */
-export type StoreFactory = () => Store;
