@@ -21,6 +21,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
+import { Auditor, auditMs } from './auditor.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { Leadership } from './leadership.js';
@@ -61,7 +62,6 @@ export interface AgentStatus {
 
 /** A round happens at least this often, so that not even a lost event is for ever. */
 const resyncMs = 30_000;
-const auditMs = 10_000;
 const retryMs = 1_000;
 
 export class Agent {
@@ -69,6 +69,7 @@ export class Agent {
   readonly #paths: GroupPaths;
   readonly #leadership: Leadership;
   readonly #elector: Elector;
+  readonly #auditor: Auditor;
   readonly #earlier: EarlierLives;
   readonly #listeners = new Set<(status: AgentStatus) => void>();
   #registration: Registration;
@@ -81,8 +82,6 @@ export class Agent {
   #rouse: () => void = () => {};
   #drainingSinceMs: number | null = null;
   #hurried = false;
-  #silentSince: { key: string; atMs: number } | null = null;
-  #auditAtMs = Number.NEGATIVE_INFINITY;
   #told = '';
   #refusal: PetrelError | null = null;
   #trouble = '';
@@ -125,6 +124,7 @@ export class Agent {
     };
     this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
     this.#elector = new Elector(shared);
+    this.#auditor = new Auditor({ ...shared, elector: this.#elector });
     this.#leadership = new Leadership({
       ...shared,
       incarnation,
@@ -378,30 +378,8 @@ export class Agent {
       if (newSeat !== null) this.#seat = { name: newSeat, below: null, second: false };
       return acted ? 0 : recheckInMs;
     }
-    const nowMs = this.#options.clock.monotonicMs();
-    if (snapshot.seat?.second === true && snapshot.seat.below !== null && nowMs >= this.#auditAtMs) {
-      this.#auditAtMs = nowMs + auditMs;
-      await this.#audit(store, seat, snapshot.seat.below);
-    }
+    await this.#auditor.look(store, snapshot);
     return null;
-  }
-
-  /** Unseats an elector under which the same decision has been due for longer than any reason could explain. */
-  async #audit(store: Store, seat: string, below: string): Promise<void> {
-    const { clock, node } = this.#options;
-    const { snapshot } = await observe({ store, paths: this.#paths, node }, 'auditor', this.#seat);
-    if (snapshot.members === null) return;
-    const turn = { store, snapshot, members: snapshot.members, seat };
-    if (!(await this.#elector.wouldWrite(turn))) {
-      this.#silentSince = null;
-      return;
-    }
-    const key = `${snapshot.elected.version} ${below}`;
-    if (this.#silentSince?.key !== key) this.#silentSince = { key, atMs: clock.monotonicMs() };
-    const patienceMs = 2 * store.negotiatedTimeoutMs + auditMs;
-    if (clock.monotonicMs() - this.#silentSince.atMs < patienceMs) return;
-    this.#silentSince = null;
-    await this.#elector.unseat(turn, below);
   }
 
   #drainOverdue(): boolean {
