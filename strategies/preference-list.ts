@@ -6,7 +6,7 @@ import { gradeBy } from './grade.js';
 const options = strictObject({
   /** Node ids, the most preferred first. */
   order: z
-    .array(z.string())
+    .array(z.string(), 'a list of node ids, the most preferred first')
     .min(1, 'names at least one node id, the most preferred first')
     .refine((order) => new Set(order).size === order.length, 'names a node twice'),
 });

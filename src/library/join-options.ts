@@ -4,7 +4,7 @@ import { agentSettings } from '../config/settings.js';
 import { describeIssues, strictObject } from '../core/names.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
-import type { TlsOptions } from '../zookeeper/index.js';
+import type { TlsOptions } from '../zookeeper/tls-options.js';
 
 export interface JoinOptions {
   /** `host:port,host:port[/chroot]`; default `127.0.0.1:2181`. */

@@ -12,6 +12,7 @@ import type { SecureOptions } from './connection.js';
 import type { ConnectionString } from './connection-string.js';
 import type { Logger } from './session.js';
 import { ZooKeeperStore } from './store.js';
+import type { TlsOptions } from './tls-options.js';
 
 export {
   type ConnectionString,
@@ -20,20 +21,7 @@ export {
   serverText,
 } from './connection-string.js';
 export type { Logger } from './session.js';
-
-/** Certificates and keys are PEM, as text or bytes. */
-export interface TlsOptions {
-  /** Certificates to trust instead of the system's. */
-  readonly ca?: string | Buffer | (string | Buffer)[];
-  /** Our own certificate, for servers that ask for one. */
-  readonly cert?: string | Buffer;
-  readonly key?: string | Buffer;
-  readonly passphrase?: string;
-  /** Name to expect in the server's certificate instead of the host from the connection string. */
-  readonly servername?: string;
-  /** False takes any certificate: encrypted, but anybody may be at the other end. Default true. */
-  readonly rejectUnauthorized?: boolean;
-}
+export type { TlsOptions } from './tls-options.js';
 
 export interface StoreOptions {
   readonly servers: ConnectionString;
