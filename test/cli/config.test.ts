@@ -146,6 +146,11 @@ describe('petrel config edit', () => {
       stderr: expect.stringContaining('petrel config edit'),
     });
     const env = await editor('sed -i "s/sometimes/manual/" "$1"');
+    expect(await run(['config', 'edit', '--dry-run', '-f', 'json'], env)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"configVersion": null'),
+    });
+    expect((await run(['config', 'show'])).code).toBe(2);
     expect((await run(['config', 'edit'], env)).code).toBe(0);
     expect((await stored()).failback).toBe('manual');
   });

@@ -131,19 +131,26 @@ async function editUntilValid(draft: Draft): Promise<GroupConfig> {
   }
 }
 
-export const repairSchema = z.object({ configVersion: z.int() });
+const repairOptionsSchema = z.object({ dryRun: z.boolean().default(false), reason: z.string().optional() });
+
+/** `configVersion` is null where nothing was written. */
+export const repairSchema = z.object({ configVersion: z.int().nullable() });
 
 async function writeEdited(command: Command, before: ConfigText, config: GroupConfig): Promise<void> {
   if (before.readable) {
     return runChange(command, { request: replaceBy(config, before.version), until: 'settled' });
   }
+  const { dryRun, reason } = repairOptionsSchema.parse(command.opts());
   await withSession(command, async ({ access, settings, author }) => {
-    const version = await repairConfig(access, author(undefined), config, before.version);
+    const version = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
     const result: z.infer<typeof repairSchema> = { configVersion: version };
     print(settings.format, {
       json: result,
-      rows: [['config version'], [String(version)]],
-      pretty: () => `Done: the configuration is repaired (version ${version})`,
+      rows: [['config version'], [String(version ?? '-')]],
+      pretty: () =>
+        version === null
+          ? 'Would repair the configuration'
+          : `Done: the configuration is repaired (version ${version})`,
     });
   });
 }
