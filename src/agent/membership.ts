@@ -3,7 +3,7 @@
  * before they are made again, because a create whose reply was lost may have happened.
  */
 import { hostname } from 'node:os';
-import { type Parsed, parseJson } from '../core/names.js';
+import { brief, type Parsed, parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
 import { type Registration, registrationSchema } from '../core/znodes.js';
@@ -12,14 +12,10 @@ import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { isAgentHere, isOtherAlive } from './process-life.js';
 import { forbidden } from './tree.js';
 
-/** No text of a znode's content is longer: a message that somebody's code threw must not make a write too large. */
-const longestText = 2000;
-
-/** JSON, with texts cut to a length that a person may want to read. */
+/** JSON, with texts cut: a message that somebody's code threw must not make a write too large. */
 export function encode(content: unknown): Buffer {
-  const brief = (_key: string, value: unknown) =>
-    typeof value === 'string' && value.length > longestText ? `${value.slice(0, longestText)}…` : value;
-  return Buffer.from(JSON.stringify(content, brief));
+  const cut = (_key: string, value: unknown) => (typeof value === 'string' ? brief(value) : value);
+  return Buffer.from(JSON.stringify(content, cut));
 }
 
 /** Another session holds this node's registration. */

@@ -63,3 +63,11 @@ export function describeIssues(error: z.ZodError): string[] {
     return where === '' ? what : `${where}: ${what}`;
   });
 }
+
+/** No text that a znode keeps for people is longer. */
+const longestText = 2000;
+
+/** Cut to a length that a person may want to read, and that makes no write too large. */
+export function brief(text: string): string {
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+}

@@ -7,7 +7,7 @@
 import type { Choice } from '../core/elect.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';
-import { toInstant } from '../core/names.js';
+import { brief, toInstant } from '../core/names.js';
 import { configProblems } from '../core/read-config.js';
 import { electedOrRestored } from '../core/restored.js';
 import type { ChangeRecord, Elected } from '../core/znodes.js';
@@ -116,8 +116,8 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   const record: ChangeRecord = {
     kind: 'change',
     by: author.by,
-    what: decision.what,
-    reason: author.reason,
+    what: brief(decision.what),
+    reason: author.reason === null ? null : brief(author.reason),
     at,
   };
   return { plan: { ...decision, before, nowMs, after, follows, leavesNobody }, reading, record };

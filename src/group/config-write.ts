@@ -1,6 +1,7 @@
 /** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history. */
 import type { GroupPaths } from '../core/paths.js';
 import { type ChangeRecord, initialHistoryHead } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Operation, type Store } from '../ports/store.js';
 import { newestRecords } from './history.js';
@@ -21,7 +22,7 @@ export interface ConfigWrite {
 /** conflict: nothing was written, and it may be tried again. unknown: the reply was lost, the session was not. */
 export type WriteResult = 'written' | 'conflict' | 'unknown';
 
-/** Throws StoreError; one whose `outcomeUnknown` holds means that nobody knows, and nobody can be asked. */
+/** Throws PetrelError INVALID when it is more than a znode holds; StoreError; one whose `outcomeUnknown` holds means that nobody knows, and nobody can be asked. */
 export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWrite): Promise<WriteResult> {
   const data = Buffer.from(write.text);
   try {
@@ -36,10 +37,16 @@ export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWr
       await ensureHistory(store, paths);
       return 'conflict';
     }
+    if (isStoreError(error, 'BAD_ARGUMENTS')) throw tooLarge(paths.config, data.length, error);
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;
     await inTouchAgain(store, error);
     return 'unknown';
   }
+}
+
+function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
+  const message = `the configuration is ${bytes} bytes long, which is more than ${path} can hold; nothing was changed (${cause.message})`;
+  return new PetrelError('INVALID', message, { cause });
 }
 
 /** Whether a write whose reply was lost took place: then its record is in the history. */

@@ -93,6 +93,38 @@ describe('a change', () => {
     });
   });
 
+  /** Puts so many kilobytes of strategy options in the place of those there are. */
+  const fill = (kilobytes: number, letter: string): Request => {
+    return ({ config }) => {
+      const order = Array.from({ length: kilobytes * 10 }, (_, index) =>
+        `${letter}${index}`.padEnd(97, letter),
+      );
+      const next = { ...config, strategy: 'preference-list', strategyOptions: { order } };
+      return { config: next, what: JSON.stringify([config.strategyOptions, next.strategyOptions]) };
+    };
+  };
+
+  it('of a configuration of any size that fits is recorded in brief', async () => {
+    await using group = await newGroup();
+    await changeGroup(group.access, eve, fill(500, 'a'));
+    await changeGroup(group.access, eve, fill(500, 'b'));
+    expect((await stored(group)).strategyOptions).toMatchObject({
+      order: expect.arrayContaining(['b0'.padEnd(97, 'b')]),
+    });
+    expect((await changes(group)).map((what) => what.length)).toEqual([2001, 2001]);
+  });
+
+  it('is refused where ZooKeeper could not hold the result, and says where', async () => {
+    await using group = await newGroup();
+    await expect(changeGroup(group.access, eve, fill(1100, 'a'))).rejects.toMatchObject({
+      code: 'INVALID',
+      message: expect.stringMatching(
+        /is \d+ bytes long, which is more than \/.*\/config can hold; nothing was changed .*at most 1048575/,
+      ),
+    });
+    expect((await stored(group)).strategy).toBe('site-priority');
+  });
+
   it('is refused while the configuration cannot be read, and says where to repair it', async () => {
     await using group = await newGroup();
     await group.store.set(group.paths.config, Buffer.from('{'), 'any');
