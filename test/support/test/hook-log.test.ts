@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HookLog, type HookPhase } from '../hook-log.js';
 import { until } from '../until.js';
@@ -46,6 +47,32 @@ async function ended(child: ChildProcess): Promise<number | null> {
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) throw new Error('the hook has no process id');
   process.kill(-child.pid, signal);
+}
+
+/** A signal is sent before it is heeded: waits until the whole group stands still. */
+async function untilFrozen(child: ChildProcess): Promise<void> {
+  await until(
+    () => {
+      const states = groupStates(child.pid ?? 0);
+      return states.length > 0 && states.every((state) => state === 'T');
+    },
+    { describe: 'the group to stand still' },
+  );
+}
+
+function groupStates(pgid: number): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const [state = '', , group] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+          .replace(/.*\) /s, '')
+          .split(' ');
+        return Number(group) === pgid ? [state] : [];
+      } catch {
+        return [];
+      }
+    });
 }
 
 async function beats(node: string): Promise<number> {
@@ -110,6 +137,7 @@ describe('the hooks of fault tests', () => {
     const takeover = start('takeover', 'a', '1');
     await ended(takeover);
     signalGroup(takeover, 'SIGSTOP');
+    await untilFrozen(takeover);
     await run('takeover', 'b', '2');
     await untilSilent('a', 'b');
     await log.assertExclusive();
