@@ -43,9 +43,13 @@ export function sessionOpened(sentAtMs: number): LeaseEvidence {
   return { provenAtMs: sentAtMs, answered: [], handshakeSentAtMs: sentAtMs };
 }
 
-/** A handshake sent at `sentAtMs` took the session up again: a new connection, so what came before is kept only as proof. */
-export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
-  return { provenAtMs: evidence.provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
+/**
+ * A handshake sent at `sentAtMs` took the session up again: a new connection, so what came before is kept only as proof,
+ * and of a session timeout that may have been shorter, by `grownMs`, than the one granted now.
+ */
+export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, grownMs: number): LeaseEvidence {
+  const provenAtMs = evidence.provenAtMs - Math.max(0, grownMs);
+  return { provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
 }
 
 /** A request of any kind, a ping included, was answered. Entries older than `keepMs` are let go. */

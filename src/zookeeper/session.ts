@@ -212,7 +212,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#hasSession && !response.sessionId.equals(this.sessionId)) {
       throw new Error(`asked for session 0x${hex(this.sessionId)}, got 0x${hex(response.sessionId)}`);
     }
-    this.#evidence = this.#hasSession ? sessionResumed(this.#evidence, sentAtMs) : sessionOpened(sentAtMs);
+    const grownMs = response.timeOut - this.#negotiatedTimeoutMs;
+    this.#evidence = this.#hasSession
+      ? sessionResumed(this.#evidence, sentAtMs, grownMs)
+      : sessionOpened(sentAtMs);
     this.sessionId = response.sessionId;
     this.sessionPassword = response.passwd ?? Buffer.alloc(16);
     this.#negotiatedTimeoutMs = response.timeOut;

@@ -34,13 +34,13 @@ describe('what a committed write proves', () => {
     let evidence = requestAnswered(noEvidence, { sentAtMs: 100, answeredAtMs: 101 }, T);
     evidence = writeCommitted(evidence, 1900, T);
     evidence = requestAnswered(evidence, { sentAtMs: 200, answeredAtMs: 201 }, T);
-    evidence = sessionResumed(evidence, 150);
+    evidence = sessionResumed(evidence, 150, 0);
     expect(writeCommitted(evidence, 9000, T).provenAtMs).toBe(150);
-    expect(writeCommitted(sessionResumed(evidence, 50), 9000, T).provenAtMs).toBe(100);
+    expect(writeCommitted(sessionResumed(evidence, 50, 0), 9000, T).provenAtMs).toBe(100);
   });
 
   it('the handshake of its own connection, at once', () => {
-    const evidence = sessionResumed(sessionOpened(100), 5000);
+    const evidence = sessionResumed(sessionOpened(100), 5000, 0);
     expect(writeCommitted(evidence, 5001, T).provenAtMs).toBe(5000);
   });
 });
@@ -51,11 +51,19 @@ describe('what a handshake proves', () => {
   });
 
   it('nothing, when it took the session up again: a deposed leader vouches for sessions, too', () => {
-    expect(sessionResumed(sessionOpened(100), 5000).provenAtMs).toBe(100);
+    expect(sessionResumed(sessionOpened(100), 5000, 0).provenAtMs).toBe(100);
   });
 });
 
 describe('a lease', () => {
+  it('is not made longer by a server that grants a longer session timeout, before anything is committed there', () => {
+    const before = leaseFrom(1000, T);
+    const after = leaseFrom(sessionResumed(sessionOpened(1000), 1500, T).provenAtMs, 2 * T);
+    expect(after.endsAtMs).toBeLessThanOrEqual(before.endsAtMs);
+    const shorter = sessionResumed(sessionOpened(1000), 1500, -T / 2);
+    expect(shorter.provenAtMs).toBe(1000);
+  });
+
   it('ends before the session can, with room to release', () => {
     const lease = leaseFrom(1000, T);
     expect(lease.endsAtMs).toBeLessThan(1000 + T / 1.1);
