@@ -2,13 +2,14 @@
  * The log: JSON lines, or pretty ones on a terminal, to stderr. stdout is for what a command prints.
  * Pretty lines leave out what is too long to read on one; JSON lines have it all.
  *
- * JSON lines are written asynchronously: a log collector that hangs must not stop a leader, and what does not fit
- * into the buffer meanwhile is dropped. Pretty lines are not: a terminal that is held up holds up the process.
+ * JSON lines are never waited for, and what cannot be written is dropped. Pretty lines are: a terminal that is held up
+ * holds up the process.
  * Secrets are censored by the name of their key, at the top and one level below; text is not searched.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import pretty from 'pino-pretty';
+import { LineWriter } from './line-writer.js';
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -42,11 +43,7 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   };
   const terminal = isatty(stderrFd);
   const isPretty = format === 'pretty' || (format === 'auto' && terminal);
-  return pino(options, isPretty ? prettyDestination(terminal) : jsonDestination());
-}
-
-function jsonDestination(): pino.DestinationStream {
-  return pino.destination({ dest: stderrFd, sync: false, maxLength: maxBufferedBytes });
+  return pino(options, isPretty ? prettyDestination(terminal) : new LineWriter(stderrFd, maxBufferedBytes));
 }
 
 function prettyDestination(colorize: boolean): pino.DestinationStream {

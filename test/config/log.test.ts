@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { type LogOptions, logFormats } from '../../src/log.js';
@@ -54,6 +57,24 @@ describe('the log', () => {
       expect(stderr).not.toContain('hunter2');
     }
   });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'lets a process go on, and end well, when its disk is full',
+    async () => {
+      const full = openSync('/dev/full', 'w');
+      const script = `import { createLogger } from './src/log.ts';
+      const log = createLogger({ level: 'info', format: 'json' });
+      for (let i = 0; i < 500; i++) log.info('line');
+      setTimeout(() => { log.info('more'); console.log('went on'); }, 100);`;
+      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', full],
+      });
+      closeSync(full);
+      const exited = once(child, 'exit');
+      expect(await text(child.stdout ?? Readable.from([]))).toBe('went on\n');
+      expect(await exited).toEqual([0, null]);
+    },
+  );
 
   it('keeps the last line of a process that exits at once', async () => {
     for (const format of logFormats) {
