@@ -1,4 +1,5 @@
 /** Agents and keepers that are killed, frozen, started again, or told to leave. */
+import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { groupLives } from '../../src/hooks/process-group.js';
 import type { LogLine } from '../support/agents.js';
@@ -59,6 +60,26 @@ describe('an agent that is killed', () => {
     process.kill(keeper, 'SIGKILL');
     await cluster.agent(follower).kill9();
     expect((await cluster.ready()).node).toBe(node);
+  });
+});
+
+describe('an agent whose state directory is gone', () => {
+  const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a' }, sessionTimeoutMs: 2_000 });
+
+  it('says that it cannot remember its session, and leads and follows as before', async () => {
+    const old = await cluster.ready();
+    const agent = cluster.agent(old.node);
+    await rm(cluster.stateDir(old.node), { recursive: true });
+    {
+      await using _ = cluster.links(old.node).cut();
+      await cluster.ready({ not: old.node });
+      await agent.logged(/session lost/);
+    }
+    await agent.logged(/the session cannot be remembered/);
+    await cluster.view.switchOver(old.node);
+    await cluster.ready({ node: old.node });
+    agent.term();
+    expect(await agent.exited).toEqual({ code: 0, signal: null });
   });
 });
 

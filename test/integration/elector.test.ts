@@ -1,0 +1,242 @@
+/** Electors that die in the middle of a transition, operators who contradict one another, pauses, damaged znodes. */
+import { describe, expect, it } from 'vitest';
+import { runProcess } from '../support/agents.js';
+import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import type { Leader } from '../support/group-view.js';
+import { until } from '../support/until.js';
+
+const servers = useServers();
+const sites = { a1: 'a', a2: 'a', b1: 'b', b2: 'b' };
+
+interface Cast {
+  readonly elector: string;
+  readonly old: Leader;
+  readonly heir: string;
+}
+
+interface Moment {
+  readonly when: string;
+  readonly hooks: Readonly<Record<'old' | 'heir', Parameters<Cluster['behave']>[1]>>;
+  reached(cluster: Cluster, cast: Cast): Promise<unknown>;
+}
+
+const slow = { takeMs: 800 };
+
+const moments: readonly Moment[] = [
+  {
+    when: 'when the decision is written',
+    hooks: { old: { release: slow }, heir: {} },
+    reached: (cluster, { heir }) =>
+      until(async () => (await cluster.view.elected()).node === heir, { intervalMs: 2 }),
+  },
+  {
+    when: 'while the heir prepares',
+    hooks: { old: {}, heir: { prepare: slow } },
+    reached: (cluster, { heir, old }) =>
+      until(async () =>
+        (await cluster.hooks.events()).some(
+          ({ node, phase, term }) => node === heir && phase === 'prepare' && term > old.term,
+        ),
+      ),
+  },
+  {
+    when: 'while the old leader releases',
+    hooks: { old: { release: slow }, heir: {} },
+    reached: (cluster, { old }) => cluster.hooked(old.node, 'release', 'started', old.token - 1n),
+  },
+  {
+    when: 'while the heir is in PROGRESS',
+    hooks: { old: {}, heir: { takeover: slow } },
+    reached: (cluster, { old }) =>
+      until(async () => isProgress(await cluster.view.leader(), old), { intervalMs: 2 }),
+  },
+  {
+    when: 'when the heir has just become READY',
+    hooks: { old: {}, heir: {} },
+    reached: (cluster, { heir }) => cluster.ready({ node: heir, intervalMs: 2 }),
+  },
+];
+
+describe('an elector that is killed', () => {
+  const cluster = useCluster({
+    servers,
+    sites,
+    sessionTimeoutMs: 2_000,
+    hooks: ['prepare', 'takeover', 'release'],
+  });
+
+  for (const { when, hooks, reached } of moments)
+    it(`${when}: the transition it began is completed, once`, async () => {
+      const cast = await castOf(cluster);
+      const { elector, old, heir } = cast;
+      await cluster.behave(old.node, hooks.old);
+      await cluster.behave(heir, hooks.heir);
+      await cluster.view.switchOver(heir);
+      await reached(cluster, cast);
+      const { term } = await cluster.view.elected();
+      await cluster.agent(elector).kill9();
+      await cluster.ready({ node: heir, after: old.token });
+      await until(async () => !(await cluster.view.seated()).includes(elector));
+      const records = await until(async () => {
+        const found = (await cluster.view.transitions()).filter((record) => record.term >= term);
+        return found.length > 0 && found;
+      });
+      expect(records).toMatchObject([{ term, node: heir, outcome: 'READY', previous: { node: old.node } }]);
+    });
+
+  it('while it takes over itself: others elect, and one of them leads', async () => {
+    const [elector = ''] = await cluster.view.seated();
+    const old = await awayFrom(cluster, elector);
+    await cluster.behave(elector, { takeover: slow });
+    await cluster.view.switchOver(elector);
+    await cluster.hooked(elector, 'takeover', 'started', old.token);
+    await cluster.agent(elector).kill9();
+    await cluster.ready({ not: elector, after: old.token });
+  });
+
+  it('together with the leader: others elect, and one of them leads', async () => {
+    const { elector, old } = await castOf(cluster);
+    await Promise.all([elector, old.node].map((node) => cluster.agent(node).kill9()));
+    const next = await cluster.ready({ after: old.token });
+    expect([elector, old.node]).not.toContain(next.node);
+  });
+});
+
+describe('operators', () => {
+  const cluster = useCluster({ servers, sites, sessionTimeoutMs: 2_000 });
+
+  it('who ask for two switchovers at once get one, and the other is told', async () => {
+    const old = await cluster.ready();
+    const targets = cluster.others(old.node).slice(0, 2);
+    const answers = await Promise.all(
+      targets.map((node) => petrel(cluster, 'switchover', '--to', node, '-y')),
+    );
+    const done = targets.filter((_, index) => answers[index]?.code === 0);
+    expect(done, JSON.stringify(answers)).toHaveLength(1);
+    expect((await cluster.ready()).node).toBe(done[0]);
+    const records = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
+    expect(records).toMatchObject([{ node: done[0], cause: 'planned' }]);
+  });
+
+  it('who write two switchovers at once, past the command line, get one at a time', async () => {
+    const old = await cluster.ready();
+    const targets = cluster.others(old.node).slice(0, 2);
+    await Promise.all(targets.map((node) => cluster.view.switchOver(node)));
+    const next = await cluster.ready({ after: old.token });
+    expect(targets).toContain(next.node);
+  });
+
+  it('who pause the group have nobody take over, whoever dies, until they resume it', async () => {
+    const { elector, old } = await castOf(cluster);
+    expect((await petrel(cluster, 'pause', '--reason', 'work on the storage')).code).toBe(0);
+    await cluster.agent(elector).kill9();
+    await until(async () => (await cluster.view.seated())[0] !== elector);
+    const [newElector = ''] = await cluster.view.seated();
+    await cluster.agent(old.node).kill9();
+    await until(async () => (await cluster.view.registration(old.node)) === null);
+    if (newElector !== old.node) await cluster.agent(newElector).logged(/elected stays .*paused/);
+    expect(await cluster.view.elected()).toMatchObject({ node: old.node, term: old.term });
+    await cluster.run(old.node);
+    const again = await cluster.ready({ node: old.node, after: old.token });
+    expect(again.term).toBe(old.term);
+    await cluster.agent(old.node).kill9();
+    await until(async () => (await cluster.view.leader()) === null);
+    expect((await petrel(cluster, 'resume')).code).toBe(0);
+    await cluster.ready({ not: old.node });
+  });
+});
+
+describe('a group whose znodes are damaged', () => {
+  const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a', b1: 'b' } });
+
+  it('at leader/elected: it is written anew, and nothing moves', async () => {
+    const old = await cluster.ready();
+    await write(cluster, cluster.view.paths.elected, '{"node":');
+    await until(async () => (await cluster.view.elected()).node === old.node);
+    const leader = await cluster.ready();
+    expect(leader).toMatchObject({ node: old.node, token: old.token });
+  });
+
+  it('at config: the last that could be read goes on counting, and says so', async () => {
+    const old = await cluster.ready();
+    const [elector = ''] = await cluster.view.seated();
+    const heard = cluster.agent(elector).log.length;
+    const before = await (await cluster.view.store()).getData(cluster.view.paths.config);
+    await write(cluster, cluster.view.paths.config, '{"strategi":"oldest"}');
+    await cluster.agent(elector).logged(/configuration cannot be used/, { after: heard });
+    await cluster.agent(old.node).kill9();
+    await cluster.ready({ not: old.node });
+    await write(cluster, cluster.view.paths.config, before.data.toString());
+  });
+
+  it('at a node’s registration: only that node is not elected', async () => {
+    const old = await cluster.ready();
+    const [damaged = '', other = ''] = cluster.others(old.node);
+    await write(cluster, cluster.view.paths.node(damaged), 'x');
+    await cluster.view.switchOver(other);
+    await cluster.ready({ node: other });
+  });
+
+  it('by the loss of the claim: the leader stops at once, and somebody leads anew', async () => {
+    const old = await cluster.ready();
+    await (await cluster.view.store()).delete(cluster.view.paths.current, 'any');
+    await cluster.ready({ after: old.token });
+  });
+
+  it('by the loss of the leader’s seat and registration: it takes new ones', async () => {
+    const { node } = await cluster.ready();
+    const store = await cluster.view.store();
+    const { children } = await store.getChildren(cluster.view.paths.election);
+    const seat = children.find((name) => name.startsWith(`${node}-`)) ?? '';
+    await store.delete(cluster.view.paths.seat(seat), 'any');
+    await store.delete(cluster.view.paths.node(node), 'any');
+    await until(async () => (await cluster.view.registration(node)) !== null);
+    await cluster.ready();
+  });
+
+  it('by the loss of everything: it is made anew, and somebody leads', async () => {
+    await cluster.ready();
+    await deleteTree(cluster, cluster.root);
+    await until(async () => (await cluster.view.seated()).length === cluster.nodes.length);
+    await cluster.ready();
+  });
+});
+
+function isProgress(leader: Leader | null, old: Leader): boolean {
+  return leader?.status === 'PROGRESS' && leader.token > old.token;
+}
+
+/** An elector that neither leads nor is to lead, the leader, and who is to be the next. */
+async function castOf(cluster: Cluster): Promise<Cast> {
+  const [elector = ''] = await cluster.view.seated();
+  const old = await awayFrom(cluster, elector);
+  const [heir = ''] = cluster.others(elector, old.node);
+  return { elector, old, heir };
+}
+
+/** A READY leader that is not this node. */
+async function awayFrom(cluster: Cluster, node: string): Promise<Leader> {
+  const leader = await cluster.ready();
+  if (leader.node !== node) return leader;
+  const [other = ''] = cluster.others(node);
+  await cluster.view.switchOver(other);
+  await cluster.ready({ node: other });
+  await cluster.settle();
+  return cluster.ready();
+}
+
+function petrel(cluster: Cluster, ...args: string[]) {
+  return runProcess(args, { PETREL_ZOOKEEPER: cluster.servers.connectString, PETREL_ROOT: cluster.root });
+}
+
+async function write(cluster: Cluster, path: string, text: string): Promise<void> {
+  await (await cluster.view.store()).set(path, Buffer.from(text), 'any');
+}
+
+/** As `deleteall` of ZooKeeper's command line: the agents may write while it goes on. */
+async function deleteTree(cluster: Cluster, path: string): Promise<void> {
+  const store = await cluster.view.store();
+  const { children } = await store.getChildren(path);
+  for (const name of children) await deleteTree(cluster, `${path}/${name}`).catch(() => undefined);
+  await store.delete(path, 'any').catch(() => undefined);
+}
