@@ -34,7 +34,7 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
   const elected = electedOrRestored(view);
   const leads = readyNode(current, members) === elected.node;
   try {
-    return elect({
+    const choice = elect({
       config,
       strategy: whatIf.strategy ?? strategyOf(config),
       elected,
@@ -47,6 +47,7 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
       fitForMs: () => Number.POSITIVE_INFINITY,
       readyForMs: leads && current !== null ? nowMs - current.modifiedAtMs : null,
     });
+    return isPutOff(choice, config) ? { ...choice, reason: `${choice.reason}; ${waitText(config)}` } : choice;
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
     throw new PetrelError('FAILED', error.message, { cause: error });
@@ -56,6 +57,10 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
 /** The choice is to move leadership to a better node, which the group puts off until that has been fit for long. */
 export function isPutOff({ changes, cause }: Choice, { failback }: GroupConfig): boolean {
   return changes && cause === 'preference' && failback.startsWith('after:');
+}
+
+function waitText({ failback }: GroupConfig): string {
+  return `not before it has been fit for ${failback.slice('after:'.length)} without a break, which its elector counts`;
 }
 
 /** The failures as they stand now: forgiven and outlived ones are gone. */

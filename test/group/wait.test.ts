@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { judge } from '../../src/group/judge.js';
+import { readGroup } from '../../src/group/view.js';
 import { awaitSettled, awaitTerm } from '../../src/group/wait.js';
 import { newGroup, transition } from '../support/group.js';
 
@@ -143,6 +145,10 @@ describe('waiting for a group to settle', () => {
     await group.configure({ failback: 'after:1h', sites: { b: { priority: 200 } } });
     await group.lead('a1', 1);
     expect(await awaitSettled(group.access, patience)).toMatchObject({ state: 'READY', node: 'a1' });
+    expect(judge(await readGroup(group.store, group.paths), Date.now())).toMatchObject({
+      node: 'b1',
+      reason: expect.stringContaining('not before it has been fit for 1h'),
+    });
     await group.configure({ failback: 'auto', sites: { b: { priority: 200 } } });
     await expect(awaitSettled(group.access, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'UNDER_WAY' });
   });
