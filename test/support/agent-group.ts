@@ -18,8 +18,8 @@ import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
-import { uniqueRoot } from './ensemble.js';
 import { RecordingDuty } from './recording-duty.js';
+import { uniqueRoot } from './unique-root.js';
 import { until } from './until.js';
 
 export interface MemberOptions {

@@ -3,13 +3,13 @@
  * by PETREL_TEST_ZOOKEEPER); tests ask for what they need, and skip with `describe.skipIf` what that kind
  * can't do.
  */
-import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { oncePerRun } from './once-per-run.js';
 import type { ZooKeeperChoice } from './zookeeper/choose.js';
 import type { ServerOptions, TestEnsemble, TestServer } from './zookeeper/server.js';
 import { startEnsembleOf, startServerOf } from './zookeeper/start.js';
 
+export { uniqueRoot } from './unique-root.js';
 export type { ServerOptions, TestEnsemble, TestServer, TlsOptions } from './zookeeper/server.js';
 
 const choice: ZooKeeperChoice = inject('zooKeeper');
@@ -36,9 +36,4 @@ export function startEnsemble(size = 3, options: ServerOptions = {}): Promise<Te
  */
 export function sharedZooKeeper(): Promise<string> {
   return oncePerRun('zookeeper');
-}
-
-/** A root path that no other test uses. Nothing is created. */
-export function uniqueRoot(name = 'test'): string {
-  return `/${name}-${randomBytes(6).toString('hex')}`;
 }
