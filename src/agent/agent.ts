@@ -223,8 +223,9 @@ export class Agent {
     if (this.#store?.state !== 'CONNECTED') return retryMs;
     log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
     try {
+      await this.#leadership.checkClaim(this.#store);
       await ensureTree(this.#store, this.#paths);
-      return 0;
+      return this.#waitMs(retryMs / 10);
     } catch (error) {
       if (error instanceof PetrelError) throw error;
       log.error({ error }, `the group's znodes could not be created: ${errorMessage(error)}`);

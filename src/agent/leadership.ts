@@ -103,6 +103,14 @@ export class Leadership {
       : this.lease.releaseAtMs;
   }
 
+  /** Stops a tenure whose claim is gone, where a round cannot find out: the rest of the tree is gone, too. */
+  async checkClaim(store: Store): Promise<void> {
+    if (this.dueAtMs === null) return;
+    const stat = await store.exists(this.#options.paths.current);
+    const isHeld = stat !== null && stat.czxid === this.#tenure?.token;
+    if (!isHeld && this.dueAtMs !== null) this.#release('the claim leader/current is gone', null);
+  }
+
   /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
   async step(round: LeadershipRound): Promise<boolean> {
     const { store, snapshot } = round;
@@ -210,15 +218,11 @@ export class Leadership {
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
     const { paths, node } = this.#options;
+    const content = this.#claimContent('PROGRESS', elected, electedVersion);
     const results = await guarded(() =>
       round.store.multi([
         { type: 'check', path: paths.elected, version: electedVersion },
-        {
-          type: 'create',
-          path: paths.current,
-          data: encode(this.#claimContent('PROGRESS', elected, electedVersion)),
-          mode: 'ephemeral',
-        },
+        { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
         {
           type: 'set',
           path: paths.node(node),
@@ -228,10 +232,14 @@ export class Leadership {
       ]),
     );
     const written = results?.[2];
+    if (written?.type !== 'set' || round.snapshot === null) return true;
     // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.
-    if (written?.type === 'set') {
-      this.#begin(round.store, written.stat.mzxid, elected, electedVersion);
-    }
+    const { mzxid: token, mtimeMs } = written.stat;
+    this.#begin(round.store, token, elected, electedVersion);
+    const owner = round.store.sessionId;
+    const made = { value: content, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs };
+    // What was written need not be read before the takeover begins: nobody leads meanwhile.
+    await this.step({ ...round, snapshot: { ...round.snapshot, current: { ...made, token, owner } } });
     return true;
   }
 
