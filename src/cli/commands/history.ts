@@ -25,8 +25,8 @@ export function addHistory(program: Command): void {
       'after',
       `
 Columns: RELEASE, the old leader’s release hook; CLAIM, from the decision to the claim, release included; TAKEOVER,
-from the claim to READY; GAP, how long no claim was READY. After a crash or a network failure the service had been
-down before, since the leader died: the claim stands until its session has expired.
+from the claim to READY; GAP, how long no claim was READY. The service is down for longer: from the beginning of the
+release, and after a crash from then on, which is up to the session timeout before anybody notices.
 
 Examples:
   petrel history -n 50
