@@ -51,6 +51,8 @@ export class FunctionDuty implements Duty {
   #service: Service | null = null;
   #lease: DutyLease | null = null;
   #cancelLease: () => void = () => {};
+  readonly #awaitingWork = new Set<() => void>();
+  #giveUpAwaiting: () => void = () => {};
   /** How long a function may take to settle once its signal has fired, as the group has it. */
   #settleWithinMs = 0;
 
@@ -62,13 +64,17 @@ export class FunctionDuty implements Duty {
 
   use(functions: LeaderFunctions): void {
     this.#functions = functions;
+    for (const given of this.#awaitingWork) given();
   }
 
+  /** A process that is elected before it was given work (its earlier life led, say) prepares by waiting for it. */
   has(phase: Phase): boolean {
+    if (phase === 'prepare') return this.#functions === null;
     return phase === 'takeover' || phase === 'release';
   }
 
   run(context: DutyContext): DutyRun {
+    if (context.phase === 'prepare') return this.#awaitWork(context);
     const { controller } = this.#serve();
     if (context.phase === 'release') this.#settleWithinMs = context.timeoutMs;
     const outcome = context.phase === 'takeover' ? this.#takeOver(context) : this.#release(context);
@@ -132,6 +138,7 @@ export class FunctionDuty implements Duty {
   /** Waits for what runs as long as a release may take, and no longer. */
   async close(): Promise<void> {
     this.revoke('the node is leaving');
+    this.#giveUpAwaiting();
     if (this.#service !== null) await this.#settled(this.#service, this.#settleWithinMs);
     this.letGo();
   }
@@ -163,9 +170,27 @@ export class FunctionDuty implements Duty {
     };
   }
 
+  #awaitWork({ timeoutMs }: DutyContext): DutyRun {
+    let settle = (_: Partial<DutyOutcome>) => {};
+    const outcome = new Promise<DutyOutcome>((resolve) => {
+      const given = () => settle({});
+      const why = 'this process was not given work: lead() was not called';
+      const cancel = this.#clock.timer(timeoutMs, () => settle({ result: 'timed-out', error: why }));
+      settle = (end) => {
+        cancel();
+        this.#awaitingWork.delete(given);
+        resolve({ ...outcomeOf(0), ...end });
+      };
+      this.#awaitingWork.add(given);
+    });
+    const abort = (reason: string) => settle({ result: 'aborted', error: reason });
+    this.#giveUpAwaiting = () => abort('the node is leaving');
+    return { outcome, abort };
+  }
+
   #takeOver(context: DutyContext): Promise<DutyOutcome> {
     const service = this.#serve();
-    const takeover = this.#functions === null ? refuseWithoutWork : (this.#functions.takeover ?? (() => {}));
+    const takeover = this.#functions?.takeover ?? (() => {});
     const { signal } = service.controller;
     service.leadership = this.#grant(context, signal);
     service.running = this.#call(takeover, service.leadership, signal);
@@ -219,10 +244,6 @@ export class FunctionDuty implements Duty {
 /** What the signal gives as its reason. */
 function lost(why: string): PetrelError {
   return new PetrelError('LEADERSHIP_LOST', `leadership has to end: ${why}`);
-}
-
-function refuseWithoutWork(): never {
-  throw new Error('this process has no work to do: lead() was not called');
 }
 
 function outcomeOf(durationMs: number): DutyOutcome {

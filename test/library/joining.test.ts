@@ -165,13 +165,26 @@ it('a node that was unhealthy before it got work stays so until it says otherwis
   await a.leads();
 });
 
-it('a node that is forced to lead without work fails, and says so', async () => {
-  await using group = await Group.found(await sharedZooKeeper());
+it('a node that is forced to lead without work waits for it, and fails when none comes', async () => {
+  const timeouts = { prepare: '500ms' };
+  await using group = await Group.found(await sharedZooKeeper(), { timeouts });
   await using a = await LibraryNode.join(group, 'a');
   await group.switchover('a', true);
   await until(async () => {
     const { data } = await group.store.getData(group.paths.node('a'));
-    return data.toString('utf8').includes('this process has no work to do');
+    return data.toString('utf8').includes('this process was not given work');
   });
+  expect(await group.current()).toBeNull();
   expect(a.petrel.leads).toBe(false);
+});
+
+it('a node that is elected before it has work leads as soon as it gets some', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  await using a = await LibraryNode.join(group, 'a');
+  await group.switchover('a', true);
+  await until(async () => (await group.elected()).node === 'a');
+  expect(await group.current()).toBeNull();
+  a.lead();
+  await a.leads();
+  expect((await group.elected()).failures).toEqual([]);
 });
