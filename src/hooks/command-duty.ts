@@ -51,6 +51,9 @@ const hookNames = {
 /** A keeper that takes this much longer than what it runs may take hangs. */
 const patienceMs = 10_000;
 
+/** An alarm that rings later than this was held up. */
+const punctualMs = 100;
+
 interface Run {
   readonly context: DutyContext;
   readonly tenure: number;
@@ -76,6 +79,7 @@ export class CommandDuty implements Duty {
   readonly #groups = new Set<number>();
   readonly #listeners = new Set<(end: DutyEnd) => void>();
   readonly #silence = new Alarm();
+  readonly #leaseEnd = new Alarm();
   #keeper: KeeperProcess | null = null;
   /** What waits while the remains of a dead keeper are cleared away. */
   #waiting: ToKeeper[] | null = null;
@@ -128,6 +132,7 @@ export class CommandDuty implements Duty {
       if (!known) this.#send({ type: 'guard', release: this.#request(0, release) });
       this.#send({ type: 'lease', tenure: this.#tenure.id, ...lease });
     }
+    this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
   }
 
   letGo(): void {
@@ -143,6 +148,7 @@ export class CommandDuty implements Duty {
   async close(): Promise<void> {
     this.#closed = true;
     this.#silence.clear();
+    this.#leaseEnd.clear();
     if (this.#keeper !== null) await this.#closeKeeper(this.#keeper);
     const provenDead = await this.#killGroups();
     for (const run of this.#runs.values()) {
@@ -298,28 +304,42 @@ export class CommandDuty implements Duty {
     for (const message of waiting) this.#send(message);
   }
 
-  /** A keeper that hangs is ended, and so is what it ran. */
+  /** A keeper that says nothing of a run long after its limits hangs. */
   #listenFor(): void {
     const pending = this.#pending();
     if (pending.length === 0 || this.#keeper === null) {
       this.#silence.clear();
       return;
     }
-    const keeper = this.#keeper;
     const limits = pending.map(({ context }) => context.timeoutMs + 2 * context.graceMs);
     const atMs = systemClock.monotonicMs() + Math.max(...limits) + patienceMs;
+    this.#silence.set(atMs, () => this.#killHanging('hangs'));
+  }
+
+  /** The keeper should have ended the tenure by now. */
+  #leaseOver({ releaseAtMs, endsAtMs }: DutyLease): void {
+    if (!this.#tenure.begun || this.#tenure.released) return;
+    const now = systemClock.monotonicMs();
+    const kill = () => this.#killHanging('has not ended the tenure with its lease');
+    // If this process stood still the machine may have, and the keeper is at it only now.
+    if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, kill);
+    else kill();
+  }
+
+  /** Kills the keeper, and so what it ran, unless it has something to say now. */
+  #killHanging(what: string): void {
+    const keeper = this.#keeper;
+    const rangAtMs = systemClock.monotonicMs();
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
-    this.#silence.set(atMs, () => {
-      const rangAtMs = systemClock.monotonicMs();
-      setImmediate(() => {
-        if (this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
-        this.#log.error('the keeper, which runs the hooks, hangs');
-        keeper.kill();
-      });
+    setImmediate(() => {
+      if (keeper === null || this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
+      this.#log.error(`the keeper, which runs the hooks, ${what}`);
+      keeper.kill();
     });
   }
 
   #nextTenure(): void {
+    this.#leaseEnd.clear();
     this.#tenure = newTenure(this.#tenure.id + 1);
   }
 

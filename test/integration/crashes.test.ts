@@ -107,6 +107,19 @@ describe('a keeper that is killed', () => {
   });
 });
 
+describe('a keeper that is frozen', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('while its node leads and is cut off has its workload killed by the agent before another leads', async () => {
+    const old = await cluster.ready();
+    const keeper = await cluster.keeperPid(old.node);
+    await using _ = cluster.links(old.node).cut();
+    process.kill(keeper, 'SIGSTOP');
+    await cluster.ready({ not: old.node });
+    await cluster.ended(old);
+  });
+});
+
 describe('an agent that is frozen', () => {
   const cluster = useCluster({ servers, sites });
 
