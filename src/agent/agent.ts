@@ -407,8 +407,10 @@ export class Agent {
   async #leave(): Promise<void> {
     const { duty, log } = this.#options;
     this.#leadership.close();
-    await duty.close();
-    const ended = (await this.#store?.close()) ?? true;
+    // What may still live keeps its claim: the session is then left to expire.
+    const abandon = !(await duty.close());
+    if (abandon) log.error('the workload is not proven dead: the session is left to expire by itself');
+    const ended = (await this.#store?.close({ abandon })) ?? true;
     this.#forget(ended);
     this.#unlist();
     log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');

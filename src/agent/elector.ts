@@ -2,7 +2,6 @@
  * The elector's hands: carries out what `core/electing.ts` decides, each write guarded by the elector's own seat, so
  * that one which lost its seat writes nothing.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../strategies/index.js';
 import { durationMs } from '../core/duration.js';
@@ -274,7 +273,7 @@ export class Elector {
   #fence({ snapshot }: ElectorTurn, fence: Fence): void {
     if (this.#fencing === fence.token) return;
     this.#fencing = fence.token;
-    const { duty, node, site, paths, log, wake } = this.#options;
+    const { duty, node, site, paths, log, wake, clock } = this.#options;
     const config = this.#config ?? defaultGroupConfig;
     const elected = snapshot.elected.value;
     log.warn({ target: fence.node }, `fencing ${fence.node}, which keeps leader/current`);
@@ -293,19 +292,22 @@ export class Elector {
       timeoutMs,
       graceMs: durationMs(config.timeouts.grace),
     });
-    void run.outcome.then(async (outcome) => {
+    void run.outcome.then((outcome) => {
+      const mayTryAgain = () => {
+        if (this.#fencing === fence.token) this.#fencing = null;
+        wake();
+      };
       if (outcome.result === 'ok') {
         log.warn({ target: fence.node }, `${fence.node} is fenced: its claim will be removed`);
         this.#memory = { ...this.#memory, fenced: fence };
+        mayTryAgain();
       } else {
         log.error(
           { target: fence.node, error: outcome.error },
           `fencing ${fence.node} failed: ${outcome.error}`,
         );
-        await delay(timeoutMs, undefined, { ref: false });
+        clock.timer(timeoutMs, mayTryAgain);
       }
-      this.#fencing = null;
-      wake();
     });
   }
 

@@ -44,10 +44,11 @@ export async function runDev(options: DevOptions): Promise<void> {
   });
   const stateDir = mkdtempSync(join(tmpdir(), 'petrel-dev-'));
   const stop = stopRequest();
-  await store.connected();
-  await prepareGroup(store, options.root);
-  const children = agents.map((agent) => startAgent(agent, server, options.root, stateDir));
+  const children: AgentProcess[] = [];
   try {
+    await store.connected();
+    await prepareGroup(store, options.root);
+    children.push(...agents.map((agent) => startAgent(agent, server, options.root, stateDir)));
     options.print(
       `ZooKeeper for development on ${server.connectString}; agents ${agents.map(({ node }) => node).join(', ')} in sites a and b`,
     );

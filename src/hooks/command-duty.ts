@@ -145,7 +145,7 @@ export class CommandDuty implements Duty {
     return () => this.#listeners.delete(listener);
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<boolean> {
     this.#closed = true;
     this.#silence.clear();
     this.#leaseEnd.clear();
@@ -155,6 +155,7 @@ export class CommandDuty implements Duty {
       this.#settle(run, { ...notRun('closed'), error: 'closed before it ended', provenDead });
     }
     this.#runs.clear();
+    return provenDead;
   }
 
   /** Lets it end what it guards and runs; one that hangs is killed. */

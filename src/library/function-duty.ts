@@ -136,11 +136,13 @@ export class FunctionDuty implements Duty {
   }
 
   /** Waits for what runs as long as a release may take, and no longer. */
-  async close(): Promise<void> {
+  async close(): Promise<boolean> {
     this.revoke('the node is leaving');
     this.#giveUpAwaiting();
-    if (this.#service !== null) await this.#settled(this.#service, this.#settleWithinMs);
+    const service = this.#service;
+    const settled = service === null || (await this.#settled(service, this.#settleWithinMs)).provenDead;
     this.letGo();
+    return settled;
   }
 
   #emit(end: DutyEnd): void {

@@ -34,6 +34,8 @@ export class Petrel implements AsyncDisposable {
   readonly #running: Promise<void>;
   #failure: { readonly error: unknown } | null = null;
   #wasLeading = false;
+  /** Listeners have heard that this process leads. */
+  #told = false;
   #hasWork = false;
   #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
   #closing: Promise<void> | null = null;
@@ -168,12 +170,14 @@ export class Petrel implements AsyncDisposable {
     if (this.#agent.status.leads && !this.#wasLeading) {
       this.#wasLeading = true;
       const leadership = this.#duty.startWork();
+      this.#told = leadership !== null;
       if (leadership !== null) this.#emitter.emit('leader', leadership);
     }
     if (!this.leads && this.#wasLeading) {
       this.#wasLeading = false;
       this.#duty.revoke('leadership ended');
-      this.#emitter.emit('follower');
+      if (this.#told) this.#emitter.emit('follower');
+      this.#told = false;
     }
     this.#emitter.emit('status', this.status);
   }

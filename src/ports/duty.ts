@@ -100,6 +100,7 @@ export interface Duty {
    * that it aborted. */
   onEnd(listener: (end: DutyEnd) => void): () => void;
 
-  /** Aborts what runs, kills what is left and lets go of every resource. Never rejects. */
-  close(): Promise<void>;
+  /** Aborts what runs, kills what is left and lets go of every resource. False when something of it may still live.
+   * Never rejects. */
+  close(): Promise<boolean>;
 }

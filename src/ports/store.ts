@@ -195,6 +195,7 @@ export interface Store {
   /** Resolves when the first connection stands. Rejects when the store is LOST or CLOSED, or on the signal. */
   connected(options?: CallOptions): Promise<void>;
   /** Ends the session at the ensemble if it can be reached within `timeoutMs`, and always lets go of every
-   * socket and timer. True when the ensemble confirmed the end. Never rejects; may be called at any time. */
-  close(options?: { timeoutMs?: number }): Promise<boolean>;
+   * socket and timer. `abandon`: leaves the session, and what it owns, to expire by itself. True when the ensemble
+   * confirmed the end. Never rejects; may be called at any time. */
+  close(options?: { timeoutMs?: number; abandon?: boolean }): Promise<boolean>;
 }

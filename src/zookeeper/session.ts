@@ -158,7 +158,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   /** Ends the session at the ensemble if that can be had within `timeoutMs`, then lets go of everything. */
-  endSession(timeoutMs: number): Promise<boolean> {
+  endSession(timeoutMs: number, abandon = false): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;
     let settle: (confirmed: boolean) => void = () => {};
     const confirmed = new Promise<boolean>((resolve) => {
@@ -173,7 +173,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     void confirmed.finally(cancel);
     this.#over = Failure.of('SESSION_EXPIRED', 'the store was closed');
     this.#enter('CLOSED');
-    if (this.#connection?.accepted) this.#sendClose(this.#connection);
+    if (abandon) this.#finish(false);
+    else if (this.#connection?.accepted) this.#sendClose(this.#connection);
     else if (!this.#running || !(this.#hasSession || this.#connection?.handshakeSent)) this.#finish(false);
     return confirmed;
   }

@@ -213,8 +213,8 @@ export class ZooKeeperStore implements Store {
     }
   }
 
-  close(options: { timeoutMs?: number } = {}): Promise<boolean> {
-    return this.#session.endSession(options.timeoutMs ?? this.#callTimeoutMs);
+  close(options: { timeoutMs?: number; abandon?: boolean } = {}): Promise<boolean> {
+    return this.#session.endSession(options.timeoutMs ?? this.#callTimeoutMs, options.abandon ?? false);
   }
 
   #tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {

@@ -283,6 +283,21 @@ describe('a lease that is not renewed', () => {
     expect(at().lines('log')).toEqual([]);
   });
 
+  it('finds the keeper frozen: it and the workload are killed, as soon as the lease has ended', async () => {
+    const duty = at().duty({ onTakeover: workload, onRelease: 'echo released >> $DIR/log' });
+    const { ends } = listen(duty);
+    duty.holdLease(leaseIn(400, 800), context('release'));
+    await duty.run(context('takeover')).outcome;
+    const keeper = at()
+      .processes()
+      .find(({ args }) => args.includes('/keeper.'));
+    process.kill(keeper?.pid ?? Number.NaN, 'SIGSTOP');
+    await eventually(() => ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
+    expect(workloads()).toEqual([]);
+    expect(await duty.run(context('release')).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(at().lines('log')).toEqual(['released']);
+  });
+
   it('is not revived, and the next tenure begins afresh', async () => {
     const { duty, ends } = await leading({ onTakeover: workload });
     duty.holdLease(leaseIn(0, 2000), releaseContext);

@@ -79,10 +79,11 @@ export class RecordingDuty implements Duty {
     return () => this.#listeners.delete(listener);
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<boolean> {
     this.letGo();
     this.#abortAll('the node is leaving');
     await this.#last;
+    return true;
   }
 
   /** The workload ends though nobody asked it to. */

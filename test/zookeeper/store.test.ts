@@ -273,6 +273,17 @@ describe('deadlines and signals', () => {
 });
 
 describe('a session', () => {
+  it('can be abandoned: it lets go of everything, and what it owns lives on until it expires', async () => {
+    await using ours = await opened({ sessionTimeoutMs: 10_000 });
+    await using other = await opened();
+    await ours.store.create(`${ours.root}/e`, nothing, 'ephemeral');
+    expect(await ours.store.close({ abandon: true })).toBe(false);
+    expect(ours.store.state).toBe('CLOSED');
+    await other.store.sync('/');
+    const stat = await other.store.exists(`${ours.root}/e`);
+    expect(stat?.ephemeralOwner).toBe(ours.store.sessionId);
+  });
+
   it('that was closed keeps no process alive', async () => {
     const source = `
       import { openStore, parseConnectionString } from './src/zookeeper/index.ts';
