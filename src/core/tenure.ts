@@ -105,7 +105,9 @@ export function claimObstacle(situation: TenureSituation, snapshot: GroupSnapsho
   if (failedUnder === elected.version) return 'it failed under this decision';
   if (failureOf(elected.value.failures, self)?.until != null) return 'it is excluded after a failure';
   if (seat === null) return 'it has no seat';
-  return null;
+  // A decision made for an earlier life does not know how this one is.
+  const isUnhealthy = snapshot.self?.value?.health.ok === false;
+  return isUnhealthy && !elected.value.asked?.waived.includes('unhealthy') ? 'it is unhealthy' : null;
 }
 
 function withoutTenure(situation: TenureSituation, snapshot: GroupSnapshot): TenureAction | null {

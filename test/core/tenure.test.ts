@@ -16,6 +16,7 @@ import {
   decided,
   failure,
   group,
+  registration,
   sessionOf,
   unreadable,
   versioned,
@@ -44,6 +45,7 @@ function tenure(stage: Stage, change: Partial<Tenure> = {}): Tenure {
 const own = (change: ClaimChange = {}) =>
   claim(self, { status: 'PROGRESS', token, term, version: 4, ...change });
 const mine = decided({ node: self, term });
+const ill = versioned(registration(self, { health: { ok: false, reason: 'no disk' } }), 3);
 
 function seen(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
   return group({ elected: versioned(mine, version), ...change });
@@ -477,6 +479,12 @@ describe('without a tenure', () => {
     });
   });
 
+  it('claims though unhealthy when a person forced it to lead all the same', () => {
+    const forced = { ...mine, asked: { by: 'ann', waived: ['unhealthy'] } };
+    const snapshot = seen({ self: ill, elected: versioned(forced, version) });
+    expect(step({ snapshot })).toMatchObject({ do: 'claim' });
+  });
+
   it.each<[string, Partial<TenureSituation>, string]>([
     ['unreadable', { snapshot: seen({ elected: unreadable() }) }, 'leader/elected cannot be read'],
     ['another', { snapshot: seen({ elected: versioned(decided({ node: 'b1' }), 9) }) }, 'elected is b1'],
@@ -489,6 +497,7 @@ describe('without a tenure', () => {
       'it is excluded after a failure',
     ],
     ['no seat', { snapshot: seen({ seat: null }) }, 'it has no seat'],
+    ['unhealthy', { snapshot: seen({ self: ill }) }, 'it is unhealthy'],
   ])('says why it does not claim: %s', (_, change, reason) => {
     const one = situation(change);
     expect(claimObstacle(one, one.snapshot ?? seen())).toBe(reason);
