@@ -132,7 +132,10 @@ export class CommandDuty implements Duty {
       if (!known) this.#send({ type: 'guard', release: this.#request(0, release) });
       this.#send({ type: 'lease', tenure: this.#tenure.id, ...lease });
     }
-    this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
+    // One that has ended already is the keeper's affair: it may be starting still.
+    if (systemClock.monotonicMs() < lease.endsAtMs) {
+      this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
+    }
   }
 
   letGo(): void {
