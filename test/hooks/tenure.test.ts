@@ -286,12 +286,13 @@ describe('a lease that is not renewed', () => {
   it('finds the keeper frozen: it and the workload are killed, as soon as the lease has ended', async () => {
     const duty = at().duty({ onTakeover: workload, onRelease: 'echo released >> $DIR/log' });
     const { ends } = listen(duty);
-    duty.holdLease(leaseIn(400, 800), context('release'));
+    duty.holdLease(leaseIn(60_000, 70_000), releaseContext);
     await duty.run(context('takeover')).outcome;
     const keeper = at()
       .processes()
       .find(({ args }) => args.includes('/keeper.'));
     process.kill(keeper?.pid ?? Number.NaN, 'SIGSTOP');
+    duty.holdLease(leaseIn(200, 400), releaseContext);
     await eventually(() => ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
     expect(workloads()).toEqual([]);
     expect(await duty.run(context('release')).outcome).toMatchObject({ result: 'ok', provenDead: true });
