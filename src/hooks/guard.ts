@@ -4,6 +4,8 @@
  *
  * A machine that stood still as a whole past the lease's end wakes too late for that: everything is then killed at
  * once, and the release hook still runs, so that what is not a process (an address, a mount) is given up too.
+ * One that was suspended wakes with a clock that stood still as well: its lease seems good until its agent hears,
+ * at its first exchange, that the session is over.
  */
 import { systemClock } from '../ports/clock.js';
 import type { DutyLease, DutyOutcome } from '../ports/duty.js';

@@ -66,7 +66,7 @@ describe('an elector that is killed', () => {
   });
 
   for (const { when, hooks, reached } of moments)
-    it(`${when}: the transition it began is completed, once`, async () => {
+    it(`P31 ${when}: the transition it began is completed, once`, async () => {
       const cast = await castOf(cluster);
       const { elector, old, heir } = cast;
       await cluster.behave(old.node, hooks.old);
@@ -105,7 +105,7 @@ describe('an elector that is killed', () => {
 describe('operators', () => {
   const cluster = useCluster({ servers, sites, sessionTimeoutMs: 2_000 });
 
-  it('who ask for two switchovers at once get one, and the other is told', async () => {
+  it('P32 who ask for two switchovers at once get one, and the other is told', async () => {
     const old = await cluster.ready();
     const targets = cluster.others(old.node).slice(0, 2);
     const answers = await Promise.all(
@@ -126,7 +126,7 @@ describe('operators', () => {
     expect(targets).toContain(next.node);
   });
 
-  it('who pause the group have nobody take over, whoever dies, until they resume it', async () => {
+  it('P55 who pause the group have nobody take over, whoever dies, until they resume it', async () => {
     const { elector, old } = await castOf(cluster);
     expect((await petrel(cluster, 'pause', '--reason', 'work on the storage')).code).toBe(0);
     await cluster.agent(elector).kill9();

@@ -171,7 +171,7 @@ describe('what a hook is told, and what it writes', () => {
     });
   });
 
-  it('are in the history when it failed: command, exit code, duration, last lines', async () => {
+  it('P46 are in the history when it failed: command, exit code, duration, last lines', async () => {
     const { old, heir } = await handOver(cluster, { takeover: { exitCode: 7 } });
     const { token } = await cluster.hooked(heir, 'takeover', 'ended', old.token);
     await cluster.ready({ after: BigInt(token) });
