@@ -19,7 +19,8 @@ export default defineConfig({
   test: {
     // Forks, not threads: a child's parent-death signal follows the spawning thread.
     pool: 'forks',
-    maxWorkers: 2,
+    // Twice the cores of a small machine: most tests wait most of the time.
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
