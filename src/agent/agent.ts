@@ -24,7 +24,7 @@ import { isStoreError, type Store, type StoreError } from '../ports/store.js';
 import { Auditor, auditMs } from './auditor.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
-import { Leadership } from './leadership.js';
+import { guarded, Leadership } from './leadership.js';
 import { encode, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
 import { agentLives } from './process-life.js';
@@ -367,7 +367,8 @@ export class Agent {
   async #publish(store: Store, { self }: GroupSnapshot): Promise<boolean> {
     const data = encode(this.#registration);
     if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return false;
-    await store.set(this.#paths.node(this.#options.node), data, 'any');
+    // At the version read: the name may have become another agent's since.
+    await guarded(() => store.set(this.#paths.node(this.#options.node), data, self.version));
     return true;
   }
 

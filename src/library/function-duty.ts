@@ -51,8 +51,8 @@ export class FunctionDuty implements Duty {
   #service: Service | null = null;
   #lease: DutyLease | null = null;
   #cancelLease: () => void = () => {};
-  readonly #awaitingWork = new Set<() => void>();
-  #giveUpAwaiting: () => void = () => {};
+  /** Runs that wait for work, by what ends them. */
+  readonly #awaiting = new Set<(end: Partial<DutyOutcome>) => void>();
   /** How long a function may take to settle once its signal has fired, as the group has it. */
   #settleWithinMs = 0;
 
@@ -64,7 +64,7 @@ export class FunctionDuty implements Duty {
 
   use(functions: LeaderFunctions): void {
     this.#functions = functions;
-    for (const given of this.#awaitingWork) given();
+    this.#endAwaiting({});
   }
 
   /** A process that is elected before it was given work (its earlier life led, say) prepares by waiting for it. */
@@ -138,7 +138,7 @@ export class FunctionDuty implements Duty {
   /** Waits for what runs as long as a release may take, and no longer. */
   async close(): Promise<boolean> {
     this.revoke('the node is leaving');
-    this.#giveUpAwaiting();
+    this.#endAwaiting({ result: 'aborted', error: 'the node is leaving' });
     const service = this.#service;
     const settled = service === null || (await this.#settled(service, this.#settleWithinMs)).provenDead;
     this.letGo();
@@ -173,21 +173,22 @@ export class FunctionDuty implements Duty {
   }
 
   #awaitWork({ timeoutMs }: DutyContext): DutyRun {
-    let settle = (_: Partial<DutyOutcome>) => {};
+    let end = (_: Partial<DutyOutcome>) => {};
     const outcome = new Promise<DutyOutcome>((resolve) => {
-      const given = () => settle({});
-      const why = 'this process was not given work: lead() was not called';
-      const cancel = this.#clock.timer(timeoutMs, () => settle({ result: 'timed-out', error: why }));
-      settle = (end) => {
+      const error = 'this process was not given work: lead() was not called';
+      const cancel = this.#clock.timer(timeoutMs, () => end({ result: 'timed-out', error }));
+      end = (how) => {
         cancel();
-        this.#awaitingWork.delete(given);
-        resolve({ ...outcomeOf(0), ...end });
+        this.#awaiting.delete(end);
+        resolve({ ...outcomeOf(0), ...how });
       };
-      this.#awaitingWork.add(given);
     });
-    const abort = (reason: string) => settle({ result: 'aborted', error: reason });
-    this.#giveUpAwaiting = () => abort('the node is leaving');
-    return { outcome, abort };
+    this.#awaiting.add(end);
+    return { outcome, abort: (error) => end({ result: 'aborted', error }) };
+  }
+
+  #endAwaiting(how: Partial<DutyOutcome>): void {
+    for (const end of [...this.#awaiting]) end(how);
   }
 
   #takeOver(context: DutyContext): Promise<DutyOutcome> {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Petrel } from '../../src/library/petrel.js';
+import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { untilAborted } from '../support/node.js';
 import { freePorts } from '../support/ports.js';
@@ -83,6 +84,16 @@ describe('close lets go of every handle', () => {
         root: uniqueRoot(),
         nodeId: 'a',
       });
+      await petrel.close();
+    });
+  });
+
+  it('while it is elected and waits for work', async () => {
+    await leavesNothing(async () => {
+      await using group = await Group.found(zooKeeper);
+      await using petrel = await Petrel.join({ zookeeper: zooKeeper, root: group.root, nodeId: 'a' });
+      await group.switchover('a', true);
+      await until(async () => (await group.elected()).node === 'a');
       await petrel.close();
     });
   });
