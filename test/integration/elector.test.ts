@@ -118,7 +118,7 @@ describe('operators', () => {
     expect(records).toMatchObject([{ node: done[0], cause: 'planned' }]);
   });
 
-  it('who write two switchovers at once, past the command line, get one at a time', async () => {
+  it('P32 who write two switchovers at once, past the command line, get one at a time', async () => {
     const old = await cluster.ready();
     const targets = cluster.others(old.node).slice(0, 2);
     await Promise.all(targets.map((node) => cluster.view.switchOver(node)));
@@ -147,7 +147,7 @@ describe('operators', () => {
 });
 
 describe('a group whose znodes are damaged', () => {
-  const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a', b1: 'b' } });
+  const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a', b1: 'b' }, sessionTimeoutMs: 2_000 });
 
   it('at leader/elected: it is written anew, and nothing moves', async () => {
     const old = await cluster.ready();
@@ -193,6 +193,15 @@ describe('a group whose znodes are damaged', () => {
     await until(async () => (await cluster.view.registration(node)) !== null);
     await cluster.ready();
   });
+
+  it('P21 by a seat below all others that nobody holds: it is passed over in the end', async () => {
+    const old = await cluster.ready();
+    const store = await cluster.view.store();
+    await store.create(`${cluster.view.paths.election}/ghost--000000005`, Buffer.alloc(0), 'persistent');
+    await cluster.agent(old.node).kill9();
+    await cluster.ready({ not: old.node, timeoutMs: 60_000 });
+    expect(await cluster.view.seated()).not.toContain('ghost');
+  }, 70_000);
 
   it('by the loss of everything: it is made anew, and somebody leads', async () => {
     await cluster.ready();

@@ -19,7 +19,7 @@ const { timeouts, exclusion } = groupConfigSchema.parse({
 describe('a takeover hook', () => {
   const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
 
-  it('that fails has its node released and excluded, and another leads', async () => {
+  it('P43 that fails has its node released and excluded, and another leads', async () => {
     const { old, heir } = await handOver(cluster, { takeover: { exitCode: 3 } });
     const next = await cluster.ready({ not: heir, after: old.token });
     const failed = await cluster.hooked(heir, 'takeover', 'ended', old.token);
@@ -35,7 +35,7 @@ describe('a takeover hook', () => {
     expect(next.term).toBeGreaterThan(failed.term);
   });
 
-  it('that hangs is killed when its time is over, and another leads', async () => {
+  it('P41 that hangs is killed when its time is over, and another leads', async () => {
     const { old, heir } = await handOver(cluster, { takeover: { hang: true } });
     const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
     await cluster.ready({ not: heir, after: BigInt(token) });
@@ -43,7 +43,7 @@ describe('a takeover hook', () => {
     expect(error?.reason).toMatch(/took longer than the 1500 ms it had/);
   });
 
-  it('that is slow leaves its node in PROGRESS until it has ended', async () => {
+  it('P33 that is slow leaves its node in PROGRESS until it has ended', async () => {
     const { old, heir } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
     await cluster.hooked(heir, 'takeover', 'started', old.token);
     expect(await cluster.view.leader()).toMatchObject({ node: heir, status: 'PROGRESS' });
@@ -60,7 +60,7 @@ describe('a takeover hook', () => {
     await cluster.ready({ after: old.token });
   });
 
-  it('whose workload ignores SIGTERM has it killed before the next one starts', async () => {
+  it('P12 whose workload ignores SIGTERM has it killed before the next one starts', async () => {
     const { heir } = await handOver(cluster, { takeover: { stubborn: true }, release: { leave: true } });
     const stubborn = await cluster.ready({ node: heir });
     const [next = ''] = cluster.others(heir);
@@ -74,7 +74,7 @@ describe('a takeover hook', () => {
 describe('a release hook', () => {
   const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
 
-  it('that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
+  it('P17 that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
     const old = await cluster.ready();
     await cluster.hooks.behave(old.node, 'release', { takeMs: 1_000 });
     const [heir = ''] = cluster.others(old.node);
@@ -104,7 +104,7 @@ describe('a release hook', () => {
     await cluster.ready({ node: heir });
   });
 
-  it('never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
+  it('P38 never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
     const old = await cluster.ready();
     const [heir = ''] = cluster.others(old.node);
     for (const node of [old.node, heir]) {
@@ -136,7 +136,7 @@ describe('what a hook is told, and what it writes', () => {
       `env >DIR/$PETREL_NODE.${phase}; ${noise}; echo last words >&2; exec ${command}`.replaceAll('DIR', dir),
   });
 
-  it('are the term, the token, the reason and who led before and leads next', async () => {
+  it('P47 are the term, the token, the reason and who led before and leads next', async () => {
     const old = await cluster.ready();
     const [heir = ''] = cluster.others(old.node);
     await cluster.view.switchOver(heir);
@@ -160,7 +160,7 @@ describe('what a hook is told, and what it writes', () => {
     });
   });
 
-  it('name the leader that was killed to its successor', async () => {
+  it('P47 name the leader that was killed to its successor', async () => {
     const old = await cluster.ready();
     await cluster.agent(old.node).kill9();
     const next = await cluster.ready({ not: old.node });

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
 import { durationMs } from '../../src/core/duration.js';
 import { type Cluster, useCluster, useServers } from '../support/cluster.js';
-import type { TestServer } from '../support/ensemble.js';
+import { supportsEnsemble, type TestServer } from '../support/ensemble.js';
 import type { HookBehaviour } from '../support/hook-log.js';
 
 const wanted = process.env.PETREL_TEST_FAULTS_FOR;
@@ -32,7 +32,7 @@ describe.skipIf(wanted === undefined)('a group to which everything happens', () 
       const random = randomFrom(seed);
       const endsAtMs = performance.now() + lastsMs;
       process.stdout.write(`random faults: PETREL_TEST_SEED=${seed}\n`);
-      const troubles = [0, 1].map(async () => {
+      const troubles = [0, 1, 2].map(async () => {
         while (performance.now() < endsAtMs) {
           await pick(random, faults)(cluster, random);
           await sleep(random() * 1_000);
@@ -80,6 +80,14 @@ const killKeeper: Fault = (cluster, random) =>
     await sleep(500);
   });
 
+const freezeKeeper: Fault = (cluster, random) =>
+  withNode(cluster, random, async (node) => {
+    const keeper = await cluster.keeperPid(node);
+    signal(keeper, 'SIGSTOP');
+    await sleep(random() * longestFaultMs);
+    signal(keeper, 'SIGCONT');
+  });
+
 const cut: Fault = async (cluster, random) => {
   const links = cluster.links(pick(random, cluster.nodes));
   links.cut(pick(random, ['both', 'toClient', 'toServer']));
@@ -109,6 +117,14 @@ const freezeServer: Fault = (cluster, random) =>
     await server.resume();
   });
 
+const isolateServer: Fault = (cluster, random) =>
+  withServer(cluster, random, async (server) => {
+    const { all, ensemble } = cluster.servers;
+    await ensemble.isolate(all.indexOf(server));
+    await sleep(random() * longestFaultMs);
+    await ensemble.heal();
+  });
+
 const switchOver: Fault = async (cluster, random) => {
   await cluster.view.switchOver(pick(random, cluster.nodes)).catch(() => undefined);
 };
@@ -134,11 +150,13 @@ const faults: readonly Fault[] = [
   stopAgent,
   freezeAgent,
   killKeeper,
+  freezeKeeper,
   cut,
   cutEverybody,
   reset,
   killServer,
   freezeServer,
+  ...(supportsEnsemble ? [isolateServer] : []),
   switchOver,
   switchOver,
   upset,
