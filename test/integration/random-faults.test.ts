@@ -75,14 +75,16 @@ const freezeAgent: Fault = (cluster, random) =>
 
 const killKeeper: Fault = (cluster, random) =>
   withNode(cluster, random, async (node) => {
-    signal(await cluster.keeperPid(node), 'SIGKILL');
-    await cluster.agent(node).logged(/killing what it ran/);
+    const keeper = await cluster.findKeeper(node);
+    if (keeper === null) return;
+    signal(keeper, 'SIGKILL');
     await sleep(500);
   });
 
 const freezeKeeper: Fault = (cluster, random) =>
   withNode(cluster, random, async (node) => {
-    const keeper = await cluster.keeperPid(node);
+    const keeper = await cluster.findKeeper(node);
+    if (keeper === null) return;
     signal(keeper, 'SIGSTOP');
     await sleep(random() * longestFaultMs);
     signal(keeper, 'SIGCONT');
@@ -195,7 +197,7 @@ async function withServer(
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    if (pid > 0) process.kill(pid, name);
+    process.kill(pid, name);
   } catch {
     // It has gone by itself.
   }

@@ -261,7 +261,12 @@ export class Cluster {
 
   /** The process that runs the hooks of a node. */
   keeperPid(node: string): Promise<number> {
-    return until(() => childOf(this.agent(node).pid, 'keeper'), { describe: `the keeper of ${node}` });
+    return until(() => this.findKeeper(node), { describe: `the keeper of ${node}` });
+  }
+
+  /** Null when there is none now: a keeper that died is replaced when it is needed. */
+  findKeeper(node: string): Promise<number | null> {
+    return childOf(this.agent(node).pid, 'keeper');
   }
 
   /** The process group of the hook that a node runs. */
