@@ -1,4 +1,5 @@
 /** One node in the foreground: from settings to an agent whose duty is the configured hooks. */
+import { isatty } from 'node:tty';
 import type { Agent } from '../agent/agent.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
@@ -58,7 +59,9 @@ function watchHealth(settings: AgentSettings, agent: Agent, log: Logger): Health
   return prober;
 }
 
-const leaveSignals = ['SIGTERM', 'SIGINT'] as const;
+/** A terminal that is closed sends SIGHUP and is left; others who send it want settings read anew. */
+const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
+const leaveSignals = ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const;
 
 /** Started with a channel to a parent (`petrel dev`), it leaves when the parent is gone, too. */
 function leaveOnSignals(agent: Agent, log: Logger): () => void {
@@ -67,10 +70,13 @@ function leaveOnSignals(agent: Agent, log: Logger): () => void {
     agent.stop();
   };
   const orphaned = () => agent.stop();
+  const stay = () => log.info('SIGHUP: nothing happens, settings are read when an agent starts');
   for (const signal of leaveSignals) process.on(signal, leave);
+  if (!hasTerminal) process.on('SIGHUP', stay);
   process.once('disconnect', orphaned);
   return () => {
     for (const signal of leaveSignals) process.off(signal, leave);
+    process.off('SIGHUP', stay);
     process.off('disconnect', orphaned);
   };
 }
