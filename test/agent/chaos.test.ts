@@ -1,6 +1,7 @@
 /**
  * Faults at random, for a while: cut and mute connections, a server that freezes and restarts, takeovers that fail and
- * hang, people who change their minds. A run is told by its seed; CHAOS_SEED repeats one, CHAOS_SECONDS lengthens it.
+ * hang, people who change their minds. It runs for CHAOS_SECONDS, and not without them: its timing is never
+ * twice the same, so it is for finding faults, not for judging a change. CHAOS_SEED repeats the choices of a run.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +13,8 @@ import { overlaps, RecordingDuty, type Task } from '../support/recording-duty.js
 import { until } from '../support/until.js';
 
 const seed = Number(process.env.CHAOS_SEED ?? randomInt(2 ** 31));
-const seconds = Number(process.env.CHAOS_SECONDS ?? 15);
+const wanted = process.env.CHAOS_SECONDS;
+const seconds = Number(wanted ?? 0);
 const nodes = ['a', 'b', 'c', 'd'];
 const sessionTimeoutMs = 2000;
 
@@ -128,7 +130,7 @@ class Chaos {
   }
 }
 
-it(
+it.skipIf(wanted === undefined)(
   'whatever happens, no two lead together, tokens grow, and afterwards one leads',
   async () => {
     await using server = await startZooKeeper();
