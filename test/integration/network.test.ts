@@ -77,6 +77,10 @@ describe('everybody', () => {
     await cutFor(cluster, cluster.nodes, 0.1);
     expect(await cluster.ready()).toEqual(old);
   });
+});
+
+describe('everybody, with sessions that outlast the test’s resets', () => {
+  const cluster = useCluster({ servers, sites, sessionTimeoutMs: 9_000 });
 
   it('whose connections are reset, again and again, moves nothing', async () => {
     const old = await cluster.ready();

@@ -80,6 +80,8 @@ it('counter: the next leader goes on where the last one stopped, and none counts
   await until(() => counted(b).length >= 3);
   const all = [...counted(a), ...counted(b)].map(Number);
   expect(all).toEqual(all.map((_, index) => index + 1));
+  b.child.kill('SIGTERM');
+  await exitOf(b.child);
   rmSync(directory, { recursive: true });
 });
 
