@@ -38,15 +38,20 @@ export class Group implements AsyncDisposable {
   readonly connectString: string;
   readonly root: string;
   readonly paths: GroupPaths;
-  /** Somebody else's session, with no part in the election. */
-  readonly store: Store;
   readonly members: Member[] = [];
+  #store: Store;
 
   private constructor(connectString: string, root: string) {
     this.connectString = connectString;
     this.root = root;
     this.paths = groupPaths(root);
-    this.store = connect(connectString);
+    this.#store = connect(connectString);
+  }
+
+  /** Somebody else's session, with no part in the election; a new one when it is over. */
+  get store(): Store {
+    if (this.#store.state === 'LOST') this.#store = connect(this.connectString);
+    return this.#store;
   }
 
   /** Its znodes exist when this resolves. */
