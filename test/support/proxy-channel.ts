@@ -34,9 +34,13 @@ export class Channel {
     this.#onCut = onCut;
   }
 
-  /** Takes up what `source` sends, and how it ends. */
-  readFrom(source: Socket, rewrite: (chunk: Buffer) => Buffer = (chunk) => chunk): void {
-    source.on('data', (chunk: Buffer) => this.#push(rewrite(chunk)));
+  /** Takes up what `source` sends, and how it ends. A chunk rewritten to null ends it: this is not meant for us. */
+  readFrom(source: Socket, rewrite: (chunk: Buffer) => Buffer | null = (chunk) => chunk): void {
+    source.on('data', (chunk: Buffer) => {
+      const rewritten = rewrite(chunk);
+      if (rewritten === null) source.destroy();
+      this.#push(rewritten ?? 'reset');
+    });
     source.once('end', () => this.#push('end'));
     source.on('error', () => this.#push('reset'));
   }

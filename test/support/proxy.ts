@@ -19,7 +19,7 @@ export interface ProxyOptions {
   /** The port to listen on, on 127.0.0.1. Default: any free one. */
   readonly port?: number;
   /** Makes a function that rewrites what one client sends, chunk by chunk, as read from its socket. */
-  readonly rewriter?: () => (chunk: Buffer) => Buffer;
+  readonly rewriter?: () => (chunk: Buffer) => Buffer | null;
   /** How long a client is kept waiting while the target refuses, before it is reset. Default 0. */
   readonly patienceMs?: number;
 }
