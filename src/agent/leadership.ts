@@ -11,7 +11,13 @@ import { type Lease, leaseFrom } from '../core/lease.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
-import type { ClaimContent, Elected, FailureDetail, Registration } from '../core/znodes.js';
+import {
+  type ClaimContent,
+  type Elected,
+  type FailureDetail,
+  noCommand,
+  type Registration,
+} from '../core/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import { isStoreError, type Store } from '../ports/store.js';
@@ -401,7 +407,7 @@ export class Leadership {
       case 'guard-lost': {
         const reason =
           end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? 'the workload ended by itself');
-        const failure = { ...noDetail, phase: 'workload', reason };
+        const failure = { ...noCommand, phase: 'workload', reason };
         log.error(this.#fields, `the tenure has to end: ${reason}`);
         if (this.#tenure.failure === null) this.#tenure = { ...this.#tenure, failure };
         wake();
@@ -461,8 +467,6 @@ export class Leadership {
     this.#unsubscribe();
   }
 }
-
-const noDetail = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
 
 function detailOf(phase: string, outcome: DutyOutcome): FailureDetail {
   return {

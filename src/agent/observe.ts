@@ -150,7 +150,7 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
 }
 
 /** Everyone registered, in order of node ids. One that leaves while being read is left out. */
-export async function readMembers(
+async function readMembers(
   { store, paths, node }: Observer,
   names: readonly string[],
   seatNames: readonly string[],

@@ -64,7 +64,7 @@ export function readyNode(current: Claim | null, members: readonly Member[]): st
   return claimOwner(current, members)?.node ?? null;
 }
 
-export function letTry(record: FailureRecord): FailureRecord {
+function letTry(record: FailureRecord): FailureRecord {
   return { ...record, until: null };
 }
 

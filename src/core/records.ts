@@ -9,6 +9,7 @@ import {
   type FailureDetail,
   type HistoryHead,
   initialHistoryHead,
+  noCommand,
   type Place,
   type Registration,
   type TransitionRecord,
@@ -69,8 +70,6 @@ function errorOf(scene: Scene, elected: Elected, failed: Failed | null): Failure
   const reason = failed?.reason ?? failureOf(elected.failures, elected.node ?? '')?.reason;
   return reason === undefined ? null : { phase: 'takeover', reason, ...noCommand };
 }
-
-const noCommand = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
 
 /** A transition as the znodes tell it; its times are theirs, on the ensemble's clock. */
 function transition(

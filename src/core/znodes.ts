@@ -18,6 +18,9 @@ export const failureDetailSchema = z.object({
 });
 export type FailureDetail = z.infer<typeof failureDetailSchema>;
 
+/** What a failure says of a command where none was involved. */
+export const noCommand = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
+
 /** `nodes/<nodeId>`, written by that node. */
 export const registrationSchema = z.object({
   node: nameSchema,

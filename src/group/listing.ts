@@ -18,7 +18,7 @@ import { judge, standingFailures } from './judge.js';
 import { transitionOf, transitionSchema } from './transition.js';
 import type { GroupView, Problem } from './view.js';
 
-export const nodeStates = [
+const nodeStates = [
   /** Registered, and nothing else to say. */
   'STANDBY',
   /** Chosen, has not claimed yet. */
@@ -36,7 +36,7 @@ export const nodeStates = [
   'UNHEALTHY',
 ] as const;
 
-export const nodeRoles = [
+const nodeRoles = [
   /** Decides. */
   'elector',
   /** Owns `leader/current`, READY or not. */
