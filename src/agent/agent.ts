@@ -470,7 +470,7 @@ export class Agent {
   async #sleep(waitMs: number): Promise<void> {
     if (this.#woken || waitMs <= 0) {
       // Even without a wait, timers and sockets get their turn.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => this.#options.clock.turn(resolve));
       return;
     }
     await new Promise<void>((resolve) => {

@@ -12,6 +12,11 @@ export interface Clock {
   wallMs(): number;
   /** Calls `fire` once, no earlier than `delayMs` from now. The returned function cancels. */
   timer(delayMs: number, fire: () => void): () => void;
+  /**
+   * Calls `fire` once everything that waits at this instant (timers that are due, sockets, messages) had its turn.
+   * The returned function cancels.
+   */
+  turn(fire: () => void): () => void;
 }
 
 /** Longest delay that Node's timers take; a longer one would fire at once. */
@@ -23,5 +28,9 @@ export const systemClock: Clock = {
   timer(delayMs, fire) {
     const handle = setTimeout(fire, Math.min(Math.max(0, Math.ceil(delayMs)), maxTimerMs));
     return () => clearTimeout(handle);
+  },
+  turn(fire) {
+    const handle = setImmediate(fire);
+    return () => clearImmediate(handle);
   },
 };

@@ -19,4 +19,8 @@ export class JumpingClock implements Clock {
   timer(delayMs: number, fire: () => void): () => void {
     return systemClock.timer(delayMs, fire);
   }
+
+  turn(fire: () => void): () => void {
+    return systemClock.turn(fire);
+  }
 }
