@@ -5,8 +5,6 @@
  * Not promised: that a frozen or killed agent stops its own workload. That is the duty's affair (`ports/duty.ts`),
  * which is handed the lease for it.
  */
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
@@ -20,6 +18,7 @@ import { type Registration, registrationSchema } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
+import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
 import { Auditor, auditMs } from './auditor.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
@@ -27,8 +26,7 @@ import { Elector } from './elector.js';
 import { guarded, Leadership } from './leadership.js';
 import { encode, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
-import { agentLives } from './process-life.js';
-import type { SessionFile, SessionTicket } from './session-file.js';
+import type { SessionMemory, SessionTicket } from './session-memory.js';
 import { ensureTree, forbidden } from './tree.js';
 
 export interface AgentOptions {
@@ -45,7 +43,8 @@ export interface AgentOptions {
   readonly workload: Workload;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly sessionFile: SessionFile | null;
+  readonly host: Host;
+  readonly sessionMemory: SessionMemory | null;
 }
 
 export interface AgentStatus {
@@ -88,17 +87,17 @@ export class Agent {
   readonly #unlist: () => void;
 
   constructor(options: AgentOptions) {
-    const { node, site, priority, tags, version, clock, duty, log } = options;
+    const { node, site, priority, tags, version, clock, host, duty, log } = options;
     this.#options = options;
     this.#paths = groupPaths(options.root);
-    const incarnation = randomUUID();
-    this.#unlist = agentLives(incarnation);
+    const incarnation = host.newIncarnation();
+    this.#unlist = host.agentLives(incarnation);
     this.#registration = {
       node,
       site,
       priority,
-      host: hostname(),
-      pid: process.pid,
+      host: host.name,
+      pid: host.pid,
       incarnation,
       startedAt: toInstant(clock.wallMs()),
       version,
@@ -299,7 +298,7 @@ export class Agent {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadership.tenure === null) return false;
     if ((await store.exists(this.#paths.elected)) === null) await ensureTree(store, this.#paths);
-    const earlier = await register(store, this.#paths, this.#registration);
+    const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
     if (earlier !== null) return (await this.#earlier.isOver(store, earlier)) && (await this.#join(store));
     const name = await takeSeat(store, this.#paths, node);
     this.#seat = { name, below: null, second: false };
@@ -426,18 +425,18 @@ export class Agent {
 
   /** Not being able to costs a later life the wait for this session's end, and nothing else. */
   #remember(store: Store): void {
-    const { sessionFile, log } = this.#options;
+    const { sessionMemory, log } = this.#options;
     try {
-      sessionFile?.write({ id: store.sessionId, password: store.sessionPassword });
+      sessionMemory?.write({ id: store.sessionId, password: store.sessionPassword });
     } catch (error) {
       log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
     }
   }
 
   #forget(ended: boolean): void {
-    const { sessionFile, log } = this.#options;
+    const { sessionMemory, log } = this.#options;
     try {
-      sessionFile?.close(ended);
+      sessionMemory?.close(ended);
     } catch (error) {
       log.warn({ error }, `the state directory cannot be tidied up: ${errorMessage(error)}`);
     }

@@ -9,7 +9,7 @@ import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { EarlierLife } from './membership.js';
-import type { SessionFile, SessionTicket } from './session-file.js';
+import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 /** Inside the agent's process, work dies with it; outside, it may live on. */
 export type Workload = 'inside' | 'outside';
@@ -18,7 +18,7 @@ export interface EarlierLifeOptions {
   readonly node: string;
   readonly paths: GroupPaths;
   readonly workload: Workload;
-  readonly sessionFile: SessionFile | null;
+  readonly sessionMemory: SessionMemory | null;
   openStore(session: SessionTicket): Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,8 +48,8 @@ export class EarlierLives {
   }
 
   async #end(store: Store, { session, registration }: EarlierLife): Promise<boolean> {
-    const { sessionFile, openStore, log } = this.#options;
-    const ticket = sessionFile?.earlier ?? null;
+    const { sessionMemory, openStore, log } = this.#options;
+    const ticket = sessionMemory?.earlier ?? null;
     if (ticket?.id !== session || (await this.#mayWork(store, session))) return false;
     log.info(
       { incarnation: registration?.incarnation },

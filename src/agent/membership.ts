@@ -2,14 +2,13 @@
  * A node's place in the group within one session: its registration and its seat. Both are made once, and looked for
  * before they are made again, because a create whose reply was lost may have happened.
  */
-import { hostname } from 'node:os';
 import { brief, type Parsed, parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
 import { type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import type { Host } from '../ports/host.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
-import { isAgentHere, isOtherAlive } from './process-life.js';
 import { forbidden } from './tree.js';
 
 /** JSON, with texts cut: a message that somebody's code threw must not make a write too large. */
@@ -33,6 +32,7 @@ export async function register(
   store: Store,
   paths: GroupPaths,
   registration: Registration,
+  host: Host,
 ): Promise<EarlierLife | null> {
   const path = paths.node(registration.node);
   try {
@@ -42,7 +42,7 @@ export async function register(
     if (!isStoreError(error, 'NODE_EXISTS')) throw forbidden(error, path, 'register at') ?? error;
   }
   const found = await readRegistration(store, path);
-  if (found === null) return await register(store, paths, registration);
+  if (found === null) return await register(store, paths, registration, host);
   const { stat, content } = found;
   if (stat.ephemeralOwner === store.sessionId) {
     await store.set(path, encode(registration), stat.version);
@@ -52,7 +52,7 @@ export async function register(
     await replaceOwn(store, path, stat, registration);
     return null;
   }
-  if (content.value !== null && isOtherAgent(content.value)) throw duplicate(path, content.value);
+  if (content.value !== null && host.isOtherAgent(content.value)) throw duplicate(path, content.value);
   return { session: stat.ephemeralOwner, registration: content.value };
 }
 
@@ -75,11 +75,6 @@ async function replaceOwn(store: Store, path: string, stat: Stat, registration: 
     { type: 'delete', path, version: stat.version },
     { type: 'create', path, data: encode(registration), mode: 'ephemeral' },
   ]);
-}
-
-/** On another machine it must be taken for alive; on this one its process can be asked for. */
-function isOtherAgent({ host, pid, incarnation }: Registration): boolean {
-  return host !== hostname() || isOtherAlive({ pid, startedAt: null }) || isAgentHere(incarnation);
 }
 
 function duplicate(path: string, other: Registration): PetrelError {

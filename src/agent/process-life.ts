@@ -3,20 +3,26 @@
  * the machine, or in time, it is given to another process. So the instant of the start goes with it, as /proc
  * tells it; where it does not, the number has to do.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Host } from '../ports/host.js';
 
 /** Agents that run in this process, by incarnation. */
 const livingHere = new Set<string>();
 
-/** An agent runs in this process, until the returned function is called. */
-export function agentLives(incarnation: string): () => void {
-  livingHere.add(incarnation);
-  return () => livingHere.delete(incarnation);
-}
-
-export function isAgentHere(incarnation: string): boolean {
-  return livingHere.has(incarnation);
-}
+/** This process on this machine. */
+export const systemHost: Host = {
+  name: hostname(),
+  pid: process.pid,
+  newIncarnation: () => randomUUID(),
+  agentLives(incarnation) {
+    livingHere.add(incarnation);
+    return () => livingHere.delete(incarnation);
+  },
+  isOtherAgent: ({ host, pid, incarnation }) =>
+    host !== hostname() || isOtherAlive({ pid, startedAt: null }) || livingHere.has(incarnation),
+};
 
 export interface ProcessName {
   readonly pid: number;

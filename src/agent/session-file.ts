@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { longSchema, parseJson } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { isOtherAlive, ownProcess, type ProcessName, parseProcess, processText } from './process-life.js';
+import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 const sessionSchema = z.object({ session: longSchema, password: z.base64() });
 type RememberedSession = z.infer<typeof sessionSchema>;
@@ -17,13 +18,7 @@ type RememberedSession = z.infer<typeof sessionSchema>;
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** What a session is ended with. */
-export interface SessionTicket {
-  readonly id: bigint;
-  readonly password: Buffer;
-}
-
-export class SessionFile {
+export class SessionFile implements SessionMemory {
   readonly #path: string;
   readonly #lock: string;
   #earlier: RememberedSession | null = null;
@@ -68,7 +63,6 @@ export class SessionFile {
     return holder !== null && isOtherAlive(holder) ? holder : null;
   }
 
-  /** The earlier life's, as it stood when this life began; null when there is none, or it cannot be understood. */
   get earlier(): SessionTicket | null {
     if (this.#earlier === null) return null;
     const { session, password } = this.#earlier;
@@ -88,7 +82,7 @@ export class SessionFile {
     renameSync(next, this.#path);
   }
 
-  /** `ended`: the session has ended in good order, there is nothing to remember. Throws what the file system does. */
+  /** Throws what the file system does. */
   close(ended: boolean): void {
     heldHere.delete(this.#lock);
     if (ended) rmSync(this.#path, { force: true });

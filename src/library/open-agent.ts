@@ -1,6 +1,7 @@
 /** Puts an agent together: its store, its state directory, its duty. What the library and the command line share. */
 import { Agent } from '../agent/agent.js';
 import type { Workload } from '../agent/earlier-life.js';
+import { systemHost } from '../agent/process-life.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
@@ -30,7 +31,8 @@ export function openAgent(options: NodeOptions): Agent {
     log,
     version,
     clock: systemClock,
-    sessionFile: stateDir === null ? null : SessionFile.open(stateDir, options.node),
+    host: systemHost,
+    sessionMemory: stateDir === null ? null : SessionFile.open(stateDir, options.node),
     openStore: (session) =>
       openStore({ ...store, logger: log, ...(session === undefined ? {} : { session }) }),
   });

@@ -6,28 +6,13 @@
  * Time is looked at, not trusted: `notice` compares the clock with what was last sent and received, and ends
  * a connection that has been silent too long, even if its socket seems well or the process was frozen.
  */
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { pingIntervalMs } from '../core/lease.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { Server } from './connection-string.js';
+import type { Dial, Endpoint, Wire } from './dial.js';
 import { Failure } from './failure.js';
 import { FrameReader } from './frames.js';
-
-/** How to talk TLS: the certificates, read once, and how to check the server's. */
-export interface SecureOptions {
-  readonly context: SecureContext;
-  /** Name to expect in the server's certificate instead of the host from the connection string. */
-  readonly servername: string | undefined;
-  readonly rejectUnauthorized: boolean;
-}
-
-export interface Endpoint {
-  readonly server: Server;
-  readonly address: string;
-}
 
 export type ReplyCallback = (error: Failure | null, response?: jute.Response) => void;
 
@@ -56,7 +41,8 @@ export interface ConnectionOwner {
 
 export interface ConnectionOptions {
   readonly endpoint: Endpoint;
-  readonly tls: SecureOptions | undefined;
+  readonly dial: Dial;
+  readonly isSecure: boolean;
   readonly clock: Clock;
   readonly chroot: string | undefined;
   /** To be open, handshake and authentication included, by then. */
@@ -109,7 +95,7 @@ export class Connection {
   readonly #chroot: string | undefined;
   readonly #openByMs: number;
   readonly #unanswered: string;
-  readonly #socket: Socket;
+  readonly #wire: Wire;
   readonly #frames = new FrameReader();
   #handshakeSentAtMs: number | undefined;
   #accepted = false;
@@ -132,17 +118,16 @@ export class Connection {
     this.#owner = options.owner;
     this.#chroot = options.chroot;
     this.#openByMs = options.openByMs;
-    const port = options.tls ? 'may not talk TLS' : 'may talk TLS only';
+    const port = options.isSecure ? 'may not talk TLS' : 'may talk TLS only';
     this.#unanswered = `to the handshake (it may not serve yet, or its port ${port})`;
     this.#lastSentAtMs = this.#lastReceivedAtMs = options.clock.monotonicMs();
-    this.#socket = dial(options.endpoint, options.tls, () => this.#contain(() => this.#opened()));
-    this.#socket.setNoDelay(true);
-    this.#socket.on('data', (chunk) => this.#contain(() => this.#received(chunk)));
-    this.#socket.on('error', (error) => this.#lose(errorMessage(error), error));
-    this.#socket.on('end', () =>
-      this.#lose(this.#accepted ? closed : `${closed} instead of an answer ${this.#unanswered}`),
-    );
-    this.#socket.on('close', () => this.#lose(closed));
+    this.#wire = options.dial(options.endpoint, {
+      opened: () => this.#contain(() => this.#opened()),
+      received: (chunk) => this.#contain(() => this.#received(chunk)),
+      closed: () =>
+        this.#lose(this.#accepted ? closed : `${closed} instead of an answer ${this.#unanswered}`),
+      failed: (why, cause) => this.#lose(why, cause),
+    });
   }
 
   /** The session may exist at the ensemble on account of this connection. */
@@ -210,11 +195,11 @@ export class Connection {
     return Math.min(openBy, this.#silentAtMs(), this.#overdueAtMs(), this.#pingAtMs());
   }
 
-  /** Destroys the socket and fails what is unanswered. Later calls do nothing. */
+  /** Destroys the stream and fails what is unanswered. Later calls do nothing. */
   end(failure: Failure): void {
     if (this.#over) return;
     this.#over = true;
-    this.#socket.destroy();
+    this.#wire.destroy();
     const unanswered = this.#pending;
     this.#pending = [];
     for (const { callback } of unanswered) callback(failure);
@@ -266,7 +251,7 @@ export class Connection {
   /** Returns an instant no later than the sending. */
   #write(frame: Buffer): number {
     this.#lastSentAtMs = this.#clock.monotonicMs();
-    this.#socket.write(frame);
+    this.#wire.write(frame);
     return this.#lastSentAtMs;
   }
 
@@ -363,14 +348,4 @@ function decode(record: jute.Record, frame: Buffer, offset: number): number {
 /** A multi that failed is answered as if it had succeeded, with the error among its results. */
 function succeeded(payload: jute.Record | null): boolean {
   return !(payload instanceof jute.TransactionResponse) || payload.results.every((result) => !result.err);
-}
-
-function dial(endpoint: Endpoint, tls: SecureOptions | undefined, opened: () => void): Socket {
-  const target = { host: endpoint.address, port: endpoint.server.port };
-  if (tls === undefined) return connectTcp(target, opened);
-  const { context: secureContext, rejectUnauthorized } = tls;
-  const name = tls.servername ?? endpoint.server.host;
-  // An address may not be announced to the server, but is checked against its certificate all the same.
-  const servername = isIP(name) === 0 ? { servername: name } : {};
-  return connectTls({ ...target, ...servername, secureContext, rejectUnauthorized }, opened);
 }

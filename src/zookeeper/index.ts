@@ -8,8 +8,8 @@ import { createSecureContext } from 'node:tls';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
-import type { SecureOptions } from './connection.js';
 import type { ConnectionString } from './connection-string.js';
+import { type Dial, dialOver, type SecureOptions } from './dial.js';
 import type { Logger } from './session.js';
 import { ZooKeeperStore } from './store.js';
 import type { TlsOptions } from './tls-options.js';
@@ -20,6 +20,7 @@ export {
   type Server,
   serverText,
 } from './connection-string.js';
+export type { Dial, Endpoint, Wire, WireEvents } from './dial.js';
 export type { Logger } from './session.js';
 export type { TlsOptions } from './tls-options.js';
 
@@ -40,6 +41,10 @@ export interface StoreOptions {
   /** Attaches to this session instead of opening a new one. LOST when it is over. */
   readonly session?: { readonly id: bigint; readonly password: Buffer };
   readonly logger?: Logger;
+  /** Makes the byte streams to servers. Default: TCP, or TLS where `tls` is given. */
+  readonly dial?: Dial;
+  /** From 0 up to 1. Default: Math.random. */
+  readonly random?: () => number;
 }
 
 const silentLogger: Logger = { debug() {}, info() {}, warn() {} };
@@ -72,7 +77,9 @@ export function openStore(options: StoreOptions): Store {
     clock: options.clock ?? systemClock,
     credentials: auth,
     acl,
-    tls: options.tls && secure(options.tls),
+    dial: options.dial ?? dialOver(options.tls && secure(options.tls)),
+    isSecure: options.tls !== undefined,
+    random: options.random ?? Math.random,
     lookup: options.lookup,
     resume: session,
     logger: options.logger ?? silentLogger,

@@ -12,9 +12,9 @@ export class ServerRotation {
   readonly #turns = new Map<Server, number>();
   #next = 0;
 
-  /** The order is shuffled, so that many clients spread over the servers. */
-  constructor(servers: readonly Server[]) {
-    this.#servers = shuffled(servers);
+  /** The order is shuffled by `random` (from 0 up to 1), so that many clients spread over the servers. */
+  constructor(servers: readonly Server[], random: () => number) {
+    this.#servers = shuffled(servers, random);
   }
 
   get size(): number {
@@ -69,9 +69,9 @@ export function resolveHost(host: string, options: ResolveOptions): Promise<Look
   });
 }
 
-function shuffled<T>(items: readonly T[]): T[] {
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return items
-    .map((item) => ({ item, rank: Math.random() }))
+    .map((item) => ({ item, rank: random() }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ item }) => item);
 }

@@ -22,8 +22,9 @@ import {
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';
-import { type Answer, Connection, type ConnectionOwner, type SecureOptions } from './connection.js';
+import { type Answer, Connection, type ConnectionOwner } from './connection.js';
 import { type ConnectionString, type Server, serverText } from './connection-string.js';
+import type { Dial } from './dial.js';
 import { Failure } from './failure.js';
 import { resolveHost, ServerRotation } from './servers.js';
 
@@ -39,7 +40,10 @@ export interface SessionOptions {
   readonly sessionTimeoutMs: number;
   readonly clock: Clock;
   readonly credentials: readonly { readonly scheme: string; readonly credentials: string }[];
-  readonly tls: SecureOptions | undefined;
+  readonly dial: Dial;
+  readonly isSecure: boolean;
+  /** From 0 up to 1: spreads clients over servers and in time. */
+  readonly random: () => number;
   readonly lookup: LookupFunction | undefined;
   /** An existing session to attach to. */
   readonly resume: { readonly id: bigint; readonly password: Buffer } | undefined;
@@ -90,7 +94,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#options = options;
     this.#clock = options.clock;
     this.#logger = options.logger;
-    this.#rotation = new ServerRotation(options.servers.servers);
+    this.#rotation = new ServerRotation(options.servers.servers, options.random);
     this.chrootPath = options.servers.chroot === '' ? undefined : options.servers.chroot;
     if (options.resume) {
       this.sessionId.writeBigUInt64BE(BigInt.asUintN(64, options.resume.id));
@@ -301,7 +305,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   async #live(server: Server, address: string, openWithinMs: number): Promise<number> {
     const connection = new Connection({
       endpoint: { server, address },
-      tls: this.#options.tls,
+      dial: this.#options.dial,
+      isSecure: this.#options.isSecure,
       clock: this.#clock,
       chroot: this.chrootPath,
       openByMs: this.#clock.monotonicMs() + openWithinMs,
@@ -322,7 +327,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const cancel = this.#clock.timer(Math.random() * this.#pauseMs, done);
+      const cancel = this.#clock.timer(this.#options.random() * this.#pauseMs, done);
       signal.addEventListener('abort', done);
     });
   }

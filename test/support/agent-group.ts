@@ -2,7 +2,8 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { Agent, type AgentStatus } from '../../src/agent/agent.js';
-import type { SessionFile, SessionTicket } from '../../src/agent/session-file.js';
+import { systemHost } from '../../src/agent/process-life.js';
+import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
 import { ensureTree } from '../../src/agent/tree.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
@@ -30,7 +31,7 @@ export interface MemberOptions {
   /** Where it connects to; default the group's own ensemble. */
   readonly connect?: string;
   readonly sessionTimeoutMs?: number;
-  readonly sessionFile?: SessionFile;
+  readonly sessionMemory?: SessionMemory;
   readonly clock?: Clock;
 }
 
@@ -180,7 +181,8 @@ export class Member {
       workload: 'inside',
       clock: options.clock ?? systemClock,
       log: pino({ level: 'debug' }, this.#sink()),
-      sessionFile: options.sessionFile ?? null,
+      host: systemHost,
+      sessionMemory: options.sessionMemory ?? null,
       openStore: (session) => {
         const { connect: address = group.connectString, sessionTimeoutMs } = options;
         const store = connect(address, sessionTimeoutMs, session);

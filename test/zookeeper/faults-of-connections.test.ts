@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
 import type { StoreError } from '../../src/ports/store.js';
+import { dialOver } from '../../src/zookeeper/dial.js';
 import { parseConnectionString } from '../../src/zookeeper/index.js';
 import { Session } from '../../src/zookeeper/session.js';
 import { sharedZooKeeper, startZooKeeper, uniqueRoot } from '../support/ensemble.js';
@@ -387,7 +388,9 @@ describe('connecting twice (B12)', () => {
       sessionTimeoutMs: 2000,
       clock: systemClock,
       credentials: [],
-      tls: undefined,
+      dial: dialOver(undefined),
+      isSecure: false,
+      random: Math.random,
       lookup: undefined,
       resume: undefined,
       logger: { debug() {}, info() {}, warn() {} },
