@@ -7,8 +7,14 @@ import { PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import { CommandDuty } from '../hooks/command-duty.js';
 import { HealthProber } from '../hooks/health-prober.js';
+import { keeperProcesses } from '../hooks/keeper-process.js';
+import { systemProcesses } from '../hooks/system-processes.js';
 import { openAgent } from '../library/open-agent.js';
 import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import type { Machine } from '../ports/processes.js';
+
+const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
 /**
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
@@ -22,7 +28,7 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags, stateDir } = settings;
-  const duty = new CommandDuty({ commands, node, root, log });
+  const duty = new CommandDuty({ commands, node, root, log, ...machine, keepers: keeperProcesses });
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   let agent: Agent;
   try {
@@ -53,6 +59,7 @@ function watchHealth(settings: AgentSettings, agent: Agent, log: Logger): Health
     root,
     site,
     log,
+    ...machine,
   });
   agent.setHealth(prober.health.healthy, prober.health.reason);
   prober.onChange(({ healthy, reason }) => agent.setHealth(healthy, reason));

@@ -1,9 +1,14 @@
-import { systemClock } from '../ports/clock.js';
+import type { Clock } from '../ports/clock.js';
 
 /** One thing to do at an instant; setting it again replaces it. Never early, also across long waits. */
 export class Alarm {
+  readonly #clock: Clock;
   #atMs = Number.POSITIVE_INFINITY;
   #cancel = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Infinity when it is not set, or has rung. */
   get atMs(): number {
@@ -22,10 +27,16 @@ export class Alarm {
   }
 
   #arm(ring: () => void): void {
-    this.#cancel = systemClock.timer(this.#atMs - systemClock.monotonicMs(), () => {
-      if (systemClock.monotonicMs() < this.#atMs) return this.#arm(ring);
+    this.#cancel = this.#clock.timer(this.#atMs - this.#clock.monotonicMs(), () => {
+      if (this.#clock.monotonicMs() < this.#atMs) return this.#arm(ring);
       this.#atMs = Number.POSITIVE_INFINITY;
       ring();
     });
   }
+}
+
+export function sleep(clock: Clock, durationMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.timer(durationMs, resolve);
+  });
 }

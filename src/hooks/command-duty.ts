@@ -12,12 +12,12 @@
  */
 
 import type { Logger } from '../log.js';
-import { systemClock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
+import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
 import { argvOf, type Command, commandText } from './command.js';
 import { hookEnvironment } from './environment.js';
-import { type KeeperOptions, KeeperProcess } from './keeper-process.js';
+import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
 import { endGroup } from './process-group.js';
@@ -29,7 +29,8 @@ export interface HookCommands {
   readonly onFence: Command | null;
 }
 
-export interface CommandDutyOptions {
+export interface CommandDutyOptions extends Machine {
+  readonly keepers: Keepers;
   readonly commands: HookCommands;
   readonly node: string;
   readonly root: string;
@@ -78,9 +79,11 @@ export class CommandDuty implements Duty {
   readonly #runs = new Map<number, Run>();
   readonly #groups = new Set<number>();
   readonly #listeners = new Set<(end: DutyEnd) => void>();
-  readonly #silence = new Alarm();
-  readonly #leaseEnd = new Alarm();
-  #keeper: KeeperProcess | null = null;
+  readonly #machine: Machine;
+  readonly #keepers: Keepers;
+  readonly #silence: Alarm;
+  readonly #leaseEnd: Alarm;
+  #keeper: Keeper | null = null;
   /** What waits while the remains of a dead keeper are cleared away. */
   #waiting: ToKeeper[] | null = null;
   #tenure = newTenure(1);
@@ -89,10 +92,15 @@ export class CommandDuty implements Duty {
   #closed = false;
 
   /** Starts the keeper at once if this node can lead, so that a takeover does not wait for it. */
-  constructor({ commands, node, root, log, foreground = false }: CommandDutyOptions) {
+  constructor(options: CommandDutyOptions) {
+    const { commands, node, root, log, foreground = false, clock, processes, keepers } = options;
     this.#commands = commands;
     this.#keeperOptions = { node, root, passesOutput: foreground };
     this.#log = log;
+    this.#machine = { clock, processes };
+    this.#keepers = keepers;
+    this.#silence = new Alarm(clock);
+    this.#leaseEnd = new Alarm(clock);
     if (this.has('takeover')) this.#startKeeper();
   }
 
@@ -133,7 +141,7 @@ export class CommandDuty implements Duty {
       this.#send({ type: 'lease', tenure: this.#tenure.id, ...lease });
     }
     // One that has ended already is the keeper's affair: it may be starting still.
-    if (systemClock.monotonicMs() < lease.endsAtMs) {
+    if (this.#machine.clock.monotonicMs() < lease.endsAtMs) {
       this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
     }
   }
@@ -162,13 +170,13 @@ export class CommandDuty implements Duty {
   }
 
   /** Lets it end what it guards and runs; one that hangs is killed. */
-  async #closeKeeper(keeper: KeeperProcess): Promise<void> {
+  async #closeKeeper(keeper: Keeper): Promise<void> {
     const contexts = [this.#tenure.release, ...this.#pending().map(({ context }) => context)];
     const limits = contexts.map((context) =>
       context === null ? 0 : context.timeoutMs + 2 * context.graceMs,
     );
-    const patience = new Alarm();
-    patience.set(systemClock.monotonicMs() + Math.max(...limits) + patienceMs, () => keeper.kill());
+    const patience = new Alarm(this.#machine.clock);
+    patience.set(this.#machine.clock.monotonicMs() + Math.max(...limits) + patienceMs, () => keeper.kill());
     await keeper.leave();
     patience.clear();
   }
@@ -180,7 +188,7 @@ export class CommandDuty implements Duty {
   /** True when nothing is left of any group that the keeper had not reported gone. */
   async #killGroups(): Promise<boolean> {
     const proofs = [...this.#groups].map(async (pgid) => {
-      const dead = await endGroup(pgid, () => 0);
+      const dead = await endGroup(this.#machine, pgid, () => 0);
       if (dead) this.#groupGone(pgid);
       return dead;
     });
@@ -210,8 +218,8 @@ export class CommandDuty implements Duty {
     else (this.#keeper ?? this.#startKeeper()).send(message);
   }
 
-  #startKeeper(): KeeperProcess {
-    const keeper = new KeeperProcess(this.#keeperOptions, {
+  #startKeeper(): Keeper {
+    const keeper = this.#keepers.start(this.#keeperOptions, {
       message: (message) => this.#heard(message),
       gone: (how) => {
         if (this.#keeper === keeper) void this.#keeperGone(how);
@@ -226,7 +234,7 @@ export class CommandDuty implements Duty {
   }
 
   #heard(message: FromKeeper): void {
-    this.#heardAtMs = systemClock.monotonicMs();
+    this.#heardAtMs = this.#machine.clock.monotonicMs();
     if (message.type === 'gone') this.#groupGone(message.pgid);
     else if (message.type === 'lease-ended') this.#leaseEnded(message.tenure, message.outcome);
     else if (message.type === 'workload-ended') this.#workloadEnded(message.tenure, message.outcome);
@@ -316,14 +324,14 @@ export class CommandDuty implements Duty {
       return;
     }
     const limits = pending.map(({ context }) => context.timeoutMs + 2 * context.graceMs);
-    const atMs = systemClock.monotonicMs() + Math.max(...limits) + patienceMs;
+    const atMs = this.#machine.clock.monotonicMs() + Math.max(...limits) + patienceMs;
     this.#silence.set(atMs, () => this.#killHanging('hangs'));
   }
 
   /** The keeper should have ended the tenure by now. */
   #leaseOver({ releaseAtMs, endsAtMs }: DutyLease): void {
     if (!this.#tenure.begun || this.#tenure.released) return;
-    const now = systemClock.monotonicMs();
+    const now = this.#machine.clock.monotonicMs();
     const kill = () => this.#killHanging('has not ended the tenure with its lease');
     // If this process stood still the machine may have, and the keeper is at it only now.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, kill);
@@ -333,9 +341,9 @@ export class CommandDuty implements Duty {
   /** Kills the keeper, and so what it ran, unless it has something to say now. */
   #killHanging(what: string): void {
     const keeper = this.#keeper;
-    const rangAtMs = systemClock.monotonicMs();
+    const rangAtMs = this.#machine.clock.monotonicMs();
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
-    setImmediate(() => {
+    this.#machine.clock.turn(() => {
       if (keeper === null || this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
       this.#log.error(`the keeper, which runs the hooks, ${what}`);
       keeper.kill();

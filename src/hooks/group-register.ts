@@ -2,23 +2,26 @@
  * The process groups that live, and the tenure each belongs to. An id is forgotten as soon as its group is gone:
  * the system may give it to somebody else's processes.
  */
-import { systemClock } from '../ports/clock.js';
+import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
-import { endGroup, groupLives, signalGroup } from './process-group.js';
+import { endGroup } from './process-group.js';
 
 const sweepIntervalMs = 1000;
 const huntIntervalMs = 50;
 
 export class GroupRegister {
+  readonly #machine: Machine;
   readonly #tenures = new Map<number, number>();
   readonly #onGone: (pgid: number) => void;
-  readonly #sweep = new Alarm();
+  readonly #sweep: Alarm;
   /** What does not belong to this tenure has no right to live, unless it is `running`. */
   #living = 0;
   #running: number | null = null;
 
-  constructor(onGone: (pgid: number) => void) {
+  constructor(machine: Machine, onGone: (pgid: number) => void) {
+    this.#machine = machine;
     this.#onGone = onGone;
+    this.#sweep = new Alarm(machine.clock);
   }
 
   get size(): number {
@@ -50,14 +53,16 @@ export class GroupRegister {
   }
 
   kill(which: (pgid: number) => boolean): void {
-    for (const pgid of this.#tenures.keys()) if (which(pgid)) signalGroup(pgid, 'SIGKILL');
+    for (const pgid of this.#tenures.keys()) {
+      if (which(pgid)) this.#machine.processes.signalGroup(pgid, 'SIGKILL');
+    }
   }
 
   /** Ends the groups that `which` names, all at once; true when nothing is left of them. */
   async end(which: (tenure: number) => boolean, killAtMs: () => number): Promise<boolean> {
     const ends = [...this.#tenures].map(async ([pgid, tenure]) => {
       if (!which(tenure) || pgid === this.#running) return true;
-      const dead = await endGroup(pgid, killAtMs);
+      const dead = await endGroup(this.#machine, pgid, killAtMs);
       if (dead) this.#gone(pgid);
       return dead;
     });
@@ -69,19 +74,20 @@ export class GroupRegister {
   }
 
   #look(): void {
+    const { processes } = this.#machine;
     let hunting = false;
     for (const [pgid, tenure] of this.#tenures) {
       if (pgid === this.#running) continue;
       const outlaw = tenure !== this.#living;
-      if (outlaw) signalGroup(pgid, 'SIGKILL');
-      if (outlaw ? !groupLives(pgid) : !signalGroup(pgid, 0)) this.#gone(pgid);
+      if (outlaw) processes.signalGroup(pgid, 'SIGKILL');
+      if (outlaw ? !processes.groupLives(pgid) : !processes.groupExists(pgid)) this.#gone(pgid);
       else hunting ||= outlaw;
     }
     if (this.#tenures.size > 0) this.#arm(hunting ? huntIntervalMs : sweepIntervalMs);
   }
 
   #arm(afterMs: number): void {
-    const atMs = systemClock.monotonicMs() + afterMs;
+    const atMs = this.#machine.clock.monotonicMs() + afterMs;
     if (atMs < this.#sweep.atMs) this.#sweep.set(atMs, () => this.#look());
   }
 }

@@ -7,8 +7,8 @@
  * One that was suspended wakes with a clock that stood still as well: its lease seems good until its agent hears,
  * at its first exchange, that the session is over.
  */
-import { systemClock } from '../ports/clock.js';
 import type { DutyLease, DutyOutcome } from '../ports/duty.js';
+import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
 import { HookProcess } from './hook-process.js';
@@ -51,19 +51,23 @@ export interface GuardListener {
 
 export class Guard {
   readonly #listener: GuardListener;
+  readonly #machine: Machine;
   readonly #groups: GroupRegister;
   readonly #lane: Lane;
-  readonly #leaseAlarm = new Alarm();
-  readonly #lastKill = new Alarm();
+  readonly #leaseAlarm: Alarm;
+  readonly #lastKill: Alarm;
   #tenure = newTenure(0);
   /** Outcomes that wait until the end of the tenure has been reported. */
   readonly #heldBack: { id: number; outcome: DutyOutcome }[] = [];
   /** Releases asked for while one that nobody asked for runs: they get its outcome. */
   readonly #attached: number[] = [];
 
-  constructor(listener: GuardListener) {
+  constructor(listener: GuardListener, machine: Machine) {
     this.#listener = listener;
-    this.#groups = new GroupRegister((pgid) => {
+    this.#machine = machine;
+    this.#leaseAlarm = new Alarm(machine.clock);
+    this.#lastKill = new Alarm(machine.clock);
+    this.#groups = new GroupRegister(machine, (pgid) => {
       listener.post({ type: 'gone', pgid });
       this.#whenIdle();
     });
@@ -135,12 +139,12 @@ export class Guard {
     if (tenure === null || tenure.ending !== null) return;
     tenure.lease = { releaseAtMs, endsAtMs };
     // An alarm that rings late (this process stood still too) may find a renewal waiting: read that first.
-    this.#leaseAlarm.set(releaseAtMs, () => setImmediate(() => this.#lookAtLease()));
+    this.#leaseAlarm.set(releaseAtMs, () => this.#machine.clock.turn(() => this.#lookAtLease()));
   }
 
   #lookAtLease(): void {
     const { lease } = this.#tenure;
-    if (lease !== null && lease.releaseAtMs <= systemClock.monotonicMs()) {
+    if (lease !== null && lease.releaseAtMs <= this.#machine.clock.monotonicMs()) {
       this.#releaseUnasked('the lease was not renewed in time');
     }
   }
@@ -161,7 +165,7 @@ export class Guard {
     if (tenure.ending !== null || tenure.released) return;
     tenure.ending = reason;
     tenure.asked = this.#lane.has((request) => request.phase === 'release');
-    const now = systemClock.monotonicMs();
+    const now = this.#machine.clock.monotonicMs();
     const lastKillAtMs = this.#lastKillAtMs();
     const leftMs = lastKillAtMs - now;
     if (leftMs > 0) this.#lastKill.set(lastKillAtMs, () => this.#killAll(reason));
@@ -186,7 +190,7 @@ export class Guard {
 
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
-    this.#lane.abort(() => true, reason, systemClock.monotonicMs());
+    this.#lane.abort(() => true, reason, this.#machine.clock.monotonicMs());
   }
 
   /** When the tenure's last process must be killed; Infinity while nothing presses. */
@@ -206,11 +210,11 @@ export class Guard {
       if (running.abortedBecause !== null) return notRun(running.abortedBecause);
       this.#tenure.begun = true;
     }
-    const startedAtMs = systemClock.monotonicMs();
+    const startedAtMs = this.#machine.clock.monotonicMs();
     const outcome = await this.#runHook(running);
     if (request.phase !== 'release') return outcome;
     const ended = await this.#endTenure(request, outcome);
-    return { ...ended, durationMs: Math.round(systemClock.monotonicMs() - startedAtMs) };
+    return { ...ended, durationMs: Math.round(this.#machine.clock.monotonicMs() - startedAtMs) };
   }
 
   async #runHook(running: Running): Promise<DutyOutcome> {
@@ -243,7 +247,7 @@ export class Guard {
         program: command.program,
         args: command.args,
         commandText: command.text,
-        env: { ...process.env, ...request.env, PETREL_DEADLINE_MS: deadline },
+        env: { ...request.env, PETREL_DEADLINE_MS: deadline },
         timeoutMs: foreground ? never : timeoutMs,
         graceMs: request.graceMs,
         leavesWorkload: request.phase === 'takeover' && !foreground,
@@ -253,6 +257,7 @@ export class Guard {
         line: (stream, text) => this.#listener.post({ type: 'line', id, stream, text }),
         leftOut: (lines) => this.#listener.post({ type: 'left-out', id, lines }),
       },
+      this.#machine,
     );
     hook.limit(never, killAtMs);
     return hook;
@@ -267,7 +272,7 @@ export class Guard {
   }
 
   #limits({ phase, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
-    const now = systemClock.monotonicMs();
+    const now = this.#machine.clock.monotonicMs();
     const leftMs = this.#lastKillAtMs() - now;
     if (phase !== 'release' || leftMs <= 0 || leftMs === never) return { timeoutMs, killAtMs: never };
     return {
@@ -294,7 +299,7 @@ export class Guard {
   }
 
   #endGroups(which: (tenure: number) => boolean, graceMs: number): Promise<boolean> {
-    const graceEndMs = systemClock.monotonicMs() + graceMs;
+    const graceEndMs = this.#machine.clock.monotonicMs() + graceMs;
     return this.#groups.end(which, () => Math.min(graceEndMs, this.#lastKillAtMs()));
   }
 

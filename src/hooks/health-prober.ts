@@ -5,7 +5,7 @@
  * it so, and one success to make it healthy again. A check that hangs is killed and has failed.
  */
 import type { Logger } from '../log.js';
-import { systemClock } from '../ports/clock.js';
+import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
 import { argvOf, type Command, commandText } from './command.js';
 import { HookProcess } from './hook-process.js';
@@ -16,7 +16,7 @@ export interface Health {
   readonly reason: string | null;
 }
 
-export interface HealthProberOptions {
+export interface HealthProberOptions extends Machine {
   readonly command: Command;
   /** From the start of one check to the start of the next, unless that one takes longer. */
   readonly intervalMs: number;
@@ -35,7 +35,7 @@ const graceMs = 500;
 export class HealthProber {
   readonly #options: HealthProberOptions;
   readonly #listeners = new Set<(health: Health) => void>();
-  readonly #next = new Alarm();
+  readonly #next: Alarm;
   #health: Health = { healthy: false, reason: 'its health has not been checked yet' };
   #failuresInRow = 0;
   /** Without what the check wrote, which may differ every time. */
@@ -46,6 +46,7 @@ export class HealthProber {
   /** Checks at once, and from then on until `close`. */
   constructor(options: HealthProberOptions) {
     this.#options = options;
+    this.#next = new Alarm(options.clock);
     void this.#probe();
   }
 
@@ -69,14 +70,13 @@ export class HealthProber {
 
   async #probe(): Promise<void> {
     const { command, intervalMs, timeoutMs, node, root, site, log } = this.#options;
-    const startedAtMs = systemClock.monotonicMs();
+    const startedAtMs = this.#options.clock.monotonicMs();
     const check = new HookProcess(
       {
         name: 'healthCheck',
         ...argvOf(command),
         commandText: commandText(command),
         env: {
-          ...process.env,
           PETREL_PHASE: 'health',
           PETREL_ROOT: root,
           PETREL_NODE: node,
@@ -89,6 +89,7 @@ export class HealthProber {
         passesOutput: false,
       },
       { line: (stream, text) => log.debug({ phase: 'health', stream }, text), leftOut: () => {} },
+      this.#options,
     );
     this.#check = check;
     const outcome = await check.outcome;

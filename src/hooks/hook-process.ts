@@ -1,29 +1,19 @@
-/**
- * One run of one command, in a process group of its own: started, timed, told to stop, killed, proven dead.
- * The keeper runs this, so it needs nothing but Node.js.
- */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../ports/clock.js';
+/** One run of one command, in a process group of its own: started, timed, told to stop, killed, proven dead. */
 import type { DutyOutcome } from '../ports/duty.js';
-import { Alarm } from './alarm.js';
+import type { CommandLine, Exit, Machine, StartedCommand } from '../ports/processes.js';
+import { Alarm, sleep } from './alarm.js';
 import { HookOutput, type OutputListener } from './output.js';
-import { askGroupToStop, endGroup, groupLives, signalGroup } from './process-group.js';
+import { askGroupToStop, endGroup } from './process-group.js';
 
-export interface HookSpec {
+export interface HookSpec extends CommandLine {
   /** For messages, e.g. onTakeover. */
   readonly name: string;
-  readonly program: string;
-  readonly args: readonly string[];
   /** As a person would type it. */
   readonly commandText: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   readonly timeoutMs: number;
   readonly graceMs: number;
   /** What the command leaves in its group when it succeeds is its workload, and stays. */
   readonly leavesWorkload: boolean;
-  /** Its output goes where this process's own goes, instead of to the listener. */
-  readonly passesOutput: boolean;
 }
 
 /** What the command wrote is read for at most this long after its end. */
@@ -31,36 +21,34 @@ const drainMs = 20;
 /** A killed process that has not ended after this long is given up on, unproven. */
 const killPatienceMs = 2000;
 
-interface Exit {
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** Why it could not be started, or is not known to have ended. */
-  readonly error: string | null;
-}
-
 export class HookProcess {
   /** Never rejects. */
   readonly outcome: Promise<DutyOutcome>;
   /** Null when it could not be started. */
   readonly pgid: number | null;
   readonly #spec: HookSpec;
+  readonly #machine: Machine;
   readonly #output: HookOutput;
-  readonly #startedAtMs = systemClock.monotonicMs();
-  readonly #timeLimit = new Alarm();
-  readonly #kill = new Alarm();
+  readonly #startedAtMs: number;
+  readonly #timeLimit: Alarm;
+  readonly #kill: Alarm;
   #killAtMs = Number.POSITIVE_INFINITY;
   #latestKillAtMs = Number.POSITIVE_INFINITY;
   #stopped: { readonly result: 'timed-out' | 'aborted'; readonly why: string } | null = null;
   #exited = false;
-  #giveUp = (_exit: Exit) => {};
+  #giveUp = () => {};
 
-  constructor(spec: HookSpec, listener: OutputListener) {
+  constructor(spec: HookSpec, listener: OutputListener, machine: Machine) {
     this.#spec = spec;
-    this.#output = new HookOutput(listener);
-    const child = this.#spawn();
-    this.pgid = child instanceof Error ? null : (child.pid ?? null);
+    this.#machine = machine;
+    this.#output = new HookOutput(listener, machine.clock);
+    this.#timeLimit = new Alarm(machine.clock);
+    this.#kill = new Alarm(machine.clock);
+    this.#startedAtMs = machine.clock.monotonicMs();
+    const command = machine.processes.start(spec);
+    this.pgid = command.pgid;
     this.limit(this.#startedAtMs + spec.timeoutMs);
-    this.outcome = this.#run(child);
+    this.outcome = this.#run(command);
   }
 
   /** Brings the time limit forward, and with it the kill: no later than `killAtMs`. */
@@ -82,45 +70,32 @@ export class HookProcess {
   }
 
   #stop(killAtMs: number): void {
-    const now = systemClock.monotonicMs();
+    const now = this.#machine.clock.monotonicMs();
     if (this.#killAtMs === Number.POSITIVE_INFINITY && !this.#exited) {
-      if (this.pgid !== null) askGroupToStop(this.pgid);
+      if (this.pgid !== null) askGroupToStop(this.#machine.processes, this.pgid);
     }
     this.#killAtMs = Math.min(this.#killAtMs, now + this.#spec.graceMs, killAtMs, this.#latestKillAtMs);
     if (this.#exited) return;
     this.#kill.set(this.#killAtMs, () => {
-      if (this.pgid !== null) signalGroup(this.pgid, 'SIGKILL');
-      this.#kill.set(systemClock.monotonicMs() + killPatienceMs, () =>
-        this.#giveUp({ code: null, signal: null, error: 'was killed but has not ended' }),
-      );
+      if (this.pgid !== null) this.#machine.processes.signalGroup(this.pgid, 'SIGKILL');
+      this.#kill.set(this.#machine.clock.monotonicMs() + killPatienceMs, () => this.#giveUp());
     });
   }
 
-  #spawn(): ChildProcess | Error {
-    const { program, args, env, passesOutput } = this.#spec;
-    const output = passesOutput ? 'inherit' : 'pipe';
-    try {
-      return spawn(program, args, { detached: true, env, stdio: ['ignore', output, output] });
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
-  }
-
-  async #run(child: ChildProcess | Error): Promise<DutyOutcome> {
-    const closed = child instanceof Error || new Promise((resolve) => child.once('close', resolve));
-    const exit = await this.#exitOf(child);
+  async #run(command: StartedCommand): Promise<DutyOutcome> {
+    const exit = await this.#exitOf(command);
     const durationMs = this.#elapsedMs();
     this.#exited = true;
     this.#timeLimit.clear();
     this.#kill.clear();
     this.#output.hurry();
     // A workload keeps the pipes open, so their end cannot be waited for.
-    await Promise.race([closed, sleep(drainMs)]);
+    await Promise.race([command.closed, sleep(this.#machine.clock, drainMs)]);
     const failure = this.#failure(exit);
     return {
       result: failure === null ? 'ok' : (this.#stopped?.result ?? 'failed'),
-      exitCode: exit.code,
-      signal: exit.signal,
+      exitCode: exit?.code ?? null,
+      signal: exit?.signal ?? null,
       durationMs,
       command: this.#spec.commandText,
       error: failure,
@@ -129,27 +104,30 @@ export class HookProcess {
     };
   }
 
-  #exitOf(child: ChildProcess | Error): Promise<Exit> {
-    if (child instanceof Error) return Promise.resolve(notStarted(this.#spec.program, child));
-    if (child.stdout !== null) this.#output.read('stdout', child.stdout);
-    if (child.stderr !== null) this.#output.read('stderr', child.stderr);
-    return new Promise((resolve) => {
-      this.#giveUp = resolve;
-      child.once('error', (error) => resolve(notStarted(this.#spec.program, error)));
-      child.once('exit', (code, signal) => resolve({ code, signal, error: null }));
+  /** Null when it was killed and is not known to have ended. */
+  #exitOf({ stdout, stderr, exit }: StartedCommand): Promise<Exit | null> {
+    if (stdout !== null) this.#output.read('stdout', stdout);
+    if (stderr !== null) this.#output.read('stderr', stderr);
+    const givenUp = new Promise<null>((resolve) => {
+      this.#giveUp = () => resolve(null);
     });
+    return Promise.race([exit, givenUp]);
   }
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    if (succeeded && this.#spec.leavesWorkload) return !groupLives(this.pgid);
-    const graceEndMs = systemClock.monotonicMs() + this.#spec.graceMs;
-    return endGroup(this.pgid, () => Math.min(this.#killAtMs, this.#latestKillAtMs, graceEndMs));
+    if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupLives(this.pgid);
+    const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
+    return endGroup(this.#machine, this.pgid, () =>
+      Math.min(this.#killAtMs, this.#latestKillAtMs, graceEndMs),
+    );
   }
 
-  #failure({ code, signal, error }: Exit): string | null {
-    const { name } = this.#spec;
-    if (error !== null) return `${name}: ${error}`;
+  #failure(exit: Exit | null): string | null {
+    const { name, program } = this.#spec;
+    if (exit === null) return `${name}: was killed but has not ended`;
+    const { code, signal, startError } = exit;
+    if (startError !== null) return `${name}: ${startProblem(program, startError)}`;
     if (this.#stopped !== null) {
       const how = signal === 'SIGKILL' ? ', and had to be killed' : '';
       return `${name} ${this.#stopped.why}${how}`;
@@ -159,13 +137,8 @@ export class HookProcess {
   }
 
   #elapsedMs(): number {
-    return Math.round(systemClock.monotonicMs() - this.#startedAtMs);
+    return Math.round(this.#machine.clock.monotonicMs() - this.#startedAtMs);
   }
-}
-
-function notStarted(program: string, error: Error): Exit {
-  const code = 'code' in error ? error.code : undefined;
-  return { code: null, signal: null, error: startProblem(program, String(code ?? error.message)) };
 }
 
 /** Why a program cannot be started, in words. */

@@ -2,23 +2,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type FromKeeper, isFromKeeper, type ToKeeper } from './messages.js';
+import type { Keeper, KeeperListener, KeeperOptions, Keepers } from './keepers.js';
+import { isFromKeeper, type ToKeeper } from './messages.js';
 
-export interface KeeperListener {
-  message(message: FromKeeper): void;
-  /** It is gone; `how` in words. */
-  gone(how: string): void;
-}
+export const keeperProcesses: Keepers = {
+  start: (options, listener) => new KeeperProcess(options, listener),
+};
 
-export interface KeeperOptions {
-  /** For its log, and for who looks at the list of processes. */
-  readonly node: string;
-  readonly root: string;
-  /** What runs in the foreground writes to this process's stdout. */
-  readonly passesOutput: boolean;
-}
-
-export class KeeperProcess {
+class KeeperProcess implements Keeper {
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
 
@@ -39,11 +30,6 @@ export class KeeperProcess {
     void this.#ended.then((how) => listener.gone(how));
   }
 
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
-  /** A message to a keeper that has just died is lost; `gone` follows. */
   send(message: ToKeeper): void {
     if (this.#child.connected) this.#child.send(message, () => {});
   }
@@ -52,7 +38,6 @@ export class KeeperProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** Lets it end what it guards. Resolves when it has gone. */
   async leave(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
     await this.#ended;

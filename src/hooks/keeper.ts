@@ -6,9 +6,11 @@
  * It needs nothing but Node.js, to be small and quick to start.
  */
 import { write } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../ports/clock.js';
+import { sleep } from './alarm.js';
 import { Guard } from './guard.js';
 import { type FromKeeper, isToKeeper } from './messages.js';
+import { systemProcesses } from './system-processes.js';
 
 const stderrFd = 2;
 
@@ -19,12 +21,11 @@ const notePatienceMs = 500;
 let agentGone = false;
 let noted = Promise.resolve();
 
-const guard = new Guard({
-  post,
-  idle: () => {
-    if (agentGone) void Promise.race([noted, sleep(notePatienceMs)]).then(() => process.exit(0));
-  },
-});
+const guard = new Guard({ post, idle }, { clock: systemClock, processes: systemProcesses });
+
+function idle(): void {
+  if (agentGone) void Promise.race([noted, sleep(systemClock, notePatienceMs)]).then(() => process.exit(0));
+}
 
 /** A frozen agent does not read, but what it runs is ended soon, and lines come at a bounded rate. */
 function post(message: FromKeeper): void {
@@ -38,7 +39,7 @@ function note(message: FromKeeper): void {
   const { result, error, provenDead, durationMs, command } = message.outcome;
   const line = {
     level: result === 'ok' && provenDead ? 'warn' : 'error',
-    time: new Date().toISOString(),
+    time: new Date(systemClock.wallMs()).toISOString(),
     node,
     root,
     phase: 'release',

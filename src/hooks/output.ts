@@ -7,7 +7,7 @@
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { systemClock } from '../ports/clock.js';
+import type { Clock } from '../ports/clock.js';
 
 const maxLineLength = 500;
 const tailLines = 20;
@@ -28,14 +28,16 @@ export interface OutputListener {
 
 export class HookOutput {
   readonly #listener: OutputListener;
+  readonly #clock: Clock;
   readonly #readers: LineReader[] = [];
   readonly #tail: string[] = [];
   #periodStartMs = 0;
   #inPeriod = 0;
   #leftOut = 0;
 
-  constructor(listener: OutputListener) {
+  constructor(listener: OutputListener, clock: Clock) {
     this.#listener = listener;
+    this.#clock = clock;
   }
 
   get tail(): readonly string[] {
@@ -43,7 +45,7 @@ export class HookOutput {
   }
 
   read(stream: OutputStream, readable: Readable): void {
-    const reader = new LineReader(readable, {
+    const reader = new LineReader(readable, this.#clock, {
       allowance: () => this.#allowance(),
       lines: (lines, leftOut) => this.#lines(stream, lines, leftOut),
       end: () => this.#reportLeftOut(),
@@ -58,7 +60,7 @@ export class HookOutput {
 
   /** How many lines may be passed on now. */
   #allowance(): number {
-    const now = systemClock.monotonicMs();
+    const now = this.#clock.monotonicMs();
     if (now - this.#periodStartMs >= periodMs) {
       this.#reportLeftOut();
       this.#periodStartMs = now;
@@ -97,14 +99,16 @@ interface LineListener {
 
 class LineReader {
   readonly #readable: Readable;
+  readonly #clock: Clock;
   readonly #listener: LineListener;
   /** Of a line that has not ended, no more than is shown and one: so that a cut can be seen. */
   #pending = '';
   #sliceEndMs = 0;
   #inSlice = 0;
 
-  constructor(readable: Readable, listener: LineListener) {
+  constructor(readable: Readable, clock: Clock, listener: LineListener) {
     this.#readable = readable;
+    this.#clock = clock;
     this.#listener = listener;
     readable.setEncoding('utf8');
     readable.on('data', (chunk: string) => {
@@ -166,7 +170,7 @@ class LineReader {
   }
 
   #pace(length: number): void {
-    const now = systemClock.monotonicMs();
+    const now = this.#clock.monotonicMs();
     if (now >= this.#sliceEndMs) {
       this.#sliceEndMs = now + sliceMs;
       this.#inSlice = 0;
@@ -174,7 +178,7 @@ class LineReader {
     this.#inSlice += length;
     if (this.#inSlice < charactersPerSlice) return;
     this.#readable.pause();
-    systemClock.timer(this.#sliceEndMs - now, () => this.#readable.resume());
+    this.#clock.timer(this.#sliceEndMs - now, () => this.#readable.resume());
   }
 }
 

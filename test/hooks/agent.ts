@@ -3,10 +3,13 @@
  * it, a JSON line each. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
  * A line on stdin asks for a release, the end of stdin for close.
  */
+import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type * as duties from '../../src/hooks/command-duty.js';
+import type * as keeping from '../../src/hooks/keeper-process.js';
+import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { createLogger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { context } from './duty-context.js';
@@ -21,13 +24,20 @@ const { commands, releaseInMs, endsInMs, foreground } = z
   })
   .parse(JSON.parse(json));
 
-const { CommandDuty }: typeof duties = await import(pathToFileURL(module).href);
+const url = pathToFileURL(module);
+const { CommandDuty }: typeof duties = await import(url.href);
+const { keeperProcesses }: typeof keeping = await import(
+  new URL(`keeper-process${extname(module)}`, url).href
+);
 const duty = new CommandDuty({
   commands: { onPrepare: null, onFence: null, ...commands },
   node: 'a1',
   root: '/cluster',
   foreground,
   log: createLogger({ level: 'silent', format: 'json' }),
+  clock: systemClock,
+  processes: systemProcesses,
+  keepers: keeperProcesses,
 });
 
 function say(line: object): void {

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Health, HealthProber } from '../../src/hooks/health-prober.js';
-import { bench, eventually, silentLog } from './support.js';
+import { bench, eventually, machine, silentLog } from './support.js';
 
 const at = bench();
 
@@ -17,6 +17,7 @@ function prober(command: string, overrides: { failures?: number; timeoutMs?: num
     root: '/cluster',
     site: 'a',
     log: silentLog,
+    ...machine,
     ...overrides,
   });
   const heard: Health[] = [];

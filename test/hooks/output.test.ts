@@ -3,17 +3,21 @@ import { finished } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HookOutput } from '../../src/hooks/output.js';
+import { systemClock } from '../../src/ports/clock.js';
 
 /** Everything written in these chunks, as the listener gets it. */
 async function output(chunks: readonly (string | Buffer)[]) {
   const lines: string[] = [];
   let leftOut = 0;
-  const read = new HookOutput({
-    line: (_, text) => lines.push(text),
-    leftOut: (count) => {
-      leftOut += count;
+  const read = new HookOutput(
+    {
+      line: (_, text) => lines.push(text),
+      leftOut: (count) => {
+        leftOut += count;
+      },
     },
-  });
+    systemClock,
+  );
   const stream = new PassThrough();
   read.read('stdout', stream);
   for (const chunk of chunks) stream.write(chunk);
@@ -79,7 +83,7 @@ describe('the output of a command', () => {
   });
 
   it('that comes too fast has to wait, but not when the command has ended', async () => {
-    const read = new HookOutput({ line: () => {}, leftOut: () => {} });
+    const read = new HookOutput({ line: () => {}, leftOut: () => {} }, systemClock);
     const stream = new PassThrough();
     read.read('stderr', stream);
     stream.write(`${'x'.repeat(2_000_000)}\n`);

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
+import { keeperProcesses } from '../../src/hooks/keeper-process.js';
+import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { createLogger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
+import type { Machine } from '../../src/ports/processes.js';
 
 const markName = 'PETREL_TEST_MARK';
 
@@ -32,6 +35,8 @@ export function eventually<T>(look: () => T) {
 
 export const silentLog = createLogger({ level: 'silent', format: 'json' });
 
+export const machine: Machine = { clock: systemClock, processes: systemProcesses };
+
 /** Each test of the file gets its own; what it left running is a failure. */
 export function bench(): () => Bench {
   let current: Bench | undefined;
@@ -53,6 +58,8 @@ export function bench(): () => Bench {
           node: 'a1',
           root: '/cluster',
           log: silentLog,
+          ...machine,
+          keepers: keeperProcesses,
           ...options,
         });
         duties.push(duty);

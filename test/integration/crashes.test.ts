@@ -1,7 +1,7 @@
 /** Agents and keepers that are killed, frozen, started again, or told to leave. */
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { groupLives } from '../../src/hooks/process-group.js';
+import { systemProcesses } from '../../src/hooks/system-processes.js';
 import type { LogLine } from '../support/agents.js';
 import { type Cluster, useCluster, useServers } from '../support/cluster.js';
 import { until } from '../support/until.js';
@@ -175,7 +175,7 @@ describe('an agent that is frozen', () => {
     const next = await cluster.ready({ not: heir, after: old.token });
     expect(next.token).toBeGreaterThan(BigInt(token));
     process.kill(keeper, 'SIGCONT');
-    await until(() => !groupLives(hook), { describe: 'the frozen hook to be killed' });
+    await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });
     agent.resume();
     await agent.logged(/registering anew/);
     expect((await cluster.ready()).token).toBe(next.token);

@@ -1,0 +1,30 @@
+/** The keeper as its agent sees it. Implemented by `keeper-process.ts`. */
+import type { FromKeeper, ToKeeper } from './messages.js';
+
+export interface KeeperOptions {
+  /** For its log, and for who looks at the list of processes. */
+  readonly node: string;
+  readonly root: string;
+  /** What runs in the foreground writes to this process's stdout. */
+  readonly passesOutput: boolean;
+}
+
+export interface KeeperListener {
+  message(message: FromKeeper): void;
+  /** It is gone, and nothing more is heard of it; `how` in words. */
+  gone(how: string): void;
+}
+
+export interface Keeper {
+  /** In order. A message to a keeper that has just died is lost; `gone` follows. */
+  send(message: ToKeeper): void;
+  /** At once, by SIGKILL. What it ran lives on. */
+  kill(): void;
+  /** Lets it end what it guards. Resolves when it has gone. */
+  leave(): Promise<void>;
+}
+
+export interface Keepers {
+  /** One that cannot be started is `gone`. */
+  start(options: KeeperOptions, listener: KeeperListener): Keeper;
+}
