@@ -7,7 +7,7 @@ import { PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import { CommandDuty } from '../hooks/command-duty.js';
 import { HealthProber } from '../hooks/health-prober.js';
-import { keeperProcesses } from '../hooks/keeper-process.js';
+import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { openAgent } from '../library/open-agent.js';
 import type { Logger } from '../log.js';
@@ -28,7 +28,7 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags, stateDir } = settings;
-  const duty = new CommandDuty({ commands, node, root, log, ...machine, keepers: keeperProcesses });
+  const duty = new CommandDuty({ commands, node, root, log, ...machine, keepers: systemKeepers });
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   let agent: Agent;
   try {

@@ -5,26 +5,27 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Keeper, KeeperListener, KeeperOptions, Keepers } from './keepers.js';
 import { isFromKeeper, type ToKeeper } from './messages.js';
 
-export const keeperProcesses: Keepers = {
-  start: (options, listener) => new KeeperProcess(options, listener),
+export const systemKeepers: Keepers = {
+  start(options, listener) {
+    try {
+      return new KeeperProcess(forked(options), listener);
+    } catch (error) {
+      return notStarted(error instanceof Error ? error : new Error(String(error)), listener);
+    }
+  },
 };
 
 class KeeperProcess implements Keeper {
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
 
-  constructor({ node, root, passesOutput }: KeeperOptions, listener: KeeperListener) {
-    const { path, execArgv } = keeperProgram();
-    this.#child = fork(path, [node, root], {
-      execArgv,
-      detached: true,
-      stdio: ['ignore', passesOutput ? 'inherit' : 'ignore', 'inherit', 'ipc'],
-    });
+  constructor(child: ChildProcess, listener: KeeperListener) {
+    this.#child = child;
     this.#child.on('message', (message: unknown) => {
       if (isFromKeeper(message)) listener.message(message);
     });
     this.#ended = new Promise((resolve) => {
-      this.#child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+      this.#child.once('error', (error) => resolve(startFailure(error)));
       this.#child.once('exit', (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
     });
     void this.#ended.then((how) => listener.gone(how));
@@ -42,6 +43,25 @@ class KeeperProcess implements Keeper {
     if (this.#child.connected) this.#child.disconnect();
     await this.#ended;
   }
+}
+
+/** One that never was. */
+function notStarted(error: Error, listener: KeeperListener): Keeper {
+  const gone = Promise.resolve().then(() => listener.gone(startFailure(error)));
+  return { send: () => {}, kill: () => {}, leave: () => gone };
+}
+
+function startFailure(error: Error): string {
+  return `could not be started: ${error.message}`;
+}
+
+function forked({ node, root, passesOutput }: KeeperOptions): ChildProcess {
+  const { path, execArgv } = keeperProgram();
+  return fork(path, [node, root], {
+    execArgv,
+    detached: true,
+    stdio: ['ignore', passesOutput ? 'inherit' : 'ignore', 'inherit', 'ipc'],
+  });
 }
 
 /** Beside this module: compiled, or, when Petrel runs from its sources, the source and what can load it. */

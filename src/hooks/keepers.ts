@@ -25,6 +25,6 @@ export interface Keeper {
 }
 
 export interface Keepers {
-  /** One that cannot be started is `gone`. */
+  /** Never throws: one that cannot be started is `gone`, soon. */
   start(options: KeeperOptions, listener: KeeperListener): Keeper;
 }

@@ -26,9 +26,7 @@ const { commands, releaseInMs, endsInMs, foreground } = z
 
 const url = pathToFileURL(module);
 const { CommandDuty }: typeof duties = await import(url.href);
-const { keeperProcesses }: typeof keeping = await import(
-  new URL(`keeper-process${extname(module)}`, url).href
-);
+const { systemKeepers }: typeof keeping = await import(new URL(`keeper-process${extname(module)}`, url).href);
 const duty = new CommandDuty({
   commands: { onPrepare: null, onFence: null, ...commands },
   node: 'a1',
@@ -37,7 +35,7 @@ const duty = new CommandDuty({
   log: createLogger({ level: 'silent', format: 'json' }),
   clock: systemClock,
   processes: systemProcesses,
-  keepers: keeperProcesses,
+  keepers: systemKeepers,
 });
 
 function say(line: object): void {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
 import { context } from './duty-context.js';
 import { bench, eventually, residentMiB } from './support.js';
@@ -144,6 +144,17 @@ describe('a command', () => {
     expect(await duty.run(context('fence')).outcome).toMatchObject({ result: 'failed', provenDead: true });
     expect(at().lines('workload')).toHaveLength(2);
     expect(workloads()).toEqual([]);
+  });
+
+  it('fails when there is no keeper to run it, and is run as soon as there can be one', async () => {
+    // More than the system lets a new process have.
+    vi.stubEnv('HUGE', 'x'.repeat(200_000));
+    const duty = at().duty({ onTakeover: 'true' });
+    const takeover = await duty.run(context('takeover')).outcome;
+    expect(takeover).toMatchObject({ result: 'failed', provenDead: true });
+    expect(takeover.error).toContain('the keeper could not be started');
+    vi.stubEnv('HUGE', '');
+    expect(await duty.run(context('takeover')).outcome).toMatchObject({ result: 'ok', error: null });
   });
 
   it('costs no memory by writing without end', async () => {

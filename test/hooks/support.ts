@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
-import { keeperProcesses } from '../../src/hooks/keeper-process.js';
+import { systemKeepers } from '../../src/hooks/keeper-process.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { createLogger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -59,7 +59,7 @@ export function bench(): () => Bench {
           root: '/cluster',
           log: silentLog,
           ...machine,
-          keepers: keeperProcesses,
+          keepers: systemKeepers,
           ...options,
         });
         duties.push(duty);
