@@ -6,6 +6,7 @@ const unitTests = [
   'test/*.test.ts',
   'test/{core,strategies,config,hooks,embedded}/**/*.test.ts',
   'test/support/test/*.test.ts',
+  'test/**/*.properties.test.ts',
 ];
 
 /** The package by its own name, for the examples that are tests themselves. */

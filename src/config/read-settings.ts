@@ -9,6 +9,8 @@ import { Option } from 'commander';
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { writeDuration } from '../core/duration.js';
+import { brief } from '../core/names.js';
+import { cut, firstOf, quoted } from '../core/outside.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { allSettings, type SettingMeta, settingMeta } from './settings.js';
 import { readSettingsFile, type SettingsFile } from './settings-file.js';
@@ -170,8 +172,8 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
   return parsed.error.issues.map(({ path, message }) => {
     const key = [meta.key, ...path.map(String)].join('.');
     const quotable = typeof value === 'string' && meta.secret !== true;
-    const quoted = quotable && !message.startsWith(value) && !message.includes(`"${value}"`);
-    return `${source}: ${key}: ${quoted ? `"${value}": ` : ''}${message}`;
+    const isTold = quotable && (message.startsWith(cut(value)) || message.includes(quoted(value)));
+    return `${source}: ${cut(key)}: ${quotable && !isTold ? `${quoted(value)}: ` : ''}${message}`;
   });
 }
 
@@ -206,18 +208,17 @@ async function unreadableFiles(
       await access(entry.value, constants.R_OK);
       return [];
     } catch (error) {
-      return [`${entry.source}: ${meta.key}: cannot read the file: ${errorMessage(error)}`];
+      return [`${entry.source}: ${meta.key}: cannot read the file: ${brief(errorMessage(error))}`];
     }
   });
   return (await Promise.all(checks)).flat();
 }
 
-function invalid(problems: readonly string[]): PetrelError {
+function invalid(all: readonly string[]): PetrelError {
+  const problems = firstOf(all);
   const [first, ...others] = problems;
   const message =
-    others.length === 0
-      ? String(first)
-      : [`${problems.length} settings are wrong:`, ...problems].join('\n  ');
+    others.length === 0 ? String(first) : [`${all.length} settings are wrong:`, ...problems].join('\n  ');
   return new PetrelError('INVALID', message, { reasons: problems });
 }
 

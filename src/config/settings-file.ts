@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { distance } from 'fastest-levenshtein';
 import { type Document, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
-import { errorMessage } from '../errors.js';
+import { cut } from '../core/outside.js';
+import { yamlProblem } from './yaml.js';
 
 export interface FileEntry {
   /** Dotted. */
@@ -23,14 +24,14 @@ export async function readSettingsFile(path: string, knownKeys: readonly string[
   try {
     return readDocument(path, await readFile(path, 'utf8'), knownKeys);
   } catch (error) {
-    return { entries: [], problems: [`${path}: cannot read the settings file: ${errorMessage(error)}`] };
+    return { entries: [], problems: [`${path}: cannot read the settings file: ${yamlProblem(error)}`] };
   }
 }
 
 function readDocument(path: string, text: string, knownKeys: readonly string[]): SettingsFile {
   const lines = new LineCounter();
   // No pretty errors: they quote the line, which may hold a secret.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const placeOf = (offset: number | undefined) => {
     const { line, col } = lines.linePos(offset ?? 0);
     return `${path}:${line}:${col}`;
@@ -38,7 +39,7 @@ function readDocument(path: string, text: string, knownKeys: readonly string[]):
   if (document.errors.length > 0) {
     return {
       entries: [],
-      problems: document.errors.map((e) => `${placeOf(e.pos[0])}: not YAML: ${e.message}`),
+      problems: document.errors.map((e) => `${placeOf(e.pos[0])}: not YAML: ${yamlProblem(e)}`),
     };
   }
   const reader = new EntryReader(document, knownKeys, placeOf);
@@ -72,11 +73,19 @@ class EntryReader implements SettingsFile {
     const key = `${prefix}${isScalar(keyNode) ? String(keyNode.value) : String(keyNode)}`;
     const place = this.placeOf(startOf(keyNode));
     if (this.knownKeys.includes(key)) {
-      this.entries.push({ key, place, value: value === null ? null : value.toJS(this.document) });
+      this.#readValue(value, key, place);
     } else if (this.knownKeys.some((known) => known.startsWith(`${key}.`))) {
       this.read(value, `${key}.`);
     } else {
       this.problems.push(`${place}: ${unknownKey(key, this.knownKeys)}`);
+    }
+  }
+
+  #readValue(value: Node | null, key: string, place: string): void {
+    try {
+      this.entries.push({ key, place, value: value === null ? null : value.toJS(this.document) });
+    } catch (error) {
+      this.problems.push(`${place}: ${key}: ${yamlProblem(error)}`);
     }
   }
 
@@ -91,11 +100,14 @@ function unknownKey(key: string, knownKeys: readonly string[]): string {
   const elsewhere = knownKeys.find((known) => lastPart(known) === lastPart(key));
   const nearest = elsewhere ?? nearestOf(key, knownKeys);
   const hint = nearest === undefined ? `known are ${knownKeys.join(', ')}` : `did you mean "${nearest}"?`;
-  return `there is no setting "${key}": ${hint}`;
+  return `there is no setting "${cut(key)}": ${hint}`;
 }
+
+const longestWord = 200;
 
 /** The known word that `word` is most likely a misspelling of. */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  if (word.length > longestWord) return undefined;
   const far = Math.max(2, Math.floor(word.length / 3));
   const ranked = known
     .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))

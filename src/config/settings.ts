@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
+import { quoted } from '../core/outside.js';
+import { errorMessage } from '../errors.js';
 import { commandSchema } from '../hooks/command.js';
 import { logFormats, logLevels } from '../log.js';
+import { parseConnectionString } from '../zookeeper/connection-string.js';
 
 export interface SettingMeta {
   /** Key in the file; a dot is one level of nesting. */
@@ -40,40 +43,29 @@ function setting<Schema extends z.ZodType>(schema: Schema, meta: SettingMeta): S
 
 const optionalPath = () => z.string('a path').min(1, 'a path').nullable().prefault(null);
 
-/** host[:port],host[:port][/chroot]; an IPv6 address stands in brackets. */
-const server = /(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?/.source;
-const connectString = new RegExp(`^${server}(?:,${server})*(?:/[^/\\s]+)*$`);
+const servers = z.string('a list of servers: host:port,host:port').superRefine((input, context) => {
+  try {
+    parseConnectionString(input);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: errorMessage(error), input });
+  }
+});
 
 /** Every command takes these. */
 export const commonSettings = z.object({
-  zookeeper: setting(
-    z
-      .string('a list of servers: host:port,host:port')
-      .transform((text) => text.replaceAll(/\s+/g, ''))
-      .pipe(
-        z
-          .string()
-          .regex(
-            connectString,
-            'a list of servers is written host:port,host:port, with a /chroot at its end if any',
-          )
-          .refine(
-            (text) => portsOf(text).every((port) => port >= 1 && port <= 65535),
-            'a port is 1 to 65535',
-          ),
-      )
-      .prefault('127.0.0.1:2181'),
-    {
-      key: 'zookeeper',
-      flags: '-z, --zookeeper <hosts>',
-      env: 'PETREL_ZOOKEEPER',
-      help: 'ZooKeeper servers, host:port,host:port[/chroot]',
-    },
-  ),
+  zookeeper: setting(servers.prefault('127.0.0.1:2181'), {
+    key: 'zookeeper',
+    flags: '-z, --zookeeper <hosts>',
+    env: 'PETREL_ZOOKEEPER',
+    help: 'ZooKeeper servers, host:port,host:port[/chroot]',
+  }),
   root: setting(
     z
       .string('an absolute path, like /cluster')
-      .regex(/^(?:\/[^/\p{Cc}]+)+$/u, 'a root is an absolute path without a slash at its end, like /cluster')
+      .regex(
+        /^(?:\/[^/\p{Cc}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
+        'a root is an absolute path without a slash at its end, of characters that ZooKeeper takes, like /cluster',
+      )
       .refine(
         (path) => !path.split('/').some((part) => part === '.' || part === '..'),
         'a root holds no . or ..',
@@ -301,11 +293,6 @@ function hook(name: string, help: string) {
   });
 }
 
-function portsOf(servers: string): number[] {
-  const hosts = servers.split('/')[0] ?? '';
-  return hosts.split(',').map((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 2181));
-}
-
 /** The last one given counts. */
 function wholeNumber(texts: readonly string[]): unknown {
   const text = texts.at(-1) ?? '';
@@ -327,7 +314,7 @@ function tagsFrom(texts: readonly string[]): unknown {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
-      if (at < 1) throw new Error(`"${pair}" is not a tag: write NAME=VALUE`);
+      if (at < 1) throw new Error(`${quoted(pair)} is not a tag: write NAME=VALUE`);
       return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
     }),
   );

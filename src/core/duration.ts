@@ -4,6 +4,7 @@
  */
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
+import { cut, quoted } from './outside.js';
 
 const written = /^\d{1,15}(?:\.\d{1,9})?(?:ms|s|m|h|d)$/;
 const unitsLargestFirst = ['d', 'h', 'm', 's'] as const;
@@ -70,10 +71,7 @@ function isWritten(input: string): input is StringValue {
 }
 
 function whatWouldBeRight(input: unknown): string {
-  const shown = typeof input === 'string' ? `"${input}"` : String(JSON.stringify(input));
-  if (/^"?\d+(\.\d+)?"?$/.test(shown)) {
-    const number = shown.replaceAll('"', '');
-    return `${number} has no unit: write ${number}s or ${number}ms`;
-  }
-  return `${shown} is not a duration: write a number and a unit, like 500ms, 4s, 10m, 2h or 1d`;
+  const number = cut(String(typeof input === 'string' || typeof input === 'number' ? input : ''));
+  if (/^\d+(\.\d+)?$/.test(number)) return `${number} has no unit: write ${number}s or ${number}ms`;
+  return `${quoted(input)} is not a duration: write a number and a unit, like 500ms, 4s, 10m, 2h or 1d`;
 }

@@ -25,7 +25,7 @@ import { ended, previousLeader, reachedReady } from './records.js';
 import { electedOrRestored, isRestored } from './restored.js';
 import type { GroupSnapshot } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
-import type { Elected, FailureRecord, TransitionRecord } from './znodes.js';
+import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
 
 export { type ElectorMemory, newElector } from './elector-memory.js';
 export type { Fence } from './fencing.js';
@@ -160,7 +160,7 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
   const next: Elected = {
     node: choice.node,
     site: member?.site ?? null,
-    term: elected.term + 1,
+    term: Math.min(elected.term + 1, lastTerm),
     strategy: strategy.name,
     reason: isRepair ? `${elected.reason}; ${choice.reason}` : choice.reason,
     cause: choice.cause,

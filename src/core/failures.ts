@@ -10,7 +10,7 @@ import { failureOf } from './eligibility.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant, toInstant } from './names.js';
 import { type Claim, claimOwner, type Member } from './snapshot.js';
-import type { FailureRecord } from './znodes.js';
+import { type FailureRecord, mostFailures } from './znodes.js';
 
 export interface Failed {
   readonly node: string;
@@ -26,7 +26,7 @@ export function withFailure(
   nowMs: number,
 ): FailureRecord[] {
   const before = failureOf(failures, failed.node);
-  const count = (before?.count ?? 0) + 1;
+  const count = Math.min((before?.count ?? 0) + 1, Number.MAX_SAFE_INTEGER);
   const record: FailureRecord = {
     ...failed,
     count,
@@ -34,7 +34,7 @@ export function withFailure(
     until: toInstant(nowMs + exclusionMs(config, count)),
     restarted: before?.restarted ?? false,
   };
-  return [...failures.filter(({ node }) => node !== failed.node), record];
+  return [...failures.filter(({ node }) => node !== failed.node), record].slice(-mostFailures);
 }
 
 export function exclusionMs(config: GroupConfig, count: number): number {

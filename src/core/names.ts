@@ -1,5 +1,6 @@
 /** Names of nodes and sites, and the instants that znodes carry. */
 import { z } from 'zod';
+import { cut, depthProblem, firstOf } from './outside.js';
 
 const pattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const rule =
@@ -10,7 +11,7 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return undefined;
-      const unknown = issue.keys.map((key) => `\`${key}\``).join(', ');
+      const unknown = firstOf(issue.keys.map((key) => `\`${cut(key)}\``)).join(', ');
       const known = Object.keys(shape);
       return `unknown ${unknown}; ${known.length === 0 ? 'nothing is expected here' : `known are ${known.join(', ')}`}`;
     },
@@ -32,7 +33,13 @@ export function fromInstant(instant: string): number {
 }
 
 /** A 64-bit number as JSON carries it: decimal digits in a string. */
-export const longSchema = z.string().regex(/^-?\d{1,20}$/, 'a whole number in a string');
+export const longSchema = z.string().refine(isLong, 'a whole number of 64 bits, in a string');
+
+function isLong(text: string): boolean {
+  if (!/^-?\d{1,20}$/.test(text)) return false;
+  const value = BigInt(text);
+  return value >= -(2n ** 63n) && value < 2n ** 64n;
+}
 
 export type Parsed<T> = { readonly value: T; readonly problem: null } | Unreadable;
 export interface Unreadable {
@@ -49,19 +56,22 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
   } catch {
     return { value: null, problem: text === '' ? 'it is empty' : 'it is not JSON' };
   }
+  const tooDeep = depthProblem(json);
+  if (tooDeep !== null) return { value: null, problem: tooDeep };
   const result = schema.safeParse(json);
   if (result.success) return { value: result.data, problem: null };
   return { value: null, problem: describeIssues(result.error).join('; ') };
 }
 
-/** One line an issue: where in the value, what is wrong, what would be right. */
+/** One line an issue: where in the value, what is wrong, what would be right. Of very many only the first. */
 export function describeIssues(error: z.ZodError): string[] {
-  return error.issues.map((issue) => {
-    const where = issue.path.map(String).join('.');
+  const lines = error.issues.map((issue) => {
+    const where = issue.path.map((key) => cut(String(key))).join('.');
     const what =
       issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join(', ') : issue.message;
     return where === '' ? what : `${where}: ${what}`;
   });
+  return firstOf(lines);
 }
 
 /** No text that a znode keeps for people is longer. */

@@ -2,6 +2,7 @@
 import { type ReadyStrategy, type StrategyRegistry, strategies } from '../../strategies/index.js';
 import { type GroupConfig, groupConfigSchema } from './group-config.js';
 import { describeIssues, type Parsed, parseJson } from './names.js';
+import { depthProblem, quoted } from './outside.js';
 import { contradictions } from './timings.js';
 
 /** What `config` holds, as text. A strategy that this version does not know is no problem here: another may. */
@@ -14,6 +15,8 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
 
 /** Everything that is wrong with a configuration that somebody wants to write; empty when it is right. */
 export function configProblems(value: unknown, registry: StrategyRegistry = strategies): string[] {
+  const tooDeep = depthProblem(value);
+  if (tooDeep !== null) return [tooDeep];
   const parsed = groupConfigSchema.safeParse(value);
   if (!parsed.success) return describeIssues(parsed.error);
   return [...contradictions(parsed.data), ...(prepareStrategy(parsed.data, registry).problems ?? [])];
@@ -33,7 +36,7 @@ export function prepareStrategy(
     const valid = [...registry.keys()].join(', ');
     return {
       strategy: null,
-      problems: [`strategy: there is no ${JSON.stringify(config.strategy)}; known are ${valid}`],
+      problems: [`strategy: there is no ${quoted(config.strategy)}; known are ${valid}`],
     };
   }
   return found.prepare(config.strategyOptions);

@@ -1,6 +1,6 @@
 /** A decision that was lost: `leader/elected` holds junk, or was deleted and made anew. */
 import type { GroupSnapshot } from './snapshot.js';
-import type { Elected } from './znodes.js';
+import { type Elected, lastTerm } from './znodes.js';
 
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 
@@ -15,7 +15,7 @@ export function electedOrRestored({ elected, current, history }: Decided): Elect
   return {
     node: leader?.node ?? null,
     site: leader?.site ?? null,
-    term: Math.max(known, recorded),
+    term: Math.min(Math.max(known, recorded), lastTerm),
     strategy: 'none',
     reason: `what leader/elected said is lost (${lost})`,
     cause: leader === null ? 'nobody' : 'retry',

@@ -5,6 +5,14 @@
 import { z } from 'zod';
 import { instantSchema, longSchema, nameSchema } from './names.js';
 
+/** More decisions than any group will take. What names a later one is junk, and must not become the last. */
+export const lastTerm = 2 ** 48;
+const termSchema = z.int().min(0).max(lastTerm);
+
+const longestTail = 20;
+/** What lists more is junk: a group has no more nodes, and junk must not make the next decision too large to write. */
+export const mostFailures = 1000;
+
 /** How a command or function ended badly, as far as it helps a person. */
 export const failureDetailSchema = z.object({
   /** What was tried: `takeover`, `prepare`, … */
@@ -14,7 +22,10 @@ export const failureDetailSchema = z.object({
   exitCode: z.int().nullable().default(null),
   signal: z.string().nullable().default(null),
   durationMs: z.number().nullable().default(null),
-  outputTail: z.array(z.string()).default([]),
+  outputTail: z
+    .array(z.string())
+    .transform((lines) => lines.slice(-longestTail))
+    .default([]),
 });
 export type FailureDetail = z.infer<typeof failureDetailSchema>;
 
@@ -95,7 +106,7 @@ export type Cause = z.infer<typeof causeSchema>;
 export const electedSchema = z.object({
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
-  term: z.int().min(0),
+  term: termSchema,
   strategy: z.string(),
   reason: z.string(),
   cause: causeSchema,
@@ -110,10 +121,10 @@ export const electedSchema = z.object({
    * from leading when it was forced (kinds of obstacles), each of which does not count until it has ended.
    */
   asked: z
-    .object({ by: z.string(), waived: z.array(z.string()) })
+    .object({ by: z.string(), waived: z.array(z.string()).max(longestTail) })
     .nullable()
     .default(null),
-  failures: z.array(failureRecordSchema).default([]),
+  failures: z.array(failureRecordSchema).max(mostFailures).default([]),
 });
 export type Elected = z.infer<typeof electedSchema>;
 
@@ -137,7 +148,7 @@ export const claimSchema = z.object({
   site: nameSchema,
   incarnation: z.string(),
   status: z.enum(['PROGRESS', 'READY']),
-  term: z.int().min(0),
+  term: termSchema,
   /** Version of `elected` that the claim was made under. */
   electedVersion: z.int(),
 });
@@ -147,7 +158,7 @@ const milliseconds = z.number().nullable();
 
 export const transitionRecordSchema = z.object({
   kind: z.literal('transition'),
-  term: z.int(),
+  term: termSchema,
   /** Null when the elected node never claimed. */
   fencingToken: longSchema.nullable(),
   node: nameSchema.nullable(),
@@ -188,6 +199,6 @@ export const historyRecordSchema = z.discriminatedUnion('kind', [transitionRecor
 export type HistoryRecord = z.infer<typeof historyRecordSchema>;
 
 /** `history` itself: what was recorded last, so that each transition is recorded once. */
-export const historyHeadSchema = z.object({ term: z.int(), fencingToken: longSchema.nullable() });
+export const historyHeadSchema = z.object({ term: termSchema, fencingToken: longSchema.nullable() });
 export type HistoryHead = z.infer<typeof historyHeadSchema>;
 export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };

@@ -1,9 +1,10 @@
 /** A group's configuration as keys and values: what operators see, and set one by one. */
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { nearestOf } from '../config/settings-file.js';
+import { readYaml } from '../config/yaml.js';
 import { defaultGroupConfig, type GroupConfig, groupConfigSchema, siteConfig } from '../core/group-config.js';
 import { describeIssues } from '../core/names.js';
+import { cut, depthProblem, quoted } from '../core/outside.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Request } from './change.js';
 
@@ -134,18 +135,27 @@ export function valueText(value: unknown): string {
 
 function settable(key: string): string {
   const own = ownCommands.find(({ pattern }) => pattern.test(key));
-  if (own !== undefined) throw new PetrelError('INVALID', `${key} is changed by ${own.command}`);
+  if (own !== undefined) throw new PetrelError('INVALID', `${cut(key)} is changed by ${own.command}`);
   if (plainKeys.includes(key) || sitePriorityKey.test(key) || strategyOptionKey.test(key)) return key;
   const nearest = nearestOf(key, settableKeys);
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
-  throw new PetrelError('INVALID', `there is no key ${key}: ${hint}Valid are ${settableKeys.join(', ')}`);
+  throw new PetrelError(
+    'INVALID',
+    `there is no key ${cut(key)}: ${hint}Valid are ${settableKeys.join(', ')}`,
+  );
 }
 
 function yamlValue(key: string, text: string): unknown {
   try {
-    return parse(text, { prettyErrors: false });
+    const value = readYaml(text);
+    const tooDeep = depthProblem(value);
+    if (tooDeep !== null) throw new Error(tooDeep);
+    return value;
   } catch (error) {
-    throw new PetrelError('INVALID', `${key}: "${text}" is not a YAML value: ${errorMessage(error)}`);
+    throw new PetrelError(
+      'INVALID',
+      `${cut(key)}: ${quoted(text)} is not a YAML value: ${errorMessage(error)}`,
+    );
   }
 }
 

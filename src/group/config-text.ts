@@ -1,10 +1,11 @@
 /** A group's configuration as a text that people edit: YAML, or JSON, which is YAML too. */
-import { parseDocument, stringify } from 'yaml';
+import { stringify } from 'yaml';
+import { readYaml } from '../config/yaml.js';
 import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
 import { ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import { configProblems } from '../core/read-config.js';
-import { PetrelError } from '../errors.js';
+import { errorMessage, PetrelError } from '../errors.js';
 import type { Author, Request } from './change.js';
 import { configDifferences, differenceText } from './config-keys.js';
 import { type GroupAccess, wasWritten, writeConfig } from './config-write.js';
@@ -13,13 +14,18 @@ import { readGroup } from './view.js';
 
 /** Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key. */
 export function parseConfigText(text: string): GroupConfig {
-  const document = parseDocument(text);
-  const [broken] = document.errors;
-  if (broken !== undefined) throw invalid([`not YAML: ${broken.message.trim()}`]);
-  const value: unknown = document.toJS() ?? {};
+  const value = yamlOf(text) ?? {};
   const problems = configProblems(value);
   if (problems.length > 0) throw invalid(problems);
   return groupConfigSchema.parse(value);
+}
+
+function yamlOf(text: string): unknown {
+  try {
+    return readYaml(text, { pretty: true });
+  } catch (error) {
+    throw invalid([`not YAML: ${errorMessage(error)}`]);
+  }
 }
 
 function invalid(reasons: readonly string[]): PetrelError {

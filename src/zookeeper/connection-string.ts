@@ -3,6 +3,7 @@
  * takes nearly anything. Whether a host exists is not checked.
  */
 import { isIPv4, isIPv6 } from 'node:net';
+import { quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
 
 export interface Server {
@@ -45,7 +46,7 @@ export function serverText(server: Server): string {
 function refuse(text: string, problem: string): never {
   throw new PetrelError(
     'INVALID',
-    `ZooKeeper connection string "${text}": ${problem}. Right would be "host:2181,host2:2181/chroot"`,
+    `ZooKeeper connection string ${quoted(text)}: ${problem}. Right would be "host:2181,host2:2181/chroot"`,
   );
 }
 
@@ -54,27 +55,31 @@ function parseServer(text: string, part: string, where: string): Server {
   const bracketed = /^\[(?<host>[^\]]*)\](?<rest>.*)$/.exec(part)?.groups;
   if (bracketed) {
     const { host = '', rest = '' } = bracketed;
-    if (!isIPv6(host)) refuse(text, `${where} has "${host}" in brackets, which is no IPv6 address`);
-    if (rest !== '' && !rest.startsWith(':')) refuse(text, `${where} has "${rest}" after the bracket`);
+    if (!isIPv6(host)) refuse(text, `${where} has ${quoted(host)} in brackets, which is no IPv6 address`);
+    if (rest !== '' && !rest.startsWith(':')) refuse(text, `${where} has ${quoted(rest)} after the bracket`);
     return { host, port: rest === '' ? defaultPort : parsePort(text, rest.slice(1), where) };
   }
-  if (part.includes('[') || part.includes(']')) refuse(text, `${where} ("${part}") has a stray bracket`);
+  if (part.includes('[') || part.includes(']'))
+    refuse(text, `${where} (${quoted(part)}) has a stray bracket`);
   const [host = '', port, ...more] = part.split(':');
-  if (more.length > 0) refuse(text, `${where} ("${part}") needs brackets if it is IPv6, as in "[::1]:2181"`);
+  if (more.length > 0)
+    refuse(text, `${where} (${quoted(part)}) needs brackets if it is IPv6, as in "[::1]:2181"`);
   checkHost(text, host, where);
   return { host, port: port === undefined ? defaultPort : parsePort(text, port, where) };
 }
 
 function checkHost(text: string, host: string, where: string): void {
   if (host === '') refuse(text, `${where} has no host`);
-  if (/\s/.test(host)) refuse(text, `${where} ("${host}") has a space in it; servers are parted by commas`);
-  if (!/^[A-Za-z0-9._-]+$/.test(host)) refuse(text, `${where} ("${host}") is no host name`);
-  if (/^[\d.]+$/.test(host) && !isIPv4(host)) refuse(text, `${where} ("${host}") is no IPv4 address`);
+  if (/\s/.test(host))
+    refuse(text, `${where} (${quoted(host)}) has a space in it; servers are parted by commas`);
+  if (!/^[A-Za-z0-9._-]+$/.test(host)) refuse(text, `${where} (${quoted(host)}) is no host name`);
+  if (/^[\d.]+$/.test(host) && !isIPv4(host)) refuse(text, `${where} (${quoted(host)}) is no IPv4 address`);
 }
 
 function parsePort(text: string, port: string, where: string): number {
   const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-  if (value < 1 || value > 65_535) refuse(text, `${where} has the port "${port}", not one of 1 to 65535`);
+  if (value < 1 || value > 65_535)
+    refuse(text, `${where} has the port ${quoted(port)}, not one of 1 to 65535`);
   return value;
 }
 
@@ -82,11 +87,11 @@ function parseChroot(text: string, chroot: string): string {
   if (chroot === '/') return '';
   if (chroot.includes(','))
     refuse(text, 'the chroot comes once, after the last server, and may have no comma in it');
-  if (/[\p{Cc}\s]/u.test(chroot))
-    refuse(text, `the chroot "${chroot}" has a space or control character in it`);
+  if (/[\p{Cc}\s\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]/u.test(chroot))
+    refuse(text, `the chroot ${quoted(chroot)} has a space, or a character that ZooKeeper does not take`);
   for (const name of chroot.slice(1).split('/')) {
-    if (name === '') refuse(text, `the chroot "${chroot}" has an empty name in it (a slash too many?)`);
-    if (name === '.' || name === '..') refuse(text, `the chroot "${chroot}" has "${name}" in it`);
+    if (name === '') refuse(text, `the chroot ${quoted(chroot)} has an empty name in it (a slash too many?)`);
+    if (name === '.' || name === '..') refuse(text, `the chroot ${quoted(chroot)} has ${quoted(name)} in it`);
   }
   return chroot;
 }

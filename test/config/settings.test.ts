@@ -180,8 +180,14 @@ describe('wrong settings', () => {
     ['root: cluster', ':1:1: root: "cluster": a root is an absolute path'],
     ['root: /a/../b', ':1:1: root: "/a/../b": a root holds no . or ..'],
     ['root: /a/', ':1:1: root: "/a/": a root is an absolute path'],
-    ['zookeeper: "zk1:99999"', ':1:1: zookeeper: "zk1:99999": a port is 1 to 65535'],
-    ['zookeeper: "zk1,,zk2"', ':1:1: zookeeper: "zk1,,zk2": a list of servers is written'],
+    [
+      'zookeeper: "zk1:99999"',
+      ':1:1: zookeeper: ZooKeeper connection string "zk1:99999": the server has the port "99999", not one of 1',
+    ],
+    [
+      'zookeeper: "zk1,,zk2"',
+      ':1:1: zookeeper: ZooKeeper connection string "zk1,,zk2": server 2 of 3 is empty',
+    ],
     ['logLevel: loud', ':1:1: logLevel: "loud": one of trace, debug'],
     ['tags: {rack: [1]}', ':1:1: tags.rack: a tag’s value is a text'],
     ['hooks: {onTakeover: []}', ':1:9: hooks.onTakeover: a command is a line for the shell, or a list'],

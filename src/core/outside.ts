@@ -1,0 +1,40 @@
+/** Values from outside, in messages and before they are trusted: whatever they are, what is said of them is short. */
+
+const longestQuote = 120;
+const longestList = 20;
+/** Nothing that Petrel reads nests deeper; what does would exhaust the stack of whoever walks it. */
+const deepest = 64;
+
+/** A value as a message shows it: on one line, cut where it is long. Never throws. */
+export function quoted(value: unknown): string {
+  if (typeof value === 'string') return `"${cut(value)}"`;
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : cut(String(value));
+}
+
+/** Text on one line, cut where it is long. */
+export function cut(text: string): string {
+  const start = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text;
+  return start.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+/** The first of many, and how many there are beside them. */
+export function firstOf(lines: readonly string[]): string[] {
+  const rest = lines.length - longestList;
+  return rest <= 1 ? [...lines] : [...lines.slice(0, longestList), `and ${rest} more`];
+}
+
+/** What is wrong with how deep a value nests; null when it is fine. A value that holds itself has no end. */
+export function depthProblem(value: unknown): string | null {
+  let level = new Set([value]);
+  for (let depth = 0; depth <= deepest; depth++) {
+    level = new Set([...level].flatMap(inside));
+    if (level.size === 0) return null;
+  }
+  return `it nests deeper than ${deepest} levels`;
+}
+
+function inside(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).filter((part) => typeof part === 'object' && part !== null);
+}

@@ -1,0 +1,112 @@
+/** Faults that junk in a znode once caused: each is told in docs/faults.md. */
+import { describe, expect, it } from 'vitest';
+import { electorRound, newElector } from '../../src/core/electing.js';
+import { withFailure } from '../../src/core/failures.js';
+import { parseJson } from '../../src/core/names.js';
+import { configProblems, parseGroupConfig } from '../../src/core/read-config.js';
+import { electedOrRestored } from '../../src/core/restored.js';
+import { electedSchema, lastTerm, mostFailures, registrationSchema } from '../../src/core/znodes.js';
+import {
+  config,
+  decided,
+  epoch0Ms,
+  failure,
+  group,
+  instant,
+  members,
+  registration,
+  strategyOf,
+  versioned,
+} from './builders.js';
+
+const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+describe('a value that nests without end', () => {
+  it('is a problem of its znode, whatever stands in its place', () => {
+    for (const text of [`{"minTenure":${deep}}`, `{"strategyOptions":{"order":${deep}}}`, deep]) {
+      expect(parseGroupConfig(text)).toEqual({ value: null, problem: 'it nests deeper than 64 levels' });
+    }
+  });
+
+  it('is one that holds itself, too', () => {
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic, cyclic);
+    expect(configProblems({ strategyOptions: { order: cyclic } })).toEqual([
+      'it nests deeper than 64 levels',
+    ]);
+  });
+});
+
+describe('a thousand problems', () => {
+  it('are told by the first of them', () => {
+    const sites = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`-${index}`, 1]));
+    const { problem } = parseGroupConfig(JSON.stringify({ sites }));
+    expect(problem).toContain('sites.-0: ');
+    expect(problem).toContain('; and 980 more');
+    expect(problem?.length).toBeLessThan(4000);
+  });
+
+  it('of unknown keys likewise, cut where they are long', () => {
+    const { problem } = parseGroupConfig(JSON.stringify({ ['k'.repeat(10_000)]: 1 }));
+    expect(problem).toContain(`unknown \`${'k'.repeat(120)}…\`; known are strategy`);
+  });
+});
+
+describe('a number that cannot rise', () => {
+  const decideOn = (term: number) =>
+    electorRound({
+      self: 'a1',
+      snapshot: group({ elected: versioned(decided({ term })) }),
+      members: members('a1'),
+      config: config(),
+      strategy: strategyOf(config()),
+      memory: newElector,
+      clock: { epochMs: epoch0Ms, atMs: 0 },
+      nowMs: 0,
+      canFence: false,
+    }).actions;
+
+  it('as a term: the next decision can be read all the same', () => {
+    const [action] = decideOn(lastTerm);
+    if (action?.do !== 'write-elected') throw new Error('nothing decided');
+    expect(action.elected).toMatchObject({ node: 'a1', term: lastTerm });
+    expect(parseJson(electedSchema, JSON.stringify(action.elected)).problem).toBeNull();
+  });
+
+  it('as a term beyond all: it is junk, and does not become the group’s', () => {
+    const read = parseJson(electedSchema, JSON.stringify(decided({ term: lastTerm + 1 })));
+    expect(read.problem).toContain('term: ');
+    const elected = { ...read, version: 5, modifiedAtMs: 0 };
+    expect(electedOrRestored({ elected, current: null, history: null }).term).toBe(5);
+  });
+
+  it('as a count of failures: the record can be read all the same', () => {
+    const before = [failure('a1', { count: Number.MAX_SAFE_INTEGER })];
+    const again = { node: 'a1', incarnation: 'a1-life1', reason: 'exit code 1' };
+    const failures = withFailure(before, again, config(), epoch0Ms);
+    expect(parseJson(electedSchema, JSON.stringify(decided({ failures }))).problem).toBeNull();
+  });
+});
+
+describe('lists without end', () => {
+  it('of failures: they are junk, and one more never makes a list unreadable', () => {
+    const many = Array.from({ length: mostFailures }, (_, index) =>
+      failure(`n${index}`, { until: instant(9e9) }),
+    );
+    const next = { node: 'a1', incarnation: 'x', reason: 'x' };
+    const failures = withFailure(many, next, config(), epoch0Ms);
+    expect(parseJson(electedSchema, JSON.stringify(decided({ failures }))).value?.failures.at(-1)?.node).toBe(
+      'a1',
+    );
+    const tooMany = decided({ failures: [...many, failure('a1')] });
+    expect(parseJson(electedSchema, JSON.stringify(tooMany)).problem).toContain('failures: ');
+  });
+
+  it('of output: the last lines are enough', () => {
+    const outputTail = Array.from({ length: 50_000 }, (_, index) => String(index));
+    const detail = { phase: 'takeover', reason: 'x', command: null, exitCode: 1, signal: null, outputTail };
+    const text = JSON.stringify(registration('a1', {}));
+    const junk = JSON.stringify({ ...JSON.parse(text), lastFailure: { electedVersion: 1, detail } });
+    expect(parseJson(registrationSchema, junk).value?.lastFailure?.detail.outputTail).toHaveLength(20);
+  });
+});

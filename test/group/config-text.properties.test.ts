@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { groupPaths } from '../../src/core/paths.js';
+import { configProblems } from '../../src/core/read-config.js';
+import { initialElected } from '../../src/core/znodes.js';
+import { PetrelError } from '../../src/errors.js';
+import { assign, configDifferences, configKeys, settableKeys } from '../../src/group/config-keys.js';
+import { parseConfigText } from '../../src/group/config-text.js';
+import { anyText, expectClear, holds, spoilt, yamlText } from '../support/properties.js';
+
+const byHand = { by: 'ops', reason: 'maintenance', at: '2026-01-01T00:00:00.000Z' };
+const example = groupConfigSchema.parse({
+  sites: { 'eu.west': { priority: 5, override: { priority: 1, until: null, ...byHand } }, b: {} },
+  failback: 'after:10m',
+  drained: { b1: byHand },
+  strategy: 'preference-list',
+  strategyOptions: { order: ['a1'] },
+});
+
+function invalid(error: unknown): void {
+  if (!(error instanceof PetrelError)) throw error;
+  expect(error.code).toBe('INVALID');
+  expectClear(error.message, 50_000);
+}
+
+/** What setting these keys makes of the example; null where it stays as it is. */
+function assigned(wanted: Parameters<typeof assign>[0]): GroupConfig | null {
+  const nothing = { value: null, problem: 'there is no such znode', version: -1, modifiedAtMs: 0 } as const;
+  const config = { value: example, problem: null, version: 1, modifiedAtMs: 0 } as const;
+  const parts = {
+    current: null,
+    members: [],
+    history: null,
+    self: null,
+    seat: null,
+    seats: [],
+    problems: [],
+  };
+  const view = { paths: groupPaths('/group'), config, elected: nothing, ...parts, newestChangeMs: 0 };
+  return assign(wanted)({ view, config: example, elected: initialElected, nowMs: 0, byHand }).config;
+}
+
+function everyKey(config: GroupConfig): void {
+  for (const entry of configKeys(config)) expect(JSON.stringify(entry).length).toBeGreaterThan(0);
+  expect(configDifferences(config, config)).toEqual([]);
+  expect(Array.isArray(configDifferences(config, example))).toBe(true);
+}
+
+describe('a configuration as text', () => {
+  it('reads back as it was written', () => {
+    expect(parseConfigText(stringify(example))).toEqual(example);
+  });
+
+  it('is read, or refused with what is wrong, whatever it is', async () => {
+    await holds(
+      fc.property(yamlText(spoilt(example)), (text) => {
+        let config: GroupConfig;
+        try {
+          config = parseConfigText(text);
+        } catch (error) {
+          return invalid(error);
+        }
+        expect(configProblems(config)).toEqual([]);
+        expect(parseConfigText(stringify(config))).toEqual(config);
+        everyKey(config);
+      }),
+    );
+  });
+});
+
+describe('a key that is set', () => {
+  it('makes a valid configuration or is refused, whatever key and value', async () => {
+    const keys = fc.oneof(
+      fc.constantFrom(
+        ...settableKeys,
+        'sites.eu.west.priority',
+        'sites.__proto__.priority',
+        'strategyOptions.__proto__',
+      ),
+      fc.constantFrom(
+        '__proto__',
+        'constructor.prototype.polluted',
+        'timeouts.__proto__',
+        'sites.a.priority.polluted',
+      ),
+      anyText.map((text) => `sites.${text}.priority`),
+      anyText.map((text) => `strategyOptions.${text}`),
+      anyText,
+    );
+    const texts = fc.option(
+      fc.oneof(
+        yamlText(fc.jsonValue({ maxDepth: 2 })),
+        fc.constantFrom('5s', '7', 'auto', '{polluted: 1}', '[a1]'),
+      ),
+    );
+    const assignments = fc.array(fc.record({ key: keys, text: texts }), { minLength: 1, maxLength: 3 });
+    await holds(
+      fc.property(assignments, (wanted) => {
+        try {
+          const config = assigned(wanted);
+          if (config !== null) everyKey(config);
+        } catch (error) {
+          invalid(error);
+        }
+      }),
+    );
+  });
+});
