@@ -1,6 +1,7 @@
 /** Groups drawn from a seed: every part of their state in any combination, likely or not. */
 import { toInstant } from '../../src/core/names.js';
 import type { Elected, FailureRecord, Registration } from '../../src/core/znodes.js';
+import { type Chance, chance } from '../support/chance.js';
 import { Bench } from './bench.js';
 import {
   byHand,
@@ -16,20 +17,6 @@ import {
 } from './builders.js';
 
 const names = ['a1', 'a2', 'b1', 'b2', 'c1'];
-
-/** mulberry32 */
-export function chance(seed: number) {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const pick = <T>(items: readonly [T, ...T[]]): T => items[Math.floor(next() * items.length)] ?? items[0];
-  return { pick, odds: (p: number) => next() < p, upTo: (n: number) => Math.floor(next() * (n + 1)) };
-}
-export type Chance = ReturnType<typeof chance>;
 
 function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure']>[0] {
   const site = () => ({

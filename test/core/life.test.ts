@@ -13,8 +13,8 @@ import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/sna
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import type { Elected, HistoryHead, Registration } from '../../src/core/znodes.js';
 import { initialHistoryHead } from '../../src/core/znodes.js';
+import { type Chance, chance } from '../support/chance.js';
 import { byHand, claim, config, decided, epoch0Ms, member, strategyOf, versioned } from './builders.js';
-import { type Chance, chance } from './draw.js';
 
 type Settings = Parameters<typeof config>[0];
 

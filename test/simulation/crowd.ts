@@ -1,0 +1,87 @@
+/** Many seeds, on all processors: what is simulated is built once, and run in threads. */
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { build, type Plugin } from 'esbuild';
+import { z } from 'zod';
+
+const resultSchema = z.object({
+  seed: z.number(),
+  steps: z.number(),
+  simulatedMs: z.number(),
+  transitions: z.number(),
+  claims: z.number(),
+  excused: z.number(),
+  leaderlessMs: z.number().nullable(),
+  /** Kinds, one for each fault. */
+  faults: z.array(z.string()),
+  violation: z.object({ invariant: z.number(), what: z.string() }).nullable(),
+});
+export type Result = z.infer<typeof resultSchema>;
+
+/** Every `step`th seed from `from` to `to`. */
+export const shareSchema = z.object({ from: z.number(), step: z.number(), to: z.number() });
+
+export interface CrowdOptions {
+  /** A program that `buildWorker` made. */
+  readonly program: string;
+  readonly from: number;
+  readonly to: number;
+  readonly workers?: number | undefined;
+  /** True: enough. */
+  heard(result: Result): boolean;
+}
+
+const cache = fileURLToPath(new URL('../../node_modules/.cache/petrel', import.meta.url));
+
+/** Builds what the threads run; `plugins` may change the sources on their way. Returns its file. */
+export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
+  mkdirSync(cache, { recursive: true });
+  const outfile = join(mkdtempSync(join(cache, 'simulation-')), 'worker.mjs');
+  await build({
+    entryPoints: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
+    outfile,
+    plugins,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'inline',
+    logLevel: 'silent',
+  });
+  return outfile;
+}
+
+/** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
+export async function runCrowd({ program, from, to, workers, heard }: CrowdOptions): Promise<void> {
+  const count = Math.min(workers ?? availableParallelism(), to - from + 1);
+  const threads = Array.from(
+    { length: count },
+    (_, index) =>
+      new Worker(program, {
+        workerData: { from: from + index, step: count, to },
+        execArgv: ['--enable-source-maps'],
+      }),
+  );
+  let isEnough = false;
+  await Promise.all(
+    threads.map(
+      (thread) =>
+        new Promise<void>((resolve, reject) => {
+          thread.on('message', (message) => {
+            if (isEnough || !heard(resultSchema.parse(message))) return;
+            isEnough = true;
+            for (const one of threads) void one.terminate();
+          });
+          thread.on('error', reject);
+          thread.on('exit', (code) => {
+            if (code === 0 || isEnough) resolve();
+            else reject(new Error(`a thread of the simulation ended with ${code}`));
+          });
+        }),
+    ),
+  );
+}

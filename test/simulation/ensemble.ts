@@ -1,0 +1,214 @@
+/**
+ * A simulated ensemble: what its servers have agreed on, and who of them leads. Each server has the whole database as
+ * far as it has heard of it; writes go through the leader, which needs most of the servers for them.
+ *
+ * As in ZooKeeper: a server that hears nothing of its leader serves on, reads and pings, until its patience (syncLimit)
+ * ends; signs of life of sessions reach the leader with the answers to its own pings; a new leader gives all sessions
+ * their whole timeout again, and its wall clock is another one. A proposal whose leader is lost may survive or not.
+ */
+import { Database } from '../../src/embedded/database.js';
+import { JuteReader } from '../../src/embedded/jute.js';
+import { type OperationOpcode, readMulti, readOperation } from '../../src/embedded/operations.js';
+import type { Opcode } from '../../src/embedded/records.js';
+import type { Change, Operation, SequenceOverflow } from '../../src/embedded/tree.js';
+import { type Delays, Link } from './link.js';
+import type { MachineClock } from './process.js';
+import { Server } from './server.js';
+import type { World } from './world.js';
+
+/** Who asked for a change, and waits for its answer. */
+export interface Asker {
+  readonly server: Server;
+  readonly peer: number;
+  readonly xid: number;
+}
+
+/** What the servers agree on, one after the other. */
+export type Transaction =
+  | { readonly kind: 'open'; readonly timeoutMs: number; readonly asker: Asker }
+  | { readonly kind: 'close'; readonly session: bigint; readonly asker: Asker | null }
+  | {
+      readonly kind: 'write';
+      readonly opcode: WriteOpcode;
+      readonly body: Buffer;
+      readonly operations: readonly Operation[];
+      readonly session: bigint;
+      readonly wallMs: number;
+      readonly asker: Asker | null;
+    };
+
+export type WriteOpcode = Extract<Opcode, OperationOpcode | 'multi'>;
+
+const writeOpcodes: ReadonlySet<Opcode> = new Set(['create', 'create2', 'delete', 'setData', 'multi']);
+
+export function isWrite(opcode: Opcode): opcode is WriteOpcode {
+  return writeOpcodes.has(opcode);
+}
+
+export function operationsOf(opcode: WriteOpcode, body: Buffer): Operation[] {
+  const reader = new JuteReader(body);
+  if (opcode === 'multi') return readMulti(reader).map(({ operation }) => operation);
+  return [readOperation(opcode, reader)];
+}
+
+export interface EnsembleOptions {
+  readonly world: World;
+  readonly servers: number;
+  readonly tickMs: number;
+  readonly minSessionTimeoutMs: number;
+  readonly delays: Delays;
+  readonly overflow: SequenceOverflow;
+  clockOf(server: number): MachineClock;
+  /** Hears of everything that is agreed on, at the instant at which it is. */
+  onCommit(commit: Commit): void;
+}
+
+/** What the truth has become. */
+export interface Commit {
+  readonly transaction: Transaction;
+  readonly truth: Database;
+  readonly changes: readonly Change[];
+  readonly ok: boolean;
+}
+
+/** Silence of a leader or of too many followers that a server bears, in ticks. */
+export const syncLimitTicks = 3;
+
+export class Ensemble {
+  readonly servers: readonly Server[];
+  readonly log: Transaction[] = [];
+  readonly tickMs: number;
+  /** Watch notifications sent, by all servers. */
+  notified = 0;
+  /** What has been agreed on, whoever has heard of it. */
+  readonly truth: Database;
+  readonly #options: EnsembleOptions;
+  readonly #links = new Map<string, Link>();
+  #epoch = 0;
+
+  constructor(options: EnsembleOptions) {
+    this.#options = options;
+    this.tickMs = options.tickMs;
+    const newDatabase = () =>
+      new Database({
+        tickTimeMs: options.tickMs,
+        minTimeoutMs: options.minSessionTimeoutMs,
+        maxTimeoutMs: 20 * options.tickMs,
+        secret: 'simulated',
+        startedAtMs: 0,
+        sequenceOverflow: options.overflow,
+      });
+    this.truth = newDatabase();
+    const indices = Array.from({ length: options.servers }, (_, index) => index);
+    this.servers = indices.map(
+      (index) =>
+        new Server({
+          world: options.world,
+          ensemble: this,
+          index,
+          machine: options.clockOf(index),
+          database: newDatabase(),
+        }),
+    );
+    for (const server of this.servers) server.start();
+  }
+
+  get majority(): number {
+    return Math.floor(this.servers.length / 2) + 1;
+  }
+
+  linkBetween(from: Server, to: Server): Link {
+    return this.#link(`${from.index} ${to.index}`);
+  }
+
+  #link(key: string): Link {
+    const known = this.#links.get(key);
+    if (known !== undefined) return known;
+    const link = new Link(this.#options.world, this.#options.delays);
+    this.#links.set(key, link);
+    return link;
+  }
+
+  areLinked(one: Server, other: Server): boolean {
+    return !this.linkBetween(one, other).isCut && !this.linkBetween(other, one).isCut;
+  }
+
+  /** Longest time that a leader waits for the answers of most servers. */
+  get quorumDelayMs(): number {
+    const { leastMs, mostMs } = this.#options.delays;
+    return this.servers.length === 1 ? 0 : this.#options.world.chance.between(2 * leastMs, 2 * mostMs);
+  }
+
+  /** Agreed: every server will do it, in this order. */
+  commit(transaction: Transaction): void {
+    this.log.push(transaction);
+    const { onCommit } = this.#options;
+    const { truth } = this;
+    const nowMs = this.#options.world.nowMs;
+    if (transaction.kind === 'open') {
+      truth.openSession(transaction.timeoutMs, nowMs);
+      onCommit({ transaction, truth, changes: [], ok: true });
+    } else if (transaction.kind === 'close') {
+      truth.endSession(transaction.session, nowMs);
+      onCommit({ transaction, truth, changes: [], ok: true });
+    } else {
+      const { ok, changes } = apply(truth, transaction);
+      onCommit({ transaction, truth, changes, ok });
+    }
+  }
+
+  /** A server without a leader looks for one: one that is in office, or itself. */
+  elect(candidate: Server): void {
+    const others = this.servers.filter((one) => one !== candidate && this.areLinked(one, candidate));
+    const inOffice = others.find(
+      (one) => one.isLeading && one.process.isRunning && one.epoch === this.#epoch,
+    );
+    if (inOffice !== undefined) {
+      candidate.follow(inOffice);
+      return;
+    }
+    const electorate = others.filter((one) => one.process.isRunning && one.isLooking);
+    if (electorate.length + 1 < this.majority) return;
+    // What the last leader had proposed, some of those who are left may have heard of.
+    for (const proposal of this.#survivors()) this.commit(proposal);
+    this.#epoch += 1;
+    this.#options.world.note(() => `server ${candidate.index} leads the ensemble, epoch ${this.#epoch}`);
+    candidate.lead(this.#epoch);
+    for (const one of electorate) one.follow(candidate);
+  }
+
+  /** An administrator ends a session. */
+  expire(session: bigint): void {
+    const leader = this.servers.find((one) => one.isLeading && one.epoch === this.#epoch);
+    leader?.process.deliver(() => leader.propose({ kind: 'close', session, asker: null }));
+  }
+
+  #survivors(): Transaction[] {
+    const last = this.servers.find((one) => one.epoch === this.#epoch && this.#epoch > 0);
+    const proposed = last?.takeProposals() ?? [];
+    return proposed.slice(0, this.#options.world.chance.upTo(proposed.length));
+  }
+}
+
+const nobody = { watcher: 0, identities: [] } as const;
+
+/** Does to a database what was agreed on. A session that is over changes nothing. */
+export function apply(
+  database: Database,
+  { operations, session, wallMs }: Extract<Transaction, { kind: 'write' }>,
+): {
+  ok: boolean;
+  changes: readonly Change[];
+  notifications: ReturnType<Database['transact']>['notifications'];
+} {
+  try {
+    const { outcome, notifications } = database.transact(
+      operations,
+      { ...nobody, sessionId: session },
+      wallMs,
+    );
+    return { ok: outcome.ok, changes: outcome.ok ? outcome.changes : [], notifications };
+  } catch {
+    return { ok: false, changes: [], notifications: [] };
+  }
+}

@@ -1,0 +1,193 @@
+/** What can go wrong in the simulated world, and what people do in it: pure data, drawn from a seed. */
+import type { Phase } from '../../src/ports/duty.js';
+import type { Chance } from '../support/chance.js';
+import type { Mood } from './machine.js';
+
+export type Direction = 'both' | 'there' | 'back';
+
+export type Fault =
+  | {
+      readonly kind: 'kill agent' | 'kill keeper' | 'kill both' | 'power off';
+      readonly node: number;
+      readonly forMs: number;
+    }
+  | {
+      readonly kind: 'freeze agent' | 'freeze keeper' | 'freeze both';
+      readonly node: number;
+      readonly forMs: number;
+    }
+  /** At the n-th call that the agent makes to the outside. */
+  | {
+      readonly kind: 'kill agent at a call' | 'freeze agent at a call' | 'kill keeper at a call';
+      readonly node: number;
+      readonly calls: number;
+      readonly forMs: number;
+    }
+  | { readonly kind: 'leave'; readonly node: number; readonly forMs: number }
+  | {
+      readonly kind: 'cut' | 'slow';
+      readonly node: number;
+      /** Null: from all of them. */
+      readonly server: number | null;
+      readonly direction: Direction;
+      readonly forMs: number;
+    }
+  | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
+  | {
+      readonly kind: 'kill server' | 'freeze server' | 'cut server off';
+      readonly server: number;
+      readonly forMs: number;
+    }
+  | {
+      readonly kind: 'hook';
+      readonly node: number;
+      readonly phase: Phase;
+      readonly mood: Mood;
+      readonly forMs: number;
+    }
+  | { readonly kind: 'unhealthy'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'delete seat' | 'delete registration'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'delete claim' | 'delete tree'; readonly forMs: number }
+  | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
+  | { readonly kind: 'people'; readonly act: Act; readonly forMs: number };
+
+export type Act =
+  | {
+      readonly do: 'switchover' | 'failover' | 'drain' | 'readmit' | 'evict' | 'evict dead';
+      readonly node: number;
+    }
+  | { readonly do: 'switchover to the best' | 'pause' | 'resume' }
+  | {
+      readonly do: 'priority';
+      readonly site: number;
+      readonly priority: number;
+      readonly lastsMs: number | null;
+    }
+  | { readonly do: 'disable site'; readonly site: number }
+  | { readonly do: 'configure'; readonly strategy: string; readonly failback: string };
+
+export interface PlannedFault {
+  readonly atMs: number;
+  readonly fault: Fault;
+}
+
+/** What of a world faults are drawn for. */
+export interface Target {
+  readonly nodes: number;
+  readonly sites: number;
+  readonly servers: number;
+  readonly sessionTimeoutMs: number;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
+  const count = 1 + chance.upTo(6);
+  const faults = Array.from({ length: count }, () => ({
+    atMs: Math.round(chance.between(target.fromMs, target.untilMs)),
+    fault: drawFault(chance, target),
+  }));
+  return faults.sort((one, other) => one.atMs - other.atMs);
+}
+
+function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: Target): Fault {
+  const { pick, odds, upTo, between } = chance;
+  const node = upTo(nodes - 1);
+  const server = upTo(servers - 1);
+  // Shorter than the session, about as long, much longer.
+  const forMs = Math.round(sessionTimeoutMs * pick([between(0.05, 0.6), between(0.6, 1.4), between(1.4, 3)]));
+  const ofAgents = () =>
+    pick<Fault>([
+      { kind: 'kill agent', node, forMs },
+      { kind: 'kill agent', node, forMs },
+      { kind: 'kill keeper', node, forMs },
+      { kind: 'kill both', node, forMs },
+      { kind: 'power off', node, forMs },
+      { kind: 'freeze agent', node, forMs },
+      { kind: 'freeze agent', node, forMs },
+      { kind: 'freeze keeper', node, forMs },
+      { kind: 'freeze both', node, forMs },
+      { kind: 'kill agent at a call', node, calls: upTo(60), forMs },
+      { kind: 'kill agent at a call', node, calls: upTo(60), forMs },
+      { kind: 'freeze agent at a call', node, calls: upTo(60), forMs },
+      { kind: 'freeze agent at a call', node, calls: upTo(60), forMs },
+      { kind: 'kill keeper at a call', node, calls: upTo(6), forMs },
+      { kind: 'leave', node, forMs },
+      { kind: 'second machine', node, forMs },
+    ]);
+  const ofLinks = () =>
+    pick<Fault>([
+      { kind: 'cut', node, server: null, direction: pick(['both', 'there', 'back']), forMs },
+      { kind: 'cut', node, server: null, direction: 'both', forMs },
+      { kind: 'cut', node, server, direction: pick(['both', 'there', 'back']), forMs },
+      { kind: 'slow', node, server: odds(0.5) ? null : server, direction: 'both', forMs },
+      { kind: 'reset', node, forMs },
+      { kind: 'expire session', node, forMs },
+    ]);
+  const ofServers = () =>
+    pick<Fault>([
+      { kind: 'kill server', server, forMs },
+      { kind: 'freeze server', server, forMs },
+      { kind: 'cut server off', server, forMs },
+      { kind: 'cut server off', server, forMs },
+    ]);
+  const ofHooks = (): Fault => ({
+    kind: 'hook',
+    node,
+    phase: pick(['takeover', 'takeover', 'release', 'prepare', 'fence']),
+    mood: pick(['slow', 'fails', 'fails', 'hangs', 'stubborn']),
+    forMs: 4 * forMs,
+  });
+  const ofTree = () =>
+    pick<Fault>([
+      { kind: 'unhealthy', node, forMs },
+      { kind: 'delete seat', node, forMs },
+      { kind: 'delete seat', node, forMs },
+      { kind: 'delete registration', node, forMs },
+      { kind: 'delete claim', forMs },
+      { kind: 'delete tree', forMs },
+    ]);
+  const ofPeople = (): Fault => ({ kind: 'people', act: drawAct(chance, nodes, sites), forMs: 0 });
+  const kinds = pick([
+    ofAgents,
+    ofAgents,
+    ofAgents,
+    ofLinks,
+    ofLinks,
+    ofServers,
+    ofHooks,
+    ofPeople,
+    ofPeople,
+    ofTree,
+  ]);
+  return kinds();
+}
+
+function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Act {
+  const node = upTo(nodes - 1);
+  const site = upTo(sites - 1);
+  return pick<Act>([
+    { do: 'switchover', node },
+    { do: 'switchover', node },
+    { do: 'switchover to the best' },
+    { do: 'failover', node },
+    { do: 'drain', node },
+    { do: 'readmit', node },
+    { do: 'evict', node },
+    { do: 'evict dead', node },
+    { do: 'pause' },
+    { do: 'resume' },
+    { do: 'priority', site, priority: pick([0, 10, 300]), lastsMs: odds(0.7) ? 500 + upTo(6000) : null },
+    { do: 'disable site', site },
+    {
+      do: 'configure',
+      strategy: pick(['site-priority', 'round-robin', 'oldest', 'first-available']),
+      failback: pick(['auto', 'manual', 'after:2s']),
+    },
+  ]);
+}
+
+export function faultText({ atMs, fault }: PlannedFault): string {
+  return `${(atMs / 1000).toFixed(3)} s  ${JSON.stringify(fault)}`;
+}

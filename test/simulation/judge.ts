@@ -1,0 +1,238 @@
+/**
+ * Watches a simulated group and says when a promise is broken, at the very step. Knows the tree, the hooks and what
+ * nodes say of themselves; nothing of how they decide.
+ *
+ * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a machine where
+ * neither the agent nor its keeper is there to end it.
+ */
+import { z } from 'zod';
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import type { GroupPaths } from '../../src/core/paths.js';
+import { claimSchema, electedSchema } from '../../src/core/znodes.js';
+import type { Database } from '../../src/embedded/database.js';
+import type { Commit, Transaction } from './ensemble.js';
+import type { Group } from './machine.js';
+import type { Node } from './node.js';
+import type { World } from './world.js';
+
+/** By the number of the invariant in docs/protocol.md; 0: an agent ended that should not have. */
+export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly what: string;
+}
+
+type Write = Extract<Transaction, { kind: 'write' }>;
+
+interface ClaimSeen {
+  readonly node: string;
+  readonly token: bigint;
+  readonly owner: bigint;
+  readonly isReady: boolean;
+}
+
+const wakesOfOneDeparture = 5;
+
+export class Judge {
+  violation: Violation | null = null;
+  transitions = 0;
+  claims = 0;
+  excused = 0;
+  /** Writes agreed on that are more than a leader's renewal of its lease. */
+  writes = 0;
+  claim: ClaimSeen | null = null;
+  /** A fence hook said so, and it was true; or a person did. */
+  readonly #mayBeRemoved = new Set<bigint>();
+  readonly #unguarded = new Set<bigint>();
+  readonly #world: World;
+  readonly #paths: GroupPaths;
+  readonly #nodes: readonly Node[];
+  readonly #wallToleranceMs: number;
+  #newestToken = 0n;
+  #term = 0;
+  readonly #limits = new Map<string, string | null>();
+
+  constructor(world: World, paths: GroupPaths, nodes: readonly Node[], wallToleranceMs: number) {
+    this.#world = world;
+    this.#paths = paths;
+    this.#nodes = nodes;
+    this.#wallToleranceMs = wallToleranceMs;
+  }
+
+  violate(invariant: Invariant, what: string): void {
+    if (this.violation !== null) return;
+    this.violation = { invariant, what };
+    this.#world.note(() => `VIOLATION of invariant ${invariant}: ${what}`);
+  }
+
+  // -- Hooks and what nodes say
+
+  started(node: Node, group: Group): void {
+    if (group.phase !== 'takeover' && group.phase !== 'release') return;
+    for (const other of this.#nodes) {
+      if (other === node) continue;
+      const token = other.agent?.status.fencingToken ?? 0n;
+      if (group.phase === 'takeover' && other.saysItLeads && !this.#unguarded.has(token)) {
+        this.violate(2, `${other.name} says that it leads while the takeover of ${node.name} starts`);
+      }
+      for (const held of other.machine.groups) {
+        if (held.phase !== 'takeover' && (held.phase !== 'release' || group.phase === 'release')) continue;
+        this.#overlap(node, group, other, held);
+      }
+    }
+  }
+
+  #overlap(node: Node, group: Group, other: Node, held: Group): void {
+    if (this.#unguarded.has(held.token) || this.#unguarded.has(group.token)) {
+      this.excused += 1;
+      return;
+    }
+    const what = `${group.phase} of ${node.name} (token ${group.token}) starts`;
+    this.violate(2, `${what} while the ${held.phase} group of ${other.name} (token ${held.token}) lives`);
+  }
+
+  /** Nobody is left on the node's machine to end what runs there. */
+  unguarded(node: Node): void {
+    for (const { token } of node.machine.groups) this.#unguarded.add(token);
+    if (this.claim?.node === node.name) this.#unguarded.add(this.claim.token);
+  }
+
+  /** Whether a session is that of a person's hands: the claims that they delete may overlap with the next. */
+  isByHand: (session: bigint) => boolean = () => false;
+
+  fenced(target: string): void {
+    if (this.claim?.node === target) this.#mayBeRemoved.add(this.claim.token);
+  }
+
+  // -- The tree
+
+  committed({ transaction, truth, changes, ok }: Commit): void {
+    if (transaction.kind === 'open') return;
+    if (transaction.kind === 'close') {
+      if (this.claim?.owner === transaction.session) this.claim = null;
+      return;
+    }
+    if (!ok) return;
+    this.#count(transaction);
+    const touched = new Set(changes.map(({ path }) => path));
+    if (changes.some(({ type, path }) => type === 'created' && path === this.#paths.elected)) this.#term = 0;
+    if (touched.has(this.#paths.elected)) this.#electedChanged(truth, transaction);
+    if (touched.has(this.#paths.current)) this.#claimChanged(truth, transaction);
+    if (touched.has(this.#paths.config)) this.#configChanged(truth, transaction);
+  }
+
+  #count({ operations, session }: Write): void {
+    const done = operations.filter(({ type }) => type !== 'check');
+    if (done.length === 0) return;
+    this.writes += 1;
+    this.#world.note(
+      () => `written by ${session & 0xffffn}: ${done.map(({ type, path }) => `${type} ${path}`).join(', ')}`,
+    );
+  }
+
+  #read(truth: Database, path: string, { session }: Write) {
+    try {
+      const { data, stat } = truth.getData(path, { sessionId: session, watcher: 0, identities: [] }, false);
+      return { json: JSON.parse(data?.toString('utf8') || 'null') as unknown, stat };
+    } catch {
+      return null;
+    }
+  }
+
+  #electedChanged(truth: Database, write: Write): void {
+    const read = this.#read(truth, this.#paths.elected, write);
+    const elected = electedSchema.safeParse(read?.json);
+    if (!elected.success) return;
+    if (elected.data.term > this.#term) this.transitions += 1;
+    if (elected.data.term < this.#term)
+      this.violate(3, `the term falls from ${this.#term} to ${elected.data.term}`);
+    this.#term = elected.data.term;
+    for (const { node, failedAt, until } of elected.data.failures) {
+      this.#limit(`exclusion of ${node} for ${failedAt}`, until);
+    }
+  }
+
+  /** A limit that is set once never moves outward. */
+  #limit(name: string, until: string | null): void {
+    const known = this.#limits.get(name);
+    if (known != null && until !== null && until > known) {
+      this.violate(8, `the end of the ${name} moves from ${known} to ${until}`);
+    }
+    this.#limits.set(name, until ?? known ?? null);
+  }
+
+  #configChanged(truth: Database, write: Write): void {
+    const config = groupConfigSchema.safeParse(this.#read(truth, this.#paths.config, write)?.json);
+    if (!config.success) return;
+    for (const [site, { override }] of Object.entries(config.data.sites)) {
+      if (override !== null) this.#limit(`override of ${site} of ${override.at}`, override.until);
+    }
+    for (const operation of write.operations) {
+      if (operation.type === 'create' && operation.path.startsWith(this.#paths.historyPrefix)) {
+        this.#overrideEnded(operation.data, write.wallMs);
+      }
+    }
+  }
+
+  /** No sooner than was asked for, on the ensemble's clock. */
+  #overrideEnded(record: Buffer | null, wallMs: number): void {
+    const parsed = endRecord.safeParse(JSON.parse(record?.toString('utf8') || 'null'));
+    if (!parsed.success) return;
+    for (const [name, until] of this.#limits) {
+      if (until === null || !name.startsWith(`override of ${parsed.data.what.split(' ')[4]} `)) continue;
+      const ends = Date.parse(until);
+      if (ends <= wallMs + this.#wallToleranceMs) return;
+    }
+    if (this.#limits.size > 0)
+      this.violate(8, `${parsed.data.what} early, at ${new Date(wallMs).toISOString()}`);
+  }
+
+  #claimChanged(truth: Database, write: Write): void {
+    const before = this.claim;
+    const read = this.#read(truth, this.#paths.current, write);
+    const content = claimSchema.safeParse(read?.json);
+    if (read === null || !content.success) {
+      this.claim = null;
+      if (before !== null) this.#claimDeleted(before, write);
+      return;
+    }
+    const token = read.stat.czxid;
+    const { node, status } = content.data;
+    this.claim = { node, token, owner: read.stat.ephemeralOwner, isReady: status === 'READY' };
+    if (before?.token !== token) {
+      this.claims += 1;
+      if (token <= this.#newestToken) this.violate(3, `token ${token} after token ${this.#newestToken}`);
+      this.#newestToken = token;
+    }
+    if (status !== 'READY') return;
+    if (before?.token !== token) this.violate(4, `${node} is READY without having been in PROGRESS`);
+    const elected = electedSchema.safeParse(this.#read(truth, this.#paths.elected, write)?.json);
+    if (elected.data?.node !== node) {
+      this.violate(4, `READY is written by ${node} while ${elected.data?.node ?? 'nobody'} is elected`);
+    }
+  }
+
+  #claimDeleted(claim: ClaimSeen, { session }: Write): void {
+    this.#world.note(() => `claim of ${claim.node}, token ${claim.token}, is deleted`);
+    if (session === claim.owner || this.#mayBeRemoved.has(claim.token)) return;
+    if (this.isByHand(session)) {
+      this.#unguarded.add(claim.token);
+      return;
+    }
+    this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);
+  }
+
+  /** One node has left, and so many were told of it. */
+  departed(notifications: number): void {
+    if (notifications > wakesOfOneDeparture) {
+      this.violate(7, `${notifications} notifications of one departure`);
+    }
+  }
+}
+
+const endRecord = z.object({
+  kind: z.literal('change'),
+  by: z.literal('petrel'),
+  what: z.string().startsWith('the priority override of'),
+});

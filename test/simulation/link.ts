@@ -1,0 +1,59 @@
+/**
+ * One direction of a way between two machines: what is sent arrives in order, after a delay of its own. While the way
+ * is cut it is held, and arrives after the cut, as TCP would have it; what belongs to a connection that has ended
+ * meanwhile is for its receiver to ignore.
+ */
+import type { World } from './world.js';
+
+export interface Delays {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+export class Link {
+  readonly #world: World;
+  readonly #delays: Delays;
+  #isCut = false;
+  /** Added to every delay. */
+  #slowerByMs = 0;
+  #lastArrivalMs = 0;
+  #held: (() => void)[] = [];
+
+  constructor(world: World, delays: Delays) {
+    this.#world = world;
+    this.#delays = delays;
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  send(arrive: () => void): void {
+    if (this.#isCut) {
+      this.#held.push(arrive);
+      return;
+    }
+    const { leastMs, mostMs } = this.#delays;
+    const arrivalMs = this.#world.nowMs + this.#world.chance.between(leastMs, mostMs) + this.#slowerByMs;
+    this.#lastArrivalMs = Math.max(this.#lastArrivalMs, arrivalMs);
+    this.#world.at(this.#lastArrivalMs, () => {
+      if (this.#isCut) this.#held.push(arrive);
+      else arrive();
+    });
+  }
+
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  slow(byMs: number): void {
+    this.#slowerByMs = byMs;
+  }
+
+  mend(): void {
+    this.#slowerByMs = 0;
+    if (!this.#isCut) return;
+    this.#isCut = false;
+    for (const arrive of this.#held.splice(0)) this.send(arrive);
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * A machine of the simulated world, as far as hooks need one: process groups that are started, signalled and looked
+ * at, and keepers, which run the shipped guard in a process of their own.
+ */
+import { Guard } from '../../src/hooks/guard.js';
+import type { Keeper, KeeperListener, Keepers } from '../../src/hooks/keepers.js';
+import type { FromKeeper, ToKeeper } from '../../src/hooks/messages.js';
+import type { Phase } from '../../src/ports/duty.js';
+import type { CommandLine, Exit, GroupSignal, Processes, StartedCommand } from '../../src/ports/processes.js';
+import { Link } from './link.js';
+import { type MachineClock, Process } from './process.js';
+import type { World } from './world.js';
+
+/** How a hook behaves: `stubborn` hangs and ignores SIGTERM. */
+export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn';
+
+/** A process group that a hook command leads. */
+export interface Group {
+  readonly pgid: number;
+  readonly phase: Phase;
+  readonly token: bigint;
+  /** The node to fence, or empty. */
+  readonly target: string;
+  /** The command itself, while it runs. */
+  leads: boolean;
+  /** What it left in the background. */
+  hasWorkload: boolean;
+  ignoresTerm: boolean;
+}
+
+export interface MachineListener {
+  /** A hook command has been started, just now. */
+  started(group: Group): void;
+  /** Nothing of the group is left. */
+  ended(group: Group): void;
+  /** A fence hook is about to say that this node's workload is dead: so it has to be. */
+  fences(target: string): void;
+}
+
+const hookDelays = { leastMs: 5, mostMs: 120 };
+const slowDelays = { leastMs: 300, mostMs: 1200 };
+const dyingMs = 3;
+const bootDelays = { leastMs: 20, mostMs: 60 };
+const channelDelays = { leastMs: 0.05, mostMs: 1 };
+
+export class Machine {
+  readonly name: string;
+  readonly clock: MachineClock;
+  /** By phase; `well` where nothing is said. */
+  readonly moods = new Map<Phase, Mood>();
+  /** Every keeper that lives. */
+  readonly keepers = new Set<Process>();
+  readonly #world: World;
+  readonly #listener: MachineListener;
+  readonly #groups = new Map<number, Group>();
+  #pgids = 0;
+
+  constructor(world: World, name: string, clock: MachineClock, listener: MachineListener) {
+    this.#world = world;
+    this.name = name;
+    this.clock = clock;
+    this.#listener = listener;
+  }
+
+  get groups(): readonly Group[] {
+    return [...this.#groups.values()];
+  }
+
+  /** Power off: nothing of it is left, and nobody is told. */
+  killGroups(): void {
+    for (const group of this.groups) this.#kill(group, true);
+  }
+
+  /** The processes of this machine as one of them finds them. */
+  processesFor(process: Process): Processes {
+    return {
+      start: (command) => this.#start(process, command),
+      signalGroup: (pgid, signal) => process.call(() => this.#signal(pgid, signal)),
+      groupExists: (pgid) => this.#groups.has(pgid),
+      groupLives: (pgid) => this.#groups.has(pgid),
+    };
+  }
+
+  #start(process: Process, { env }: CommandLine): StartedCommand {
+    this.#pgids += 1;
+    const pgid = this.#pgids;
+    const phase = phaseOf(env.PETREL_PHASE);
+    const token = BigInt(env.PETREL_FENCING_TOKEN || 0);
+    let tellExit: (exit: Exit) => void = () => {};
+    const exit = new Promise<Exit>((resolve) => {
+      tellExit = (how) => process.deliver(() => resolve(how));
+    });
+    process.call(() => {
+      const mood = this.moods.get(phase) ?? 'well';
+      const ignoresTerm = mood === 'stubborn';
+      const target = env.PETREL_TARGET ?? '';
+      const group: Group = { pgid, phase, token, target, leads: true, hasWorkload: false, ignoresTerm };
+      this.#exits.set(pgid, tellExit);
+      this.#groups.set(pgid, group);
+      this.#world.note(() => `${this.name}: ${phase} hook starts (${mood}), token ${token}`);
+      this.#listener.started(group);
+      if (mood === 'hangs' || mood === 'stubborn') return;
+      const { leastMs, mostMs } = mood === 'slow' ? slowDelays : hookDelays;
+      this.#world.after(this.#world.chance.between(leastMs, mostMs), () =>
+        this.#finish(group, mood !== 'fails'),
+      );
+    });
+    return { pgid, stdout: null, stderr: null, exit, closed: Promise.resolve() };
+  }
+
+  readonly #exits = new Map<number, (exit: Exit) => void>();
+
+  #finish(group: Group, isWell: boolean): void {
+    if (!group.leads) return;
+    group.hasWorkload = isWell && group.phase === 'takeover';
+    if (isWell && group.phase === 'fence') this.#listener.fences(group.target);
+    this.#leaderEnds(group, { code: isWell ? 0 : 1, signal: null, startError: null });
+  }
+
+  #leaderEnds(group: Group, how: Exit): void {
+    if (group.leads) {
+      group.leads = false;
+      this.#world.note(
+        () => `${this.name}: ${group.phase} hook ends with ${how.signal ?? how.code}, token ${group.token}`,
+      );
+      this.#exits.get(group.pgid)?.(how);
+      this.#exits.delete(group.pgid);
+    }
+    if (group.hasWorkload || !this.#groups.delete(group.pgid)) return;
+    this.#listener.ended(group);
+  }
+
+  #signal(pgid: number, signal: GroupSignal): void {
+    const group = this.#groups.get(pgid);
+    if (group === undefined || signal === 'SIGCONT') return;
+    if (signal === 'SIGTERM' && group.ignoresTerm) return;
+    this.#world.after(this.#world.chance.between(0, dyingMs), () => this.#kill(group, signal === 'SIGKILL'));
+  }
+
+  #kill(group: Group, isForced: boolean): void {
+    if (!this.#groups.has(group.pgid)) return;
+    group.hasWorkload = false;
+    this.#leaderEnds(group, { code: null, signal: isForced ? 'SIGKILL' : 'SIGTERM', startError: null });
+  }
+
+  /** The keepers of one agent. */
+  keepersFor(agent: Process): Keepers {
+    return { start: (_, listener) => new SimulatedKeeper(this.#world, this, agent, listener) };
+  }
+}
+
+const phases: readonly Phase[] = ['prepare', 'takeover', 'release', 'fence'];
+
+function phaseOf(text: string | undefined): Phase {
+  const phase = phases.find((one) => one === text);
+  if (phase === undefined) throw new Error(`a hook without a phase: ${text}`);
+  return phase;
+}
+
+class SimulatedKeeper implements Keeper {
+  readonly #agent: Process;
+  readonly #process: Process;
+  readonly #there: Link;
+  readonly #gone: Promise<void>;
+  /** Null until it has booted. */
+  #guard: Guard | null = null;
+  #early: (() => void)[] = [];
+  #isLeft = false;
+
+  constructor(world: World, machine: Machine, agent: Process, listener: KeeperListener) {
+    this.#agent = agent;
+    const process = new Process(world, `keeper of ${machine.name}`, machine.clock);
+    this.#process = process;
+    this.#there = new Link(world, channelDelays);
+    const back = new Link(world, channelDelays);
+    machine.keepers.add(process);
+    this.#gone = new Promise((resolve) => {
+      process.onDeath(() => {
+        machine.keepers.delete(process);
+        back.send(() =>
+          agent.deliver(() => {
+            listener.gone('ended');
+            resolve();
+          }),
+        );
+      });
+    });
+    agent.onDeath(() => this.#disconnect());
+    const post = (message: FromKeeper) => {
+      process.call(() => back.send(() => agent.deliver(() => listener.message(message))));
+    };
+    const idle = () => {
+      if (this.#isLeft) world.after(0, () => process.kill());
+    };
+    world.after(world.chance.between(bootDelays.leastMs, bootDelays.mostMs), () => {
+      process.deliver(() => {
+        this.#guard = new Guard(
+          { post, idle },
+          { clock: process.clock, processes: machine.processesFor(process) },
+        );
+        for (const early of this.#early.splice(0)) early();
+      });
+    });
+  }
+
+  send(message: ToKeeper): void {
+    this.#agent.call(() => this.#there.send(() => this.#tell((guard) => guard.handle(message))));
+  }
+
+  kill(): void {
+    this.#agent.call(() => this.#process.kill());
+  }
+
+  async leave(): Promise<void> {
+    this.#agent.call(() => this.#disconnect());
+    await this.#gone;
+  }
+
+  #disconnect(): void {
+    this.#there.send(() =>
+      this.#tell((guard) => {
+        if (this.#isLeft) return;
+        this.#isLeft = true;
+        guard.agentGone('the agent has gone');
+      }),
+    );
+  }
+
+  #tell(what: (guard: Guard) => void): void {
+    this.#process.deliver(() => {
+      if (this.#guard === null) this.#early.push(() => this.#guard !== null && what(this.#guard));
+      else what(this.#guard);
+    });
+  }
+}

@@ -1,0 +1,106 @@
+/** Simulates seeds, and says what it found: `npm run simulate -- --help`. */
+import { Command, InvalidArgumentError } from 'commander';
+import { buildWorker, type Result, runCrowd } from './crowd.js';
+import { faultText } from './faults.js';
+import { shrink } from './shrink.js';
+import { simulate } from './simulation.js';
+
+function seeds(text: string): { from: number; to: number } {
+  const match = /^(\d+)(?:-(\d+))?$/.exec(text);
+  if (match === null) throw new InvalidArgumentError('a seed, or the first and the last: 1-2000');
+  return { from: Number(match[1]), to: Number(match[2] ?? match[1]) };
+}
+
+const program = new Command('npm run simulate --')
+  .description(
+    'Lives of a group in a simulated world, each from a seed; every promise is checked at every step.',
+  )
+  .option('--seeds <range>', 'a seed, or the first and the last', seeds, { from: 1, to: 2000 })
+  .option('--workers <n>', 'how many at a time; default: as many as there are processors', Number)
+  .option('--story', 'tell the one seed whole')
+  .option('--keep-going', 'do not stop at the first violation')
+  .parse();
+const options = program.opts<{
+  seeds: { from: number; to: number };
+  workers?: number;
+  story?: boolean;
+  keepGoing?: boolean;
+}>();
+
+if (options.story) await tell(options.seeds.from);
+else await run(options.seeds);
+
+async function tell(seed: number): Promise<void> {
+  const { story, violation } = await simulate(seed, { keepsStory: true });
+  for (const line of story ?? []) console.log(line);
+  process.exitCode = violation === null ? 0 : 1;
+}
+
+async function run({ from, to }: { from: number; to: number }): Promise<void> {
+  const startedMs = performance.now();
+  const bad: Result[] = [];
+  const sums = { seeds: 0, steps: 0, hours: 0, transitions: 0, claims: 0, excused: 0 };
+  const faults = new Map<string, number>();
+  const leaderless: number[] = [];
+  let toldMs = startedMs;
+  await runCrowd({
+    from,
+    to,
+    program: await buildWorker(),
+    workers: options.workers,
+    heard(result) {
+      sums.seeds += 1;
+      sums.steps += result.steps;
+      sums.hours += result.simulatedMs / 3_600_000;
+      sums.transitions += result.transitions;
+      sums.claims += result.claims;
+      sums.excused += result.excused;
+      if (result.leaderlessMs !== null) leaderless.push(result.leaderlessMs);
+      for (const kind of result.faults) faults.set(kind, (faults.get(kind) ?? 0) + 1);
+      if (result.violation !== null) {
+        bad.push(result);
+        console.log(`seed ${result.seed}: invariant ${result.violation.invariant}: ${result.violation.what}`);
+      }
+      if (performance.now() - toldMs > 60_000) {
+        toldMs = performance.now();
+        console.log(`… ${sums.seeds} seeds, ${sums.steps} steps, ${bad.length} violations`);
+      }
+      return bad.length > 0 && options.keepGoing !== true;
+    },
+  });
+  const seconds = (performance.now() - startedMs) / 1000;
+  leaderless.sort((a, b) => a - b);
+  const most = [...faults]
+    .sort(([, one], [, other]) => other - one)
+    .map(([kind, count]) => `${kind} ${count}`);
+  console.log(`seeds ${from} to ${to}: ${bad.length} with a violation`);
+  console.log(
+    `${sums.steps} steps in ${seconds.toFixed(1)} s: ${Math.round((sums.steps / seconds) * 60)} a minute`,
+  );
+  console.log(
+    `${sums.hours.toFixed(1)} simulated hours, ${sums.transitions} decisions, ${sums.claims} claims, ${sums.excused} excused overlaps`,
+  );
+  console.log(`faults: ${most.join(', ')}`);
+  console.log(
+    `from the mending to a leader, ms: median ${Math.round(leaderless[leaderless.length >> 1] ?? 0)}, most ${Math.round(leaderless.at(-1) ?? 0)}`,
+  );
+  const [first] = bad.sort((one, other) => one.seed - other.seed);
+  if (first === undefined) return;
+  process.exitCode = 1;
+  await explain(first.seed);
+}
+
+/** The shortest trace found of what a seed breaks. */
+async function explain(seed: number): Promise<void> {
+  const failed = await simulate(seed);
+  if (failed.violation === null) return;
+  const { story, faults, setup } = await shrink(failed);
+  console.log(
+    `\nThe shortest trace found of seed ${seed}; with it: npm run simulate -- --seeds ${seed} --story`,
+  );
+  console.log(
+    `${setup.nodes.length} nodes, ${setup.servers} servers, session timeout ${setup.sessionTimeoutMs} ms`,
+  );
+  for (const fault of faults) console.log(`  ${faultText(fault)}`);
+  for (const line of story ?? []) console.log(line);
+}

@@ -1,0 +1,222 @@
+/**
+ * A node of the simulated world: a machine on which the shipped agent lives, one life after another, with the shipped
+ * client, duty and guard around it. What it remembers between two lives is what its state directory would hold.
+ */
+import pino from 'pino';
+import { Agent } from '../../src/agent/agent.js';
+import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
+import { CommandDuty } from '../../src/hooks/command-duty.js';
+import type { Duty } from '../../src/ports/duty.js';
+import type { Host } from '../../src/ports/host.js';
+import type { Store } from '../../src/ports/store.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import type { Machine } from './machine.js';
+import type { Network } from './network.js';
+import { Process } from './process.js';
+import type { World } from './world.js';
+
+export interface NodeOptions {
+  readonly world: World;
+  readonly network: Network;
+  readonly machine: Machine;
+  readonly name: string;
+  readonly site: string;
+  readonly root: string;
+  readonly servers: number;
+  readonly sessionTimeoutMs: number;
+  readonly hasPrepare: boolean;
+  readonly hasFence: boolean;
+  readonly hasMemory: boolean;
+  /** The agent has ended, and not because it was told to. */
+  failed(error: unknown): void;
+}
+
+/** The addresses of a simulated ensemble. */
+export function serversText(count: number): string {
+  return Array.from({ length: count }, (_, index) => `s:${index + 1}`).join(',');
+}
+
+export interface OpenOptions {
+  readonly process: Process;
+  readonly network: Network;
+  readonly machine: string;
+  readonly world: World;
+  readonly servers: number;
+  readonly sessionTimeoutMs: number;
+  readonly session?: SessionTicket | undefined;
+}
+
+/** The shipped client, over the simulated network. */
+export function openSimulated(options: OpenOptions): Store {
+  const { process, network, machine, world, servers, sessionTimeoutMs, session } = options;
+  return openStore({
+    servers: parseConnectionString(serversText(servers)),
+    sessionTimeoutMs,
+    clock: process.clock,
+    dial: network.dialFrom(process, machine),
+    random: () => world.chance.next(),
+    lookup: (_host, _options, callback) => callback(null, [{ address: '10.0.0.1', family: 4 }]),
+    ...(session === undefined ? {} : { session }),
+  });
+}
+
+export class Node {
+  readonly name: string;
+  readonly site: string;
+  readonly machine: Machine;
+  readonly #options: NodeOptions;
+  #process: Process | null = null;
+  #agent: Agent | null = null;
+  #store: Store | null = null;
+  #lives = 0;
+  #remembered: SessionTicket | null = null;
+  /** Agents that live on this machine, by incarnation. */
+  readonly #living = new Map<string, Process>();
+
+  constructor(options: NodeOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.site = options.site;
+    this.machine = options.machine;
+  }
+
+  get process(): Process | null {
+    return this.#process;
+  }
+
+  get isUp(): boolean {
+    return this.#process?.isAlive === true;
+  }
+
+  get agent(): Agent | null {
+    return this.isUp ? this.#agent : null;
+  }
+
+  /** What it answers to who asks it now, if it can answer. */
+  get saysItLeads(): boolean {
+    return this.#process?.isRunning === true && this.#agent?.status.leads === true;
+  }
+
+  /** 0n while it has none. */
+  get session(): bigint {
+    return this.isUp ? (this.#store?.sessionId ?? 0n) : 0n;
+  }
+
+  leave(): void {
+    const process = this.#process;
+    process?.deliver(() => this.#agent?.stop());
+  }
+
+  sayHealth(isWell: boolean): void {
+    this.#process?.deliver(() => this.#agent?.setHealth(isWell, isWell ? null : 'simulated'));
+  }
+
+  start(): void {
+    if (this.isUp) return;
+    const { world, machine, name } = this.#options;
+    this.#lives += 1;
+    const process = new Process(world, `${name} life ${this.#lives}`, machine.clock);
+    this.#process = process;
+    world.note(() => `${process.name} starts`);
+    process.deliver(() => this.#live(process));
+  }
+
+  #live(process: Process): void {
+    const { root, network, world, machine, servers, sessionTimeoutMs } = this.#options;
+    const log = this.#log(process);
+    const at = { world, network, machine: machine.name, process, servers, sessionTimeoutMs };
+    const agent = new Agent({
+      openStore: (session) => {
+        const store = openSimulated({ ...at, session });
+        if (session === undefined) this.#store = store;
+        return store;
+      },
+      root,
+      node: this.name,
+      site: this.site,
+      priority: 100,
+      tags: {},
+      version: 'simulated',
+      duty: this.#duty(process, log),
+      workload: 'outside',
+      clock: process.clock,
+      host: this.#host(process),
+      log,
+      sessionMemory: this.#options.hasMemory ? this.#memory(process) : null,
+    });
+    this.#agent = agent;
+    agent.run().then(
+      () => this.#ended(process, null),
+      (error: unknown) => this.#ended(process, error),
+    );
+  }
+
+  #ended(process: Process, error: unknown): void {
+    if (!process.isAlive) return;
+    process.call(() => {
+      this.#options.world.note(() => `${process.name} ends${error === null ? '' : `: ${String(error)}`}`);
+      process.kill();
+      if (error !== null) this.#options.failed(error);
+    });
+  }
+
+  #duty(process: Process, log: pino.Logger): Duty {
+    const { machine, hasPrepare, hasFence, name: node, root } = this.#options;
+    return new CommandDuty({
+      commands: {
+        onPrepare: hasPrepare ? ['prepare'] : null,
+        onTakeover: ['takeover'],
+        onRelease: ['release'],
+        onFence: hasFence ? ['fence'] : null,
+      },
+      node,
+      root,
+      log,
+      clock: process.clock,
+      processes: machine.processesFor(process),
+      keepers: machine.keepersFor(process),
+    });
+  }
+
+  #host(process: Process): Host {
+    const name = this.machine.name;
+    return {
+      name,
+      pid: this.#lives,
+      newIncarnation: () => process.name,
+      agentLives: (incarnation) => {
+        this.#living.set(incarnation, process);
+        return () => this.#living.delete(incarnation);
+      },
+      isOtherAgent: ({ host, incarnation }) =>
+        host !== name || this.#living.get(incarnation)?.isAlive === true,
+    };
+  }
+
+  #memory(process: Process): SessionMemory {
+    return {
+      earlier: this.#remembered,
+      write: (ticket) =>
+        process.call(() => {
+          this.#remembered = ticket;
+        }),
+      close: (ended) =>
+        process.call(() => {
+          if (ended) this.#remembered = null;
+        }),
+    };
+  }
+
+  /** What the agent says goes into the story, while one is kept. */
+  #log(process: Process): pino.Logger {
+    const { world } = this.#options;
+    if (world.story === null) return silent;
+    const write = (line: string) => {
+      const { msg } = JSON.parse(line);
+      if (process.isAlive) world.note(() => `    ${process.name} says: ${msg}`);
+    };
+    return pino({ level: 'debug', base: null, timestamp: false }, { write });
+  }
+}
+
+const silent = pino({ level: 'silent' });

@@ -1,0 +1,153 @@
+/** A person at a keyboard of the simulated world: the shipped commands, over a session of their own. */
+import { ensureTree } from '../../src/agent/tree.js';
+import type { GroupPaths } from '../../src/core/paths.js';
+import { parseSeatName } from '../../src/core/sequence.js';
+import { PetrelError } from '../../src/errors.js';
+import { changeGroup, type Request } from '../../src/group/change.js';
+import type { GroupAccess } from '../../src/group/config-write.js';
+import { evict } from '../../src/group/evict.js';
+import { failover, switchover } from '../../src/group/handover.js';
+import { drainNode, readmitNode } from '../../src/group/nodes.js';
+import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
+import { disableSite, overridePriority } from '../../src/group/sites.js';
+import { isStoreError, type Store } from '../../src/ports/store.js';
+import type { Act } from './faults.js';
+import type { Process } from './process.js';
+import type { World } from './world.js';
+
+const author = { by: 'ops', reason: 'simulated' };
+
+export interface Names {
+  readonly nodes: readonly string[];
+  readonly sites: readonly string[];
+}
+
+export class Operator {
+  readonly process: Process;
+  readonly #world: World;
+  readonly #names: Names;
+  readonly #access: GroupAccess;
+
+  constructor(world: World, process: Process, store: Store, paths: GroupPaths, names: Names) {
+    this.#world = world;
+    this.process = process;
+    this.#names = names;
+    this.#access = { store, paths, clock: process.clock };
+  }
+
+  /** Makes the group, with this configuration. */
+  async found(config: object): Promise<void> {
+    const { store, paths } = this.#access;
+    await store.connected();
+    await ensureTree(store, paths);
+    await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
+  }
+
+  /** What is refused, or gets lost, is. */
+  do(act: Act): void {
+    this.#world.note(() => `ops: ${JSON.stringify(act)}`);
+    this.process.deliver(() => {
+      this.#perform(act).catch((error: unknown) => this.#mayFail(error));
+    });
+  }
+
+  /** Everything that keeps a node from leading is taken back. */
+  calm(): void {
+    this.process.deliver(() => {
+      const undone: Request = ({ config }) => {
+        const sites = Object.fromEntries(
+          Object.entries(config.sites).map(([name, site]) => [
+            name,
+            { ...site, enabled: true, disabled: null, override: null },
+          ]),
+        );
+        return {
+          config: { ...config, sites, drained: {}, paused: null, switchover: null },
+          what: 'all is well again',
+        };
+      };
+      this.#change(undone).catch((error: unknown) => this.#mayFail(error));
+    });
+  }
+
+  #mayFail(error: unknown): void {
+    if (!(error instanceof PetrelError) && !isStoreError(error)) throw error;
+    this.#world.note(() => `ops: ${error.message}`);
+  }
+
+  async #change(request: Request): Promise<void> {
+    await changeGroup(this.#access, author, request);
+  }
+
+  async #perform(act: Act): Promise<void> {
+    const nodeOf = (index: number) => this.#names.nodes[index] ?? '';
+    const siteOf = (index: number) => this.#names.sites[index] ?? '';
+    switch (act.do) {
+      case 'switchover':
+        return await this.#change(switchover({ to: { node: nodeOf(act.node) }, notBeforeMs: null }));
+      case 'switchover to the best':
+        return await this.#change(switchover({ to: 'best-other', notBeforeMs: null }));
+      case 'failover':
+        return await this.#change(failover({ to: nodeOf(act.node), evenUnderWay: true }));
+      case 'drain':
+        return await this.#change(drainNode(nodeOf(act.node)));
+      case 'readmit':
+        return await this.#change(readmitNode(nodeOf(act.node)));
+      case 'pause':
+        return await this.#change(pauseGroup);
+      case 'resume':
+        return await this.#change(resumeGroup);
+      case 'disable site':
+        return await this.#change(disableSite(siteOf(act.site)));
+      case 'priority': {
+        const { priority, lastsMs } = act;
+        return await this.#change(overridePriority({ site: siteOf(act.site), priority, forMs: lastsMs }));
+      }
+      case 'configure': {
+        const { strategy, failback } = act;
+        const what = `strategy ${strategy}, failback ${failback}`;
+        return await this.#change(({ config }) => ({ config: { ...config, strategy, failback }, what }));
+      }
+      case 'evict':
+      case 'evict dead':
+        await evict(this.#access, author, { node: nodeOf(act.node), dead: act.do === 'evict dead' });
+    }
+  }
+
+  // -- Hands in the tree
+
+  deleteSeatOf(node: string): void {
+    this.#byHand(async (store, paths) => {
+      const { children } = await store.getChildren(paths.election);
+      const seat = children.find((name) => parseSeatName(name)?.node === node);
+      if (seat !== undefined) await store.delete(paths.seat(seat), 'any');
+    });
+  }
+
+  delete(path: string): void {
+    this.#byHand(async (store) => await store.delete(path, 'any'));
+  }
+
+  deleteAllUnder(path: string): void {
+    this.#byHand(async (store) => await deleteRecursively(store, path));
+  }
+
+  #byHand(work: (store: Store, paths: GroupPaths) => Promise<void>): void {
+    const { store, paths } = this.#access;
+    this.process.deliver(() => {
+      work(store, paths).catch((error: unknown) => this.#mayFail(error));
+    });
+  }
+}
+
+async function deleteRecursively(store: Store, path: string): Promise<void> {
+  const { children } = await store.getChildren(path);
+  for (const child of children) {
+    try {
+      await deleteRecursively(store, `${path}/${child}`);
+    } catch (error) {
+      if (!isStoreError(error, 'NO_NODE')) throw error;
+    }
+  }
+  await store.delete(path, 'any');
+}

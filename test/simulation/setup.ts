@@ -1,0 +1,89 @@
+/** The world that a seed has: how many nodes and servers, how fast, how the group is configured. Pure data. */
+import { durationMs } from '../../src/core/duration.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import type { SequenceOverflow } from '../../src/embedded/tree.js';
+import type { Chance } from '../support/chance.js';
+import type { Delays } from './link.js';
+
+export interface Setup {
+  readonly nodes: readonly string[];
+  readonly sites: readonly string[];
+  readonly servers: number;
+  readonly sessionTimeoutMs: number;
+  readonly tickMs: number;
+  readonly delays: Delays;
+  readonly overflow: SequenceOverflow;
+  /** Where the seats' sequence begins; null: at 0. */
+  readonly sequence: number | null;
+  /** How far the servers' wall clocks are off, at most. */
+  readonly wallSkewMs: number;
+  readonly hasPrepare: boolean;
+  readonly hasFence: boolean;
+  readonly hasMemory: boolean;
+  readonly config: GroupConfig;
+  /** From the group's founding on. */
+  readonly troubleMs: number;
+  /** Within which somebody leads after all is mended. */
+  readonly boundMs: number;
+  readonly checksPeace: boolean;
+  /** After which nothing is left that would move leadership. */
+  readonly settleMs: number;
+}
+
+const names = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4'];
+
+export function drawSetup({ pick, odds, between }: Chance): Setup {
+  const nodeCount = pick([2, 3, 3, 3, 4, 5]);
+  const sessionTimeoutMs = pick([2_000, 3_000, 4_000]);
+  const config = groupConfigSchema.parse({
+    strategy: pick(['site-priority', 'site-priority', 'round-robin', 'oldest', 'first-available']),
+    sites: pick([{}, { a: { priority: 200 }, b: { priority: 100 } }]),
+    failback: pick(['auto', 'manual', 'after:2s']),
+    failbackHold: '1s',
+    minTenure: pick(['0s', '0s', '1s']),
+    timeouts: {
+      claim: '2s',
+      prepare: '500ms',
+      takeover: '2s',
+      release: '1500ms',
+      fence: '1500ms',
+      grace: '200ms',
+    },
+    exclusion: { base: '1s', max: '4s' },
+    historySize: pick([3, 100]),
+  });
+  const ms = (name: keyof GroupConfig['timeouts']) => durationMs(config.timeouts[name]);
+  // Sessions end, the old leader releases, each node's takeover fails once, and the silence of an elector is borne.
+  const auditMs = 10_000;
+  const boundMs =
+    (7 / 3) * sessionTimeoutMs * 1.1 +
+    ms('release') +
+    ms('fence') +
+    2 * ms('grace') +
+    (ms('claim') + ms('takeover') + ms('release')) * nodeCount +
+    2 * auditMs +
+    2 * sessionTimeoutMs;
+  return {
+    nodes: names.slice(0, nodeCount),
+    sites: ['a', 'b'],
+    servers: pick([1, 1, 3]),
+    sessionTimeoutMs,
+    tickMs: sessionTimeoutMs / pick([2, 3, 4]),
+    delays: pick([
+      { leastMs: 0.2, mostMs: 2 },
+      { leastMs: 1, mostMs: sessionTimeoutMs / 150 },
+      { leastMs: 5, mostMs: sessionTimeoutMs / 80 },
+    ]),
+    overflow: pick(['wraps', 'sticks']),
+    sequence: odds(0.1) ? 2 ** 31 - 3 : null,
+    wallSkewMs: pick([0, 50, 5_000]),
+    hasPrepare: odds(0.3),
+    hasFence: odds(0.4),
+    hasMemory: odds(0.7),
+    config,
+    troubleMs: Math.round(between(2.5, 5) * sessionTimeoutMs),
+    boundMs,
+    checksPeace: odds(0.1),
+    settleMs: 35_000,
+  };
+}

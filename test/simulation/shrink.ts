@@ -1,0 +1,24 @@
+/** The shortest trace of a violation that can be found: faults are left out, one after the other, while it stays. */
+import type { PlannedFault } from './faults.js';
+import { type Outcome, simulate } from './simulation.js';
+
+export async function shrink(failed: Outcome): Promise<Outcome> {
+  let best = failed;
+  for (let wasShrunk = true; wasShrunk; ) {
+    wasShrunk = false;
+    for (let index = best.faults.length - 1; index >= 0; index -= 1) {
+      const faults = best.faults.filter((_, other) => other !== index);
+      const found = await again(failed, faults);
+      if (found === null) continue;
+      best = found;
+      wasShrunk = true;
+    }
+  }
+  return await simulate(failed.seed, { faults: best.faults, keepsStory: true });
+}
+
+/** Null where another promise is broken, or none. */
+async function again(failed: Outcome, faults: readonly PlannedFault[]): Promise<Outcome | null> {
+  const outcome = await simulate(failed.seed, { faults });
+  return outcome.violation?.invariant === failed.violation?.invariant ? outcome : null;
+}

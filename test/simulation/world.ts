@@ -1,0 +1,121 @@
+/**
+ * The simulated world's time: everything that happens is an event at an instant, and the events happen one after the
+ * other. What a seed does is the same every time, because nothing else orders them: not the machine's clock, not its
+ * load, not its timers.
+ *
+ * What a process does upon an event may go on in promises; it ends before the next event begins.
+ */
+import type { Chance } from '../support/chance.js';
+
+interface Event {
+  readonly atMs: number;
+  readonly number: number;
+  fire: (() => void) | null;
+}
+
+export class World {
+  readonly chance: Chance;
+  /** Null: the story is not kept. */
+  readonly story: string[] | null;
+  #nowMs = 0;
+  #steps = 0;
+  #numbers = 0;
+  #ranCode = false;
+  readonly #queue: Event[] = [];
+
+  constructor(chance: Chance, keepsStory = false) {
+    this.chance = chance;
+    this.story = keepsStory ? [] : null;
+  }
+
+  /** Milliseconds since the beginning, on no machine's clock. */
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  note(tell: () => string): void {
+    this.story?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
+  }
+
+  /** The returned function cancels. */
+  at(atMs: number, fire: () => void): () => void {
+    const event: Event = { atMs: Math.max(atMs, this.#nowMs), number: this.#numbers, fire };
+    this.#numbers += 1;
+    this.#push(event);
+    return () => {
+      event.fire = null;
+    };
+  }
+
+  after(delayMs: number, fire: () => void): () => void {
+    return this.at(this.#nowMs + delayMs, fire);
+  }
+
+  /** Code with promises of its own is run: the next event waits for them. */
+  codeRuns(): void {
+    this.#ranCode = true;
+  }
+
+  /** Lets things happen until `untilMs`, or until `stop` says so after one of them. */
+  async run(untilMs: number, stop: () => boolean): Promise<void> {
+    for (;;) {
+      const event = this.#queue[0];
+      if (event === undefined || event.atMs > untilMs) break;
+      this.#pop();
+      if (event.fire === null) continue;
+      this.#nowMs = event.atMs;
+      this.#steps += 1;
+      event.fire();
+      if (this.#ranCode) {
+        this.#ranCode = false;
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      if (stop()) return;
+    }
+    this.#nowMs = Math.max(this.#nowMs, untilMs);
+  }
+
+  // -- A binary heap, earliest first; of one instant, in the order in which they were asked for.
+
+  #push(event: Event): void {
+    const queue = this.#queue;
+    let index = queue.push(event) - 1;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = queue[above];
+      if (parent === undefined || !isBefore(event, parent)) break;
+      queue[index] = parent;
+      index = above;
+    }
+    queue[index] = event;
+  }
+
+  #pop(): void {
+    const queue = this.#queue;
+    const last = queue.pop();
+    if (last === undefined || queue.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let below = 2 * index + 1;
+      let child = queue[below];
+      const right = queue[below + 1];
+      if (child === undefined) break;
+      if (right !== undefined && isBefore(right, child)) {
+        below += 1;
+        child = right;
+      }
+      if (!isBefore(child, last)) break;
+      queue[index] = child;
+      index = below;
+    }
+    queue[index] = last;
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.number < other.number);
+}

@@ -1,0 +1,33 @@
+/** Chance that can be had again: everything drawn from one seed, in the order in which it is asked for. */
+
+export interface Chance {
+  /** From 0 up to 1. */
+  next(): number;
+  pick<T>(items: readonly [T, ...T[]]): T;
+  odds(p: number): boolean;
+  /** A whole number from 0 to `n`, both included. */
+  upTo(n: number): number;
+  /** From `low` up to `high`. */
+  between(low: number, high: number): number;
+  /** Another source, of its own: what is drawn from it does not shift what is drawn from this one. */
+  fork(): Chance;
+}
+
+/** mulberry32 */
+export function chance(seed: number): Chance {
+  let state = seed | 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    next,
+    pick: (items) => items[Math.floor(next() * items.length)] ?? items[0],
+    odds: (p) => next() < p,
+    upTo: (n) => Math.floor(next() * (n + 1)),
+    between: (low, high) => low + next() * (high - low),
+    fork: () => chance(Math.floor(next() * 2 ** 32)),
+  };
+}
