@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const unitTests = [
   'test/*.test.ts',
   'test/{core,strategies,config,hooks,embedded}/**/*.test.ts',
-  'test/support/test/*.test.ts',
+  'test/{support,chaos}/test/*.test.ts',
   'test/**/*.properties.test.ts',
 ];
 

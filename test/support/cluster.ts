@@ -5,12 +5,13 @@
  * READY leader and that the hooks of no two nodes were ever active at once. So every test ends in order, and the
  * next one begins in it.
  */
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type PetrelProcess, startProcess } from './agents.js';
+import { childOf } from './child-of.js';
 import {
   type ServerOptions,
   startEnsemble,
@@ -342,16 +343,4 @@ export class Cluster {
       command(phase, this.hooks.command(phase).join(' ')),
     ]);
   }
-}
-
-async function childOf(parent: number, name: string): Promise<number | null> {
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-    const [, ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (Number(ppid) !== parent) continue;
-    const command = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
-    if (command.includes(name)) return Number(pid);
-  }
-  return null;
 }

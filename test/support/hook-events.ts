@@ -18,6 +18,10 @@ export const hookEventSchema = z.strictObject({
   token: z.string(),
   /** Seconds since the epoch, for people. */
   at: z.number(),
+  /** On CLOCK_MONOTONIC, which all processes of the machine share. */
+  monotonicMs: z.number(),
+  /** At an end: how. */
+  exitCode: z.number().nullable(),
   /** At a takeover's start: what was alive, and its state as /proc tells it. */
   alive: z.array(z.strictObject({ node: z.string(), token: z.string(), state: z.string() })),
 });

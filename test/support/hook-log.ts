@@ -5,12 +5,10 @@
  * moment. Linux only: it looks into /proc.
  */
 
-import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { z } from 'zod';
 import { findProblems, type HookEvent, hookEventSchema, type hookPhases } from './hook-events.js';
 
@@ -29,7 +27,7 @@ export interface HookBehaviour {
   readonly leave?: boolean;
 }
 
-const script = fileURLToPath(new URL('hook.sh', import.meta.url));
+const script = fileURLToPath(new URL('hook.pl', import.meta.url));
 
 export class HookLog implements AsyncDisposable {
   readonly #dir: string;
@@ -39,9 +37,12 @@ export class HookLog implements AsyncDisposable {
   }
 
   static async create(): Promise<HookLog> {
-    const dir = await mkdtemp(join(tmpdir(), 'petrel-hooks-'));
+    return HookLog.in(await mkdtemp(join(tmpdir(), 'petrel-hooks-')));
+  }
+
+  /** In a folder that is there and empty. */
+  static async in(dir: string): Promise<HookLog> {
     await Promise.all([mkdir(join(dir, 'alive')), mkdir(join(dir, 'behaviour'))]);
-    await promisify(execFile)('mkfifo', [join(dir, 'never')]);
     await writeFile(join(dir, 'events'), '');
     await writeFile(join(dir, 'owner'), String(process.pid));
     await copyFile(script, join(dir, 'hook'));
@@ -76,14 +77,19 @@ export class HookLog implements AsyncDisposable {
     return z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
   }
 
+  /** Process ids of what lives of a node now. */
+  async pidsOf(node: string): Promise<number[]> {
+    return (await this.living()).filter((one) => one.node === node).map(({ pid }) => pid);
+  }
+
   /** Whose processes live now: workloads, and hooks that run. */
-  async living(): Promise<{ node: string; token: string }[]> {
+  async living(): Promise<{ node: string; token: string; pid: number }[]> {
     const pids = await readdir(join(this.#dir, 'alive'));
     const found = pids.map(async (pid) => {
       const [node = '', token = '', started] = await words(join(this.#dir, 'alive', pid));
       const stat = (await words(`/proc/${pid}/stat`)).join(' ');
       const [state = 'X', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return rest[18] === started && !'ZX'.includes(state) ? { node, token } : null;
+      return rest[18] === started && !'ZX'.includes(state) ? { node, token, pid: Number(pid) } : null;
     });
     return (await Promise.all(found)).filter((one) => one !== null);
   }
@@ -92,6 +98,11 @@ export class HookLog implements AsyncDisposable {
   async assertExclusive(): Promise<void> {
     const problems = findProblems(await this.events());
     if (problems.length > 0) throw new Error(`the hooks were not exclusive:\n${problems.join('\n')}`);
+  }
+
+  /** Ends whatever of the hooks still lives, within a second, and keeps what they wrote. */
+  async end(): Promise<void> {
+    await rm(join(this.#dir, 'owner'), { force: true });
   }
 
   /** Ends whatever of the hooks still lives, and removes everything. */

@@ -6,7 +6,8 @@ function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {
     const [node = '', token = '', phase, event] = line.split(' ');
     const tenure = { node, token: token === '-' ? '' : token };
-    return hookEventSchema.parse({ ...tenure, phase, event, term: 1, at, alive: [] });
+    const times = { at, monotonicMs: at };
+    return hookEventSchema.parse({ ...tenure, ...times, phase, event, term: 1, exitCode: null, alive: [] });
   });
 }
 

@@ -38,21 +38,36 @@ export function startJavaServer(options: ServerOptions): Promise<TestServer> {
   });
 }
 
-export function startJavaEnsemble(size: number, options: ServerOptions): Promise<TestEnsemble> {
+export interface JavaEnsemble {
+  readonly ensemble: TestEnsemble;
+  /** The network between the servers. */
+  readonly links: PeerLinks;
+  /** Of each server, where its transaction log lies. */
+  readonly dataDirs: readonly string[];
+}
+
+export async function startJavaEnsemble(size: number, options: ServerOptions): Promise<TestEnsemble> {
+  return (await startOpenJavaEnsemble(size, options)).ensemble;
+}
+
+/** An ensemble whose network and data can be reached. */
+export function startOpenJavaEnsemble(size: number, options: ServerOptions): Promise<JavaEnsemble> {
   return withFreePorts(async () => {
     const ports = await freePorts(size * 4);
     const peers: PeerPorts[] = [];
     while (peers.length < size) peers.push({ quorum: take(ports), election: take(ports) });
     const links = await PeerLinks.start(peers);
-    const servers = peers.map((_, index) => ({
+    const places = peers.map((_, index) => ({
       id: index + 1,
       clientPort: take(ports),
       securePort: take(ports),
       peers: links.viewOf(index),
       options,
     }));
-    const ensemble = new ServerEnsemble(await Promise.all(servers.map(JavaServer.create)), links);
-    return startOrStop(ensemble, () => ensemble.restart());
+    const servers = await Promise.all(places.map(JavaServer.create));
+    const ensemble = new ServerEnsemble(servers, links);
+    await startOrStop(ensemble, () => ensemble.restart());
+    return { ensemble, links, dataDirs: servers.map(({ dataDir }) => dataDir) };
   });
 }
 
@@ -83,6 +98,10 @@ class JavaServer implements TestServer {
     await writeFile(join(dataDir, 'myid'), `${place.id}\n`);
     await writeFile(join(dir, 'zoo.cfg'), zooConfig(configPlace(place, dataDir), place.options));
     return new JavaServer(place, dir);
+  }
+
+  get dataDir(): string {
+    return join(this.#dir, 'data');
   }
 
   get secureConnectString(): string {

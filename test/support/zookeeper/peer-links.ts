@@ -2,7 +2,7 @@
  * The network between the servers of one ensemble, each link a proxy, so that servers can be cut off from
  * one another while their clients stay connected. Every server is given its own view of the others.
  */
-import { startProxy, type TcpProxy } from '../proxy.js';
+import { type Direction, startProxy, type TcpProxy } from '../proxy.js';
 import type { PeerNetwork } from './server-ensemble.js';
 
 /** A server that finds nobody listening tries again, one that was let in and reset does not: so none is let in
@@ -21,6 +21,11 @@ interface Link {
   readonly quorum: TcpProxy;
   readonly election: TcpProxy;
 }
+
+/** What is lost between one server and the others: all, or only what it says, or only what it is told. */
+export type Loss = 'all' | 'outbound' | 'inbound';
+
+const opposite = { toServer: 'toClient', toClient: 'toServer' } as const;
 
 export class PeerLinks implements PeerNetwork {
   readonly #peers: readonly PeerPorts[];
@@ -46,11 +51,27 @@ export class PeerLinks implements PeerNetwork {
     });
   }
 
-  async isolate(index: number): Promise<void> {
-    for (const link of this.#links) {
-      if (link.from !== index && link.to !== index) continue;
-      link.quorum.blackHole();
-      link.election.blackHole();
+  async isolate(index: number, lost: Loss = 'all'): Promise<void> {
+    for (const { link, outbound } of this.#linksOf(index)) {
+      const directions = lost === 'all' ? 'both' : lost === 'outbound' ? outbound : opposite[outbound];
+      link.quorum.blackHole(directions);
+      link.election.blackHole(directions);
+    }
+  }
+
+  /** Whatever one server and the others tell each other arrives this much later. */
+  delay(index: number, delayMs: number): void {
+    for (const { link } of this.#linksOf(index)) {
+      link.quorum.delay(delayMs);
+      link.election.delay(delayMs);
+    }
+  }
+
+  /** Resets every connection between one server and the others; new ones are taken. */
+  reset(index: number): void {
+    for (const { link } of this.#linksOf(index)) {
+      link.quorum.resetAll();
+      link.election.resetAll();
     }
   }
 
@@ -91,6 +112,12 @@ export class PeerLinks implements PeerNetwork {
       if (own.length !== seen.length || !text.includes(own)) return null;
       return Buffer.from(text.replace(own, seen), 'latin1');
     };
+  }
+
+  /** The links that end at a server, each with the direction in which they carry what that server says. */
+  #linksOf(index: number): { readonly link: Link; readonly outbound: Direction }[] {
+    const touching = this.#links.filter(({ from, to }) => from === index || to === index);
+    return touching.map((link) => ({ link, outbound: link.from === index ? 'toServer' : 'toClient' }));
   }
 
   #peer(index: number): PeerPorts {

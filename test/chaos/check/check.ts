@@ -1,0 +1,55 @@
+/**
+ * Judges a run by its records alone: by what hooks, clients and servers wrote themselves. It shares no code with what
+ * it judges, and promises nothing of what nobody recorded.
+ */
+import type { RunRecords } from '../records.js';
+import { historyProblems, readClaims, takeoversWithoutClaim, untrueAnswers } from './claims.js';
+import { type FaultSpan, faultSpans, type Gap, gaps, lostForNothing, tooLong } from './leaderless.js';
+import { type Margin, margins, overlaps, tenuresOf, tokenProblems } from './tenures.js';
+import type { Violation } from './violation.js';
+
+export interface Verdict {
+  /** In time; none when all is well. */
+  readonly violations: readonly Violation[];
+  readonly faults: readonly FaultSpan[];
+  readonly gaps: readonly Gap[];
+  readonly margins: readonly Margin[];
+  /** Takeovers that were begun, and claims that became READY. */
+  readonly takeovers: number;
+  readonly ready: number;
+  /** Processes that were killed. */
+  readonly crashes: number;
+  readonly answers: number;
+}
+
+export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Verdict {
+  const tenures = tenuresOf(hooks);
+  const { claims, violations } = readClaims(changes);
+  const faults = faultSpans(nemesis, run);
+  const leaderless = gaps(tenures, answers, faults, run);
+  const ready = claims.filter(({ readyAtMs }) => readyAtMs !== null).length;
+  const all: Violation[] = [
+    ...overlaps(hooks, tenures),
+    ...tokenProblems(hooks),
+    ...violations,
+    ...takeoversWithoutClaim(hooks, claims),
+    ...untrueAnswers(answers, claims),
+    ...historyProblems(changes),
+    ...tooLong(leaderless),
+    ...lostForNothing(leaderless, faults, run),
+    ...nemesis.flatMap((record) => {
+      return record.event === 'trouble' ? [{ rule: 'no trouble', what: record.what, atMs: record.atMs }] : [];
+    }),
+  ];
+  if (ready === 0) all.push({ rule: 'something is shown', what: 'nobody was READY', atMs: run.startedAtMs });
+  return {
+    violations: all.toSorted((one, other) => one.atMs - other.atMs),
+    faults,
+    gaps: leaderless,
+    margins: margins(tenures),
+    takeovers: tenures.length,
+    ready,
+    crashes: nemesis.filter(({ event }) => event === 'crash').length,
+    answers: answers.length,
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * How long nobody led, and how long that might have been.
+ *
+ * Somebody leads from when a client was first told that it is READY until its release begins or its workload is dead,
+ * whichever comes first: what the ensemble still says of a dead leader counts for nothing.
+ *
+ * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes. It runs from when
+ * leadership was lost, or from the last fault that came while nobody led; and where the faults together leave nobody
+ * who could lead or decide, from their end.
+ */
+import type { Answer, NemesisRecord, Run } from '../records.js';
+import type { Tenure } from './tenures.js';
+import type { Violation } from './violation.js';
+
+export interface FaultSpan {
+  readonly id: string;
+  readonly kind: string;
+  readonly nodes: readonly string[];
+  readonly ensemble: boolean;
+  readonly blocks: boolean;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface Gap {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly lengthMs: number;
+  /** What counts against the bound. */
+  readonly countedMs: number;
+  readonly boundMs: number;
+  /** The bound, put together. */
+  readonly bound: string;
+  /** Whether it ended. */
+  readonly open: boolean;
+  /** Who led before; null: nobody ever had. */
+  readonly lost: string | null;
+  readonly faults: readonly FaultSpan[];
+}
+
+export function faultSpans(nemesis: readonly NemesisRecord[], run: Run): FaultSpan[] {
+  const ends = new Map<string, number>();
+  for (const record of nemesis) if (record.event === 'end') ends.set(record.id, record.atMs);
+  return nemesis.flatMap((record) => {
+    if (record.event !== 'begin') return [];
+    const { id, kind, nodes, ensemble, blocks, atMs } = record;
+    return [{ id, kind, nodes, ensemble, blocks, fromMs: atMs, toMs: ends.get(id) ?? run.endedAtMs }];
+  });
+}
+
+interface Led {
+  readonly node: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** When somebody led, in time. */
+function ledSpans(tenures: readonly Tenure[], answers: readonly Answer[], run: Run): Led[] {
+  const told = new Map<string, number>();
+  for (const { leader, answeredAtMs } of answers) {
+    if (leader?.status !== 'READY') continue;
+    told.set(leader.token, Math.min(answeredAtMs, told.get(leader.token) ?? Number.POSITIVE_INFINITY));
+  }
+  return tenures.flatMap(({ node, token, lastWorkMs, releaseMs }) => {
+    const fromMs = told.get(token);
+    const lives = run.endedAtMs - lastWorkMs < aliveMs;
+    const toMs = Math.min(releaseMs ?? Number.POSITIVE_INFINITY, lives ? run.endedAtMs : lastWorkMs);
+    return fromMs === undefined || fromMs >= toMs ? [] : [{ node, fromMs, toMs }];
+  });
+}
+
+/** A workload that has beaten as lately as this lives. */
+const aliveMs = 1_000;
+
+/** From the first leader on. */
+export function gaps(
+  tenures: readonly Tenure[],
+  answers: readonly Answer[],
+  faults: readonly FaultSpan[],
+  run: Run,
+): Gap[] {
+  const found: Gap[] = [];
+  let last: Led | null = null;
+  for (const led of ledSpans(tenures, answers, run).toSorted((one, other) => one.fromMs - other.fromMs)) {
+    if (last !== null && led.fromMs > last.toMs) found.push(gap(last, led.fromMs, false, faults, run));
+    if (last === null || led.toMs > last.toMs) last = led;
+  }
+  const lost = last ?? { node: null, fromMs: run.startedAtMs, toMs: run.startedAtMs };
+  if (lost.toMs < run.endedAtMs) found.push(gap(lost, run.endedAtMs, true, faults, run));
+  return found;
+}
+
+function gap(
+  { node: lost, toMs: fromMs }: Omit<Led, 'node'> & { readonly node: string | null },
+  toMs: number,
+  open: boolean,
+  faults: readonly FaultSpan[],
+  run: Run,
+): Gap {
+  const near = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs - run.sessionTimeoutMs);
+  const hampered = new Set(near.flatMap(({ nodes }) => nodes));
+  const blocked = near.some(({ blocks }) => blocks) || run.nodes.every((node) => hampered.has(node));
+  const countsFromMs = near.reduce(
+    (latestMs, fault) => Math.max(latestMs, Math.min(blocked ? fault.toMs : fault.fromMs, toMs)),
+    fromMs,
+  );
+  const failing = [...hampered].filter((node) => node !== lost).length;
+  const ensemble = near.some((fault) => fault.ensemble);
+  return {
+    fromMs,
+    toMs,
+    lengthMs: toMs - fromMs,
+    countedMs: toMs - countsFromMs,
+    ...boundOf(run, failing, ensemble),
+    open,
+    lost,
+    faults: near,
+  };
+}
+
+/** Hooks that hang end after their limit, a time of grace before they are killed, and another before that is done. */
+function boundOf(run: Run, failing: number, ensemble: boolean): { boundMs: number; bound: string } {
+  const { sessionTimeoutMs, claimMs, exclusionMs, ensembleMs, slackMs } = run;
+  const releaseMs = run.releaseMs + 2 * run.graceMs;
+  const takeoverMs = run.takeoverMs + 2 * run.graceMs;
+  const watchdogMs = Math.max(claimMs, takeoverMs) + releaseMs;
+  const parts: [string, number][] = [
+    ['session', sessionTimeoutMs],
+    ['release', releaseMs],
+    ['takeover', takeoverMs],
+    [`${failing} failing × watchdog`, failing * watchdogMs],
+    ['exclusion', failing > 0 ? exclusionMs : 0],
+    ['election of the ensemble', ensemble ? ensembleMs : 0],
+    ['slack', slackMs],
+  ];
+  const used = parts.filter(([, ms]) => ms > 0);
+  return {
+    boundMs: used.reduce((sum, [, ms]) => sum + ms, 0),
+    bound: used.map(([name, ms]) => `${name} ${ms / 1000}`).join(' + '),
+  };
+}
+
+export function tooLong(all: readonly Gap[]): Violation[] {
+  return all
+    .filter(({ countedMs, boundMs }) => countedMs > boundMs)
+    .map(({ fromMs, countedMs, boundMs, bound, open, faults }) => {
+      const how = `${seconds(countedMs)}${open ? ' and not ended' : ''}, bound ${seconds(boundMs)} (${bound})`;
+      const why = faults.map(({ id, kind }) => `${id} ${kind}`).join(', ') || 'no fault';
+      return { rule: 'a leader in time', what: `nobody led for ${how}; ${why}`, atMs: fromMs };
+    });
+}
+
+/** Leadership was lost though nothing had been done for two session timeouts. */
+export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[], run: Run): Violation[] {
+  return all
+    .filter(({ fromMs }) => {
+      return !faults.some((one) => one.fromMs <= fromMs && one.toMs >= fromMs - 2 * run.sessionTimeoutMs);
+    })
+    .map(({ fromMs, lost }) => {
+      const what = `${lost ?? 'nobody'} stopped leading without a fault`;
+      return { rule: 'no move without a cause', what, atMs: fromMs };
+    });
+}
+
+function seconds(lengthMs: number): string {
+  return `${(lengthMs / 1000).toFixed(2)} s`;
+}

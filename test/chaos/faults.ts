@@ -1,0 +1,375 @@
+/** How each kind of fault is done to the world, and taken back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HookBehaviour } from '../support/hook-log.js';
+import type { Directions } from '../support/proxy.js';
+import type { Fault, NodePart, ServerPart } from './plan.js';
+import { signal, sites, type World } from './world.js';
+
+/** One fault, its victims found. */
+export interface Trouble {
+  readonly detail: string;
+  /** Nodes that may be unable to lead because of it. */
+  readonly nodes: readonly string[];
+  readonly ensemble?: boolean;
+  readonly blocks?: boolean;
+  begin(): Promise<void>;
+  end?(): Promise<void>;
+}
+
+/** What is told of a fault while it goes on. */
+export interface Tell {
+  crash(what: string): void;
+  note(what: string): void;
+}
+
+/** Nodes of which a process is in trouble already: one whose agent and keeper are both in trouble guards nothing. */
+export type Taken = Set<string>;
+
+/** Null when there is nobody to do it to. */
+export async function troubleOf(
+  fault: Fault,
+  world: World,
+  taken: Taken,
+  tell: Tell,
+): Promise<Trouble | null> {
+  switch (fault.kind) {
+    case 'kill-agent':
+    case 'stop-agent':
+    case 'freeze-agent':
+    case 'kill-keeper':
+    case 'freeze-keeper':
+    case 'freeze-machine':
+      return processTrouble(fault, world, taken, tell);
+    case 'cut-node':
+    case 'slow-node':
+    case 'reset-node':
+      return networkTrouble(fault, world);
+    case 'cut-everybody':
+      return cutEverybody(world);
+    case 'kill-server':
+    case 'freeze-server':
+    case 'isolate-server':
+    case 'slow-server':
+    case 'reset-server':
+      return serverTrouble(fault, world, tell);
+    case 'kill-majority':
+      return killMajority(world, tell);
+    case 'bad-takeover':
+    case 'bad-release':
+      return hookTrouble(fault, world, tell);
+    default:
+      return people(fault, world, tell);
+  }
+}
+
+type Of<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
+
+type ProcessFault = Of<
+  'kill-agent' | 'stop-agent' | 'freeze-agent' | 'kill-keeper' | 'freeze-keeper' | 'freeze-machine'
+>;
+
+async function processTrouble(
+  fault: ProcessFault,
+  world: World,
+  taken: Taken,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const node = await nodeOf(fault.on, world, taken);
+  if (node === null) return null;
+  const trouble = { nodes: [node], detail: `${fault.on} ${node}` };
+  const agent = world.agent(node);
+  switch (fault.kind) {
+    case 'kill-agent':
+      return {
+        ...trouble,
+        begin: async () => {
+          tell.crash(`agent ${node}`);
+          await agent.kill9();
+        },
+        end: () => world.run(node),
+      };
+    case 'stop-agent':
+      return {
+        ...trouble,
+        begin: async () => agent.term(),
+        end: async () => {
+          if (!(await Promise.race([agent.exited, sleep(leavePatienceMs)]))) {
+            tell.note(`${node} had not left ${leavePatienceMs} ms after SIGTERM and its time`);
+            await agent.kill9();
+          }
+          await world.run(node);
+        },
+      };
+    case 'freeze-agent':
+      return { ...trouble, begin: async () => agent.freeze(), end: async () => agent.thaw() };
+    default:
+      return keeperTrouble(fault.kind, node, trouble, world, tell);
+  }
+}
+
+const leavePatienceMs = 15_000;
+
+async function keeperTrouble(
+  kind: 'kill-keeper' | 'freeze-keeper' | 'freeze-machine',
+  node: string,
+  trouble: Pick<Trouble, 'nodes' | 'detail'>,
+  world: World,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const agent = world.agent(node);
+  const keeper = await agent.keeper();
+  if (keeper === null) return null;
+  if (kind === 'kill-keeper') {
+    return {
+      ...trouble,
+      begin: async () => {
+        tell.crash(`keeper of ${node}`);
+        signal(keeper, 'SIGKILL');
+      },
+    };
+  }
+  const thaws: (() => void)[] = [];
+  return {
+    ...trouble,
+    begin: async () => {
+      if (kind === 'freeze-machine') {
+        agent.freeze();
+        for (const pid of await world.hooks.pidsOf(node)) thaws.push(world.freezeStranger(pid));
+      }
+      thaws.push(world.freezeStranger(keeper));
+    },
+    end: async () => {
+      for (const thaw of thaws) thaw();
+      if (kind === 'freeze-machine') agent.thaw();
+    },
+  };
+}
+
+async function networkTrouble(
+  fault: Of<'cut-node' | 'slow-node' | 'reset-node'>,
+  world: World,
+): Promise<Trouble | null> {
+  const node = await nodeOf(fault.on, world, new Set());
+  if (node === null) return null;
+  const links = world.links(node);
+  const trouble = { nodes: [node], end: () => links.heal() };
+  const who = `${fault.on} ${node}`;
+  switch (fault.kind) {
+    case 'cut-node':
+      return {
+        ...trouble,
+        detail: `${who}, ${lossNames[fault.lost]}`,
+        // Its session may live on by what it says, and with it the seat of an elector that hears nothing.
+        blocks: fault.lost === 'toClient',
+        begin: async () => void links.cut(fault.lost),
+      };
+    case 'slow-node':
+      return {
+        ...trouble,
+        detail: `${who}, ${fault.delayMs} ms each way`,
+        begin: async () => links.delay(fault.delayMs),
+      };
+    case 'reset-node':
+      return { nodes: [node], detail: who, begin: async () => links.reset() };
+  }
+}
+
+const lossNames: Readonly<Record<Directions, string>> = {
+  both: 'both ways',
+  toServer: 'what it says is lost',
+  toClient: 'what it is told is lost',
+};
+
+function cutEverybody(world: World): Trouble {
+  return {
+    nodes: world.nodes,
+    detail: 'both ways',
+    blocks: true,
+    begin: async () => world.nodes.forEach((node) => void world.links(node).cut()),
+    end: async () => {
+      for (const node of world.nodes) await world.links(node).heal();
+    },
+  };
+}
+
+async function serverTrouble(
+  fault: Of<'kill-server' | 'freeze-server' | 'isolate-server' | 'slow-server' | 'reset-server'>,
+  world: World,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const index = await serverOf(fault.on, world);
+  const server = world.servers[index];
+  if (server === undefined) return null;
+  const trouble = { nodes: [], ensemble: true, end: () => world.peers.heal() };
+  const who = `${fault.on}, server ${index}`;
+  switch (fault.kind) {
+    case 'kill-server':
+      return {
+        ...trouble,
+        detail: who,
+        begin: async () => {
+          tell.crash(`server ${index}`);
+          await server.kill9();
+        },
+        end: () => server.restart({ waitUntilReady: false }),
+      };
+    case 'freeze-server':
+      return { ...trouble, detail: who, begin: () => server.pause(), end: () => server.resume() };
+    case 'isolate-server':
+      return {
+        ...trouble,
+        detail: `${who}, ${fault.lost} lost`,
+        begin: () => world.peers.isolate(index, fault.lost),
+      };
+    case 'slow-server':
+      return {
+        ...trouble,
+        detail: `${who}, ${fault.delayMs} ms each way`,
+        begin: async () => world.peers.delay(index, fault.delayMs),
+      };
+    case 'reset-server':
+      return { nodes: [], ensemble: true, detail: who, begin: async () => world.peers.reset(index) };
+  }
+}
+
+async function killMajority(world: World, tell: Tell): Promise<Trouble> {
+  const first = await serverOf('ensemble-leader', world);
+  const victims = [first, (first + 1) % world.servers.length];
+  return {
+    nodes: world.nodes,
+    ensemble: true,
+    blocks: true,
+    detail: `servers ${victims.join(' and ')}`,
+    begin: async () => {
+      for (const index of victims) {
+        tell.crash(`server ${index}`);
+        await world.servers[index]?.kill9();
+      }
+    },
+    end: async () => {
+      for (const index of victims) await world.servers[index]?.restart({ waitUntilReady: false });
+    },
+  };
+}
+
+const badTakeovers: Readonly<Record<Of<'bad-takeover'>['how'], HookBehaviour>> = {
+  fails: { exitCode: 1 },
+  'fails late': { exitCode: 1, takeMs: 2_500 },
+  hangs: { hang: true },
+  'is slow': { takeMs: 2_500 },
+  'is stubborn': { stubborn: true },
+};
+
+const badReleases: Readonly<Record<Of<'bad-release'>['how'], HookBehaviour>> = {
+  fails: { exitCode: 1 },
+  hangs: { hang: true },
+  'is slow': { takeMs: 1_500 },
+  'leaves the workload': { leave: true },
+  'leaves a stubborn workload': { leave: true, exitCode: 1, takeMs: 300 },
+};
+
+async function hookTrouble(
+  fault: Of<'bad-takeover' | 'bad-release'>,
+  world: World,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const leader = world.client.leader?.node ?? null;
+  if (leader === null) return null;
+  const others = world.nodes.filter((node) => node !== leader);
+  const isTakeover = fault.kind === 'bad-takeover';
+  const phase = isTakeover ? 'takeover' : 'release';
+  const nodes = isTakeover ? others.slice(0, fault.count) : [leader];
+  const behaviour = isTakeover ? badTakeovers[fault.how] : badReleases[fault.how];
+  const [heir = ''] = others;
+  return {
+    nodes,
+    detail: `${nodes.join(', ')}: ${fault.how}; ${leader} is to hand over to ${heir}`,
+    begin: async () => {
+      for (const node of nodes) await world.hooks.behave(node, phase, behaviour);
+      if (fault.kind === 'bad-release' && fault.how === 'leaves a stubborn workload') {
+        await world.hooks.behave(leader, 'takeover', { stubborn: true });
+      }
+      await asOperator(['switchover', '--to', heir], world, tell);
+    },
+    end: async () => {
+      for (const node of new Set([...nodes, leader])) {
+        for (const each of ['takeover', 'release'] as const) await world.hooks.behave(node, each, {});
+      }
+    },
+  };
+}
+
+type PeopleFault = Of<
+  'switchover' | 'failover' | 'lower-site' | 'disable-site' | 'prefer-site' | 'pause' | 'drain' | 'configure'
+>;
+
+async function people(fault: PeopleFault, world: World, tell: Tell): Promise<Trouble | null> {
+  const leader = world.client.leader?.node ?? null;
+  const site = sites[leader ?? ''];
+  if (leader === null || site === undefined) return null;
+  const inSite = world.nodes.filter((node) => sites[node] === site);
+  const elsewhere = world.nodes.filter((node) => sites[node] !== site);
+  const heir = world.nodes[(world.nodes.indexOf(leader) + 1) % world.nodes.length] ?? leader;
+  const does = (...commands: string[][]) => ({
+    detail: `leader ${leader}; ${commands.map((args) => args.join(' ')).join('; ')}`,
+    begin: async () => {
+      for (const args of commands) await asOperator(args, world, tell);
+    },
+    end: () => world.restoreConfig(),
+  });
+  switch (fault.kind) {
+    case 'switchover': {
+      const to = fault.to === 'other' ? ['--to', heir] : [];
+      return { nodes: [], ...does(['switchover', ...to]), end: async () => {} };
+    }
+    case 'failover':
+      return { nodes: [], ...does(['failover', '--to', heir]), end: async () => {} };
+    case 'lower-site':
+      return { nodes: inSite, ...does(['site', 'priority', site, '0', '--for', '2m']) };
+    case 'disable-site':
+      return { nodes: inSite, ...does(['site', 'disable', site]) };
+    case 'prefer-site': {
+      const other = sites[elsewhere[0] ?? ''] ?? site;
+      return {
+        nodes: [],
+        ...does(['config', 'set', 'failback', 'auto'], ['site', 'priority', other, '200']),
+      };
+    }
+    case 'pause':
+      return { nodes: [], blocks: true, ...does(['pause']) };
+    case 'drain': {
+      const node = (await nodeOf(fault.on, world, new Set())) ?? leader;
+      return { nodes: [node], ...does(['node', 'drain', node]) };
+    }
+    case 'configure':
+      return { nodes: [], ...does(['config', 'set', fault.key, fault.value]) };
+  }
+}
+
+/** What a person would be told when it did not work goes into the notes: servers may be out of reach just then. */
+async function asOperator(args: readonly string[], world: World, tell: Tell): Promise<void> {
+  const outcome = await world.petrel([...args, '--yes', '--no-wait']);
+  if (outcome !== 'done') tell.note(`petrel ${args.join(' ')} ${outcome}`);
+}
+
+/** Takes the node that has a part now, or, when it is taken, the next one that is not. Null: all are. */
+async function nodeOf(part: NodePart, world: World, taken: Taken): Promise<string | null> {
+  const leader = world.client.leader?.node;
+  const elector = part === 'leader' ? undefined : (await world.view.seated().catch(() => []))[0];
+  const wanted =
+    part === 'leader'
+      ? leader
+      : part === 'elector'
+        ? elector
+        : world.nodes.findLast((node) => node !== leader && node !== elector);
+  const from = Math.max(0, world.nodes.indexOf(wanted ?? ''));
+  const inOrder = [...world.nodes.slice(from), ...world.nodes.slice(0, from)];
+  const free = inOrder.find((node) => !taken.has(node)) ?? null;
+  if (free !== null) taken.add(free);
+  return free;
+}
+
+async function serverOf(part: ServerPart, world: World): Promise<number> {
+  const leads = await Promise.all(world.servers.map((server) => server.isLeader()));
+  return Math.max(0, part === 'ensemble-leader' ? leads.indexOf(true) : leads.indexOf(false));
+}

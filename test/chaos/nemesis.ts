@@ -1,0 +1,74 @@
+/** Carries out a plan, round by round, each ended by calm. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage } from '../../src/errors.js';
+import { type Taken, troubleOf } from './faults.js';
+import type { Journal } from './journal.js';
+import type { Fault, Round } from './plan.js';
+import type { World } from './world.js';
+
+export class Nemesis {
+  readonly #world: World;
+  readonly #journal: Journal;
+  readonly #signal: AbortSignal;
+
+  /** When `signal` fires, what is going on is taken back and no more is done. */
+  constructor(world: World, journal: Journal, signal: AbortSignal) {
+    this.#world = world;
+    this.#journal = journal;
+    this.#signal = signal;
+  }
+
+  /** Resolves when the group is in order again, or it is plain that it will not be. */
+  async round({ round, faults, calmMs }: Round): Promise<void> {
+    const taken: Taken = new Set();
+    await Promise.all(
+      faults.map((fault, index) => this.#fault(fault, round, `${round}.${index + 1}`, taken)),
+    );
+    if (this.#signal.aborted) return;
+    await this.#try(() => this.#world.heal());
+    this.#journal.nemesis({ event: 'calm', round });
+    if (await this.#try(() => this.#world.quiet())) this.#journal.nemesis({ event: 'quiet', round });
+    await this.#wait(calmMs);
+  }
+
+  async #fault(fault: Fault, round: number, id: string, taken: Taken): Promise<void> {
+    await this.#wait(fault.afterMs);
+    if (this.#signal.aborted) return;
+    const { kind } = fault;
+    const tell = {
+      crash: (what: string) => this.#journal.nemesis({ event: 'crash', what }),
+      note: (what: string) => this.#journal.nemesis({ event: 'note', what: `${id} ${kind}: ${what}` }),
+    };
+    await this.#try(async () => {
+      const trouble = await troubleOf(fault, this.#world, taken, tell);
+      if (trouble === null) {
+        tell.note('there was nobody to do it to');
+        return;
+      }
+      const { detail, nodes, ensemble = false, blocks = false } = trouble;
+      this.#journal.nemesis({ event: 'begin', id, round, kind, detail, nodes: [...nodes], ensemble, blocks });
+      try {
+        await trouble.begin();
+        await this.#wait(fault.lastsMs);
+      } finally {
+        await trouble.end?.();
+        this.#journal.nemesis({ event: 'end', id });
+      }
+    });
+  }
+
+  /** False when it failed: that is noted as trouble, and life goes on. */
+  async #try(action: () => Promise<void>): Promise<boolean> {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      this.#journal.nemesis({ event: 'trouble', what: errorMessage(error) });
+      return false;
+    }
+  }
+
+  async #wait(lengthMs: number): Promise<void> {
+    await sleep(lengthMs, undefined, { signal: this.#signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,300 @@
+/**
+ * What the nemesis is going to do: a pure function of the seed, round by round, so that a run can be planned again.
+ * A plan names whom it means by part (the leader, the elector, …); who has that part is found out when the time has
+ * come, so the same plan may hit another node.
+ */
+import { z } from 'zod';
+import { type Random, randomFrom } from './random.js';
+
+/** `other`: neither leads nor elects, where there is such a node. */
+export const nodePartSchema = z.enum(['leader', 'elector', 'other']);
+export type NodePart = z.infer<typeof nodePartSchema>;
+export const serverPartSchema = z.enum(['ensemble-leader', 'ensemble-follower']);
+export type ServerPart = z.infer<typeof serverPartSchema>;
+
+const times = {
+  /** From the beginning of the round. */
+  afterMs: z.number(),
+  /** Until it is taken back; 0 where there is nothing to take back. */
+  lastsMs: z.number(),
+};
+const onNode = { on: nodePartSchema, ...times };
+const onServer = { on: serverPartSchema, ...times };
+
+export const faultSchema = z.discriminatedUnion('kind', [
+  /** kill -9, and a new start when it is over. */
+  z.object({ kind: z.literal('kill-agent'), ...onNode }),
+  /** SIGTERM, and a new start when it is over. */
+  z.object({ kind: z.literal('stop-agent'), ...onNode }),
+  z.object({ kind: z.literal('freeze-agent'), ...onNode }),
+  z.object({ kind: z.literal('kill-keeper'), ...onNode }),
+  z.object({ kind: z.literal('freeze-keeper'), ...onNode }),
+  /** Agent, keeper and workload together, as when a virtual machine stands still; always for less than the session. */
+  z.object({ kind: z.literal('freeze-machine'), ...onNode }),
+  z.object({ kind: z.literal('cut-node'), lost: z.enum(['both', 'toServer', 'toClient']), ...onNode }),
+  z.object({ kind: z.literal('slow-node'), delayMs: z.number(), ...onNode }),
+  z.object({ kind: z.literal('reset-node'), ...onNode }),
+  z.object({ kind: z.literal('cut-everybody'), ...times }),
+  z.object({ kind: z.literal('kill-server'), ...onServer }),
+  z.object({ kind: z.literal('freeze-server'), ...onServer }),
+  z.object({ kind: z.literal('isolate-server'), lost: z.enum(['all', 'outbound', 'inbound']), ...onServer }),
+  z.object({ kind: z.literal('slow-server'), delayMs: z.number(), ...onServer }),
+  z.object({ kind: z.literal('reset-server'), ...onServer }),
+  z.object({ kind: z.literal('kill-majority'), ...times }),
+  /** So many nodes that do not lead have bad takeover hooks, and one of them is to lead. */
+  z.object({
+    kind: z.literal('bad-takeover'),
+    how: z.enum(['fails', 'fails late', 'hangs', 'is slow', 'is stubborn']),
+    count: z.int(),
+    ...times,
+  }),
+  /** The leader has a bad release hook, and is to hand over. */
+  z.object({
+    kind: z.literal('bad-release'),
+    how: z.enum(['fails', 'hangs', 'is slow', 'leaves the workload', 'leaves a stubborn workload']),
+    ...times,
+  }),
+  z.object({ kind: z.literal('switchover'), to: z.enum(['other', 'best-other']), ...times }),
+  z.object({ kind: z.literal('failover'), ...times }),
+  z.object({ kind: z.literal('lower-site'), ...times }),
+  z.object({ kind: z.literal('disable-site'), ...times }),
+  /** Another site than the leader's is preferred, and leadership goes where it is preferred. */
+  z.object({ kind: z.literal('prefer-site'), ...times }),
+  z.object({ kind: z.literal('pause'), ...times }),
+  z.object({ kind: z.literal('drain'), ...onNode }),
+  z.object({ kind: z.literal('configure'), key: z.string(), value: z.string(), ...times }),
+]);
+export type Fault = z.infer<typeof faultSchema>;
+export type FaultKind = Fault['kind'];
+
+export const roundSchema = z.object({
+  round: z.int(),
+  faults: z.array(faultSchema),
+  /** How long the group is left alone when it is in order again. */
+  calmMs: z.number(),
+});
+export type Round = z.infer<typeof roundSchema>;
+
+/** Two of a sort at once would take each other back, or leave no server for the others. */
+type Sort = 'process' | 'network' | 'ensemble' | 'hooks' | 'people';
+
+interface Maker {
+  readonly sort: Sort;
+  readonly weight: number;
+  readonly make: (random: Random, sessionTimeoutMs: number) => Fault;
+}
+
+const makers: readonly Maker[] = [
+  process('kill-agent', 5),
+  process('stop-agent', 2),
+  process('freeze-agent', 5),
+  {
+    sort: 'process',
+    weight: 2,
+    make: (random) => ({ kind: 'kill-keeper', on: node(random), ...start(random), lastsMs: 0 }),
+  },
+  process('freeze-keeper', 2),
+  {
+    sort: 'process',
+    weight: 1,
+    make: (random, T) => ({
+      kind: 'freeze-machine',
+      on: node(random),
+      ...start(random),
+      lastsMs: Math.round(T * (0.05 + 0.3 * random.next())),
+    }),
+  },
+  {
+    sort: 'network',
+    weight: 6,
+    make: (random, T) => ({
+      kind: 'cut-node',
+      lost: random.pick(['both', 'both', 'toServer', 'toClient']),
+      on: node(random),
+      ...span(random, T),
+    }),
+  },
+  {
+    sort: 'network',
+    weight: 2,
+    make: (random, T) => ({
+      kind: 'slow-node',
+      delayMs: random.between(20, Math.round(0.15 * T)),
+      on: node(random),
+      ...span(random, T),
+    }),
+  },
+  {
+    sort: 'network',
+    weight: 1,
+    make: (random) => ({ kind: 'reset-node', on: node(random), ...start(random), lastsMs: 0 }),
+  },
+  {
+    sort: 'network',
+    weight: 2,
+    make: (random, T) => ({ kind: 'cut-everybody', ...span(random, T) }),
+  },
+  server('kill-server', 3),
+  server('freeze-server', 3),
+  {
+    sort: 'ensemble',
+    weight: 4,
+    make: (random, T) => ({
+      kind: 'isolate-server',
+      lost: random.pick(['all', 'all', 'outbound', 'inbound']),
+      on: serverPart(random),
+      ...span(random, T),
+    }),
+  },
+  {
+    sort: 'ensemble',
+    weight: 1,
+    make: (random, T) => ({
+      kind: 'slow-server',
+      delayMs: random.between(10, 200),
+      on: serverPart(random),
+      ...span(random, T),
+    }),
+  },
+  {
+    sort: 'ensemble',
+    weight: 1,
+    make: (random) => ({ kind: 'reset-server', on: serverPart(random), ...start(random), lastsMs: 0 }),
+  },
+  {
+    sort: 'ensemble',
+    weight: 1,
+    make: (random, T) => ({ kind: 'kill-majority', ...span(random, T) }),
+  },
+  {
+    sort: 'hooks',
+    weight: 5,
+    make: (random, T) => ({
+      kind: 'bad-takeover',
+      how: random.pick(['fails', 'fails late', 'hangs', 'is slow', 'is stubborn']),
+      count: random.between(1, 3),
+      ...start(random),
+      lastsMs: Math.round(T * (1 + random.next())),
+    }),
+  },
+  {
+    sort: 'hooks',
+    weight: 3,
+    make: (random, T) => ({
+      kind: 'bad-release',
+      how: random.pick(['fails', 'hangs', 'is slow', 'leaves the workload', 'leaves a stubborn workload']),
+      ...start(random),
+      lastsMs: Math.round(T * (0.5 + random.next())),
+    }),
+  },
+  {
+    sort: 'people',
+    weight: 3,
+    make: (random) => ({
+      kind: 'switchover',
+      to: random.pick(['other', 'best-other']),
+      ...start(random),
+      lastsMs: 0,
+    }),
+  },
+  { sort: 'people', weight: 1, make: (random) => ({ kind: 'failover', ...start(random), lastsMs: 0 }) },
+  people('lower-site', 2),
+  people('disable-site', 1),
+  people('prefer-site', 1),
+  people('pause', 2),
+  {
+    sort: 'people',
+    weight: 2,
+    make: (random, T) => ({ kind: 'drain', on: node(random), ...span(random, T) }),
+  },
+  {
+    sort: 'people',
+    weight: 2,
+    make: (random, T) => {
+      const [key, value] = random.pick([
+        ['strategy', 'round-robin'],
+        ['strategy', 'oldest'],
+        ['failback', 'auto'],
+        ['minTenure', '5s'],
+        ['timeouts.takeover', '5s'],
+        ['exclusion.base', '1s'],
+      ]);
+      return { kind: 'configure', key, value, ...span(random, T) };
+    },
+  },
+];
+
+/** Round `round` (from 1) of the plan of `seed`. */
+export function planRound(seed: number, round: number, sessionTimeoutMs: number): Round {
+  const random = randomFrom(seed * 1_000_003 + round * 7919);
+  const count = random.pick([1, 1, 2, 2, 3]);
+  const chosen: Maker[] = [];
+  while (chosen.length < count) {
+    const maker = draw(random);
+    const twice = chosen.some(({ sort }) => sort === maker.sort && sort !== 'process');
+    if (!twice) chosen.push(maker);
+  }
+  const faults = chosen.map(({ make }) => make(random, sessionTimeoutMs));
+  return {
+    round,
+    faults: faults.toSorted((one, other) => one.afterMs - other.afterMs),
+    calmMs: random.between(500, 2_500),
+  };
+}
+
+/** One line a fault, for people. */
+export function roundText({ round, faults }: Round): string {
+  const lines = faults.map(({ kind, afterMs, lastsMs, ...rest }) => {
+    const more = Object.entries(rest).map(([key, value]) => `${key} ${value}`);
+    const length = lastsMs === 0 ? '' : ` for ${(lastsMs / 1000).toFixed(1)} s`;
+    return `  +${(afterMs / 1000).toFixed(1)} s ${[kind, ...more].join(', ')}${length}`;
+  });
+  return [`round ${round}`, ...lines].join('\n');
+}
+
+function draw(random: Random): Maker {
+  let left = random.next() * makers.reduce((sum, { weight }) => sum + weight, 0);
+  for (const maker of makers) {
+    left -= maker.weight;
+    if (left < 0) return maker;
+  }
+  throw new RangeError('the weights do not add up');
+}
+
+function process(
+  kind: 'kill-agent' | 'stop-agent' | 'freeze-agent' | 'freeze-keeper',
+  weight: number,
+): Maker {
+  return { sort: 'process', weight, make: (random, T) => ({ kind, on: node(random), ...span(random, T) }) };
+}
+
+function server(kind: 'kill-server' | 'freeze-server', weight: number): Maker {
+  return {
+    sort: 'ensemble',
+    weight,
+    make: (random, T) => ({ kind, on: serverPart(random), ...span(random, T) }),
+  };
+}
+
+function people(kind: 'lower-site' | 'disable-site' | 'prefer-site' | 'pause', weight: number): Maker {
+  return { sort: 'people', weight, make: (random, T) => ({ kind, ...span(random, T) }) };
+}
+
+/** The leader has more to lose than the others, so it gets more of it. */
+function node(random: Random): NodePart {
+  return random.pick(['leader', 'leader', 'elector', 'other']);
+}
+
+function serverPart(random: Random): ServerPart {
+  return random.pick(['ensemble-leader', 'ensemble-follower']);
+}
+
+function start(random: Random): { afterMs: number } {
+  return { afterMs: random.between(0, 4_000) };
+}
+
+/** As often shorter than the session as longer. */
+function span(random: Random, sessionTimeoutMs: number): { afterMs: number; lastsMs: number } {
+  const share = random.next() < 0.5 ? 0.05 + 0.7 * random.next() : 1.2 + 0.8 * random.next();
+  return { ...start(random), lastsMs: Math.round(sessionTimeoutMs * share) };
+}

@@ -1,0 +1,24 @@
+/** Choices that a seed repeats. */
+export interface Random {
+  /** In [0, 1). */
+  next(): number;
+  /** A whole number in [from, to]. */
+  between(from: number, to: number): number;
+  pick<T>(choices: readonly [T, ...T[]]): T;
+}
+
+/** mulberry32 */
+export function randomFrom(seed: number): Random {
+  let state = seed | 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    next,
+    between: (from, to) => from + Math.floor(next() * (to - from + 1)),
+    pick: (choices) => choices[Math.floor(next() * choices.length)] ?? choices[0],
+  };
+}

@@ -1,0 +1,31 @@
+/** A run's directory, read. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import {
+  answerSchema,
+  changeSchema,
+  files,
+  hookRecordSchema,
+  nemesisRecordSchema,
+  type RunRecords,
+  runSchema,
+} from './records.js';
+
+/** Throws when a file is missing or holds something else. */
+export async function readRun(dir: string): Promise<RunRecords> {
+  const read = (file: string) => readFile(join(dir, file), 'utf8');
+  return {
+    run: runSchema.parse(JSON.parse(await read(files.run))),
+    hooks: jsonLines(hookRecordSchema, await read(files.hooks)),
+    answers: jsonLines(answerSchema, await read(files.answers)),
+    changes: jsonLines(changeSchema, await read(files.changes)),
+    nemesis: jsonLines(nemesisRecordSchema, await read(files.nemesis)),
+  };
+}
+
+/** A line without its end is being written, or never was: it does not count. */
+export function jsonLines<T>(schema: z.ZodType<T>, text: string): T[] {
+  const lines = text.split('\n').slice(0, -1);
+  return z.array(schema).parse(lines.map((line): unknown => JSON.parse(line)));
+}

@@ -1,0 +1,55 @@
+/** One run, from the start of the ensemble to the end of the last process. */
+import { writeFile } from 'node:fs/promises';
+import { Journal, nowMs } from './journal.js';
+import { Nemesis } from './nemesis.js';
+import { planRound, type Round, roundText } from './plan.js';
+import { readRun } from './read-run.js';
+import type { RunRecords } from './records.js';
+import { sessionTimeoutMs, World } from './world.js';
+
+export interface RunOptions {
+  /** The command line's main program. */
+  readonly main: string;
+  /** Where the records go; made, or empty. */
+  readonly dir: string;
+  readonly seed: number;
+  /** No round begins later than this. */
+  readonly lastsMs: number;
+  /** Instead of the seed's. */
+  readonly rounds?: readonly Round[];
+  /** Ends the run early. */
+  readonly signal: AbortSignal;
+  readonly say: (text: string) => void;
+}
+
+/** Whatever happens, every process that it has started is ended, and the records are complete. */
+export async function run({
+  main,
+  dir,
+  seed,
+  lastsMs,
+  rounds,
+  signal,
+  say,
+}: RunOptions): Promise<RunRecords> {
+  const journal = await Journal.in(dir);
+  const world = new World(main, journal);
+  try {
+    await world.start();
+    say(`the group is in order; records in ${dir}`);
+    const nemesis = new Nemesis(world, journal, signal);
+    const endsAtMs = nowMs() + lastsMs;
+    const done: Round[] = [];
+    for (let next = 1; nowMs() < endsAtMs && !signal.aborted; next += 1) {
+      const round = rounds === undefined ? planRound(seed, next, sessionTimeoutMs) : rounds[next - 1];
+      if (round === undefined) break;
+      say(roundText(round));
+      done.push(round);
+      await writeFile(journal.path('plan.json'), `${JSON.stringify(done, null, 1)}\n`);
+      await nemesis.round(round);
+    }
+  } finally {
+    await world.stop(seed);
+  }
+  return readRun(dir);
+}

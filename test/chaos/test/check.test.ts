@@ -1,0 +1,373 @@
+/** The checker, given made-up records: of an orderly run, and of everything that must not happen. */
+import { describe, expect, it } from 'vitest';
+import { check, type Verdict } from '../check/check.js';
+import { reportText } from '../check/report.js';
+import type { Answer, Change, HookRecord, NemesisRecord, Run, RunRecords } from '../records.js';
+
+const run: Run = {
+  seed: 1,
+  root: '/chaos',
+  nodes: ['a', 'b', 'c'],
+  sessionTimeoutMs: 6_000,
+  claimMs: 5_000,
+  takeoverMs: 4_000,
+  releaseMs: 3_000,
+  graceMs: 300,
+  exclusionMs: 2_000,
+  ensembleMs: 5_000,
+  slackMs: 1_000,
+  startedAtMs: 0,
+  endedAtMs: 100_000,
+};
+
+/** With nobody failing: session 6 + release 3.6 + takeover 4.6 + slack 1. */
+const plainBoundMs = 15_200;
+const watchdogMs = 5_000 + 3_600;
+
+/** Records, as a run writes them; times in seconds. */
+class Scene {
+  readonly hooks: HookRecord[] = [];
+  readonly answers: Answer[] = [];
+  readonly changes: Change[] = [];
+  readonly nemesis: NemesisRecord[] = [];
+
+  hook(atS: number, node: string, token: string, what: string, more: Partial<HookRecord> = {}): this {
+    const [phase = '', event = ''] = what.split(' ');
+    const exitCode = event === 'ended' ? 0 : null;
+    this.hooks.push({
+      monotonicMs: atS * 1000,
+      node,
+      token,
+      phase,
+      event: event === 'started' || event === 'ended' ? event : 'beat',
+      term: 1,
+      exitCode,
+      alive: [],
+      ...more,
+    });
+    return this;
+  }
+
+  znode(
+    zxid: number,
+    op: Change['op'],
+    path: string,
+    data: unknown = null,
+    more: Partial<Change> = {},
+  ): this {
+    const text = data === null ? null : JSON.stringify(data);
+    const change = { zxid: String(zxid), atMs: zxid * 1000, op, path, data: text, ephemeral: false };
+    this.changes.push({ ...change, session: 'nobody', ...more });
+    return this;
+  }
+
+  elect(zxid: number, node: string | null): this {
+    return this.znode(zxid, 'set', '/leader/elected', { node });
+  }
+
+  claim(zxid: number, node: string, op: 'create' | 'set', status: 'PROGRESS' | 'READY'): this {
+    return this.znode(zxid, op, '/leader/current', { node, status }, { session: `of ${node}` });
+  }
+
+  unclaim(zxid: number, node: string): this {
+    return this.znode(zxid, 'delete', '/leader/current', null, { session: `of ${node}` });
+  }
+
+  fault(
+    fromS: number,
+    toS: number,
+    nodes: string[],
+    more: { blocks?: boolean; ensemble?: boolean } = {},
+  ): this {
+    const id = `1.${this.nemesis.length}`;
+    const told = { id, round: 1, kind: 'kill-agent', detail: '', nodes, ensemble: false, blocks: false };
+    this.nemesis.push({ event: 'begin', atMs: fromS * 1000, ...told, ...more });
+    this.nemesis.push({ event: 'end', atMs: toS * 1000, id });
+    return this;
+  }
+
+  told(atS: number, node: string, token: string): this {
+    const leader = { node, token, term: 1, status: 'READY' as const };
+    const times = { askedAtMs: atS * 1000 - 1, answeredAtMs: atS * 1000 };
+    this.answers.push({ ...times, server: 0, leader, error: null });
+    return this;
+  }
+
+  /** Everything about one leadership that goes well, from the claim at `fromS`, whose zxid is that, too. */
+  leads(node: string, fromS: number, toS: number): this {
+    const token = String(fromS);
+    this.elect(fromS - 1, node).claim(fromS, node, 'create', 'PROGRESS');
+    this.hook(fromS + 0.1, node, token, 'takeover started').hook(fromS + 0.2, node, token, 'takeover ended');
+    this.claim(fromS + 1, node, 'set', 'READY').told(fromS + 1, node, token);
+    return this.hook(toS, node, token, 'takeover beat');
+  }
+
+  releases(node: string, token: number, fromS: number, toS: number): this {
+    this.hook(fromS, node, String(token), 'release started').hook(toS, node, String(token), 'release ended');
+    return this.unclaim(toS + 1, node);
+  }
+
+  verdict(changed: Partial<Run> = {}): Verdict {
+    return check(this.records(changed));
+  }
+
+  records(changed: Partial<Run> = {}): RunRecords {
+    const { hooks, answers, changes, nemesis } = this;
+    return { run: { ...run, ...changed }, hooks, answers, changes, nemesis };
+  }
+}
+
+/** a leads, hands over to b in order while a fault is there that asks for it, b leads to the end. */
+function orderly(): Scene {
+  return new Scene().leads('a', 2, 20).fault(19, 24, []).releases('a', 2, 20, 22).leads('b', 25, 100);
+}
+
+function rules({ violations }: Verdict): string[] {
+  return [...new Set(violations.map(({ rule }) => rule))];
+}
+
+function told({ violations }: Verdict): string[] {
+  return violations.map(({ what }) => what);
+}
+
+describe('the checker of chaos', () => {
+  it('finds nothing wrong with an orderly run', () => {
+    const verdict = orderly().verdict();
+    expect(verdict.violations).toEqual([]);
+    expect(verdict).toMatchObject({ takeovers: 2, ready: 2 });
+    expect(verdict.gaps).toMatchObject([{ fromMs: 20_000, toMs: 26_000, lost: 'a', open: false }]);
+    expect(verdict.margins).toMatchObject([{ from: 'a (token 2)', to: 'b (token 25)', marginMs: 3_100 }]);
+  });
+
+  it('wants something to be shown', () => {
+    expect(rules(new Scene().verdict())).toContain('something is shown');
+  });
+
+  it('takes a trouble of the run itself for a violation', () => {
+    const scene = orderly();
+    scene.nemesis.push({ event: 'trouble', atMs: 1, what: 'the agent of a ended by itself' });
+    expect(told(scene.verdict())).toEqual(['the agent of a ended by itself']);
+  });
+});
+
+describe('two at once', () => {
+  it('is shown by a beat of the old workload after the new takeover began', () => {
+    const verdict = orderly().hook(25.15, 'a', '2', 'takeover beat').verdict();
+    expect(told(verdict)).toEqual(['b (token 25) began to take over 50.0 ms before a (token 2) had ended']);
+  });
+
+  it('is shown by a release that ends after the new takeover began', () => {
+    const scene = new Scene()
+      .leads('a', 2, 20)
+      .fault(19, 24, [])
+      .releases('a', 2, 20, 26)
+      .leads('b', 25, 100);
+    expect(rules(scene.verdict())).toContain('no two at once');
+  });
+
+  it('is shown by a takeover hook that goes on', () => {
+    const scene = orderly().hook(27, 'a', '2', 'takeover ended');
+    expect(rules(scene.verdict())).toEqual(['no two at once']);
+  });
+
+  it('is shown by what the new takeover saw alive, if no record tells', () => {
+    const scene = orderly();
+    const start = scene.hooks.find(({ node }) => node === 'b');
+    if (start === undefined) throw new Error('b took over');
+    start.alive.push({ node: 'a', token: '2', state: 'S' });
+    expect(told(scene.verdict())).toEqual(['b (token 25) began to take over and saw a (token 2) alive']);
+  });
+
+  it('is not shown by what stands still or is dead', () => {
+    const scene = orderly();
+    const start = scene.hooks.find(({ node }) => node === 'b');
+    start?.alive.push({ node: 'a', token: '2', state: 'T' }, { node: 'a', token: '2', state: 'Z' });
+    expect(scene.verdict().violations).toEqual([]);
+  });
+
+  it('is not shown by a release that tidies up after a workload was killed', () => {
+    const scene = new Scene().leads('a', 2, 20).fault(19, 24, []).unclaim(22, 'a').leads('b', 25, 100);
+    scene.hook(30, 'a', '2', 'release started').hook(31, 'a', '2', 'release ended');
+    expect(scene.verdict().violations).toEqual([]);
+  });
+});
+
+describe('fencing tokens', () => {
+  it('must be there', () => {
+    const scene = orderly().hook(99, 'c', '', 'takeover started');
+    expect(told(scene.verdict())).toContain('c took over without a token');
+  });
+
+  it('must be greater than every one before', () => {
+    const scene = new Scene().leads('a', 30, 40).fault(39, 44, []).releases('a', 30, 40, 41).elect(44, 'b');
+    scene.claim(45, 'b', 'create', 'PROGRESS').hook(45.1, 'b', '29', 'takeover started');
+    expect(told(scene.verdict())).toContain('b (token 29) took over after a (token 30)');
+  });
+
+  it('must be those of a claim of the same node', () => {
+    const scene = orderly().hook(99, 'c', '98', 'takeover started');
+    expect(told(scene.verdict())).toContain('c took over under token 98, which is that of no claim');
+    const stolen = orderly().hook(99, 'c', '25', 'takeover started');
+    expect(told(stolen.verdict())).toContain('c took over under token 25, which is that of b');
+  });
+});
+
+describe('claims', () => {
+  it('may become READY only while their node is elected', () => {
+    const scene = new Scene().elect(1, 'a').claim(2, 'a', 'create', 'PROGRESS').elect(3, 'b');
+    expect(told(scene.claim(4, 'a', 'set', 'READY').verdict())).toContain('a is READY while b is elected');
+  });
+
+  it('may be READY by an election in the same transaction', () => {
+    const scene = new Scene().elect(1, 'a').claim(2, 'a', 'create', 'PROGRESS').elect(3, 'b');
+    scene.claim(4, 'a', 'set', 'READY').elect(4, 'a');
+    expect(rules(scene.verdict())).not.toContain('READY by the elected');
+  });
+
+  it('may be made only by the elected', () => {
+    const scene = orderly().unclaim(97, 'b').claim(98, 'c', 'create', 'PROGRESS');
+    expect(told(scene.verdict())).toEqual(['c claims while b is elected']);
+  });
+
+  it('may not be made while another stands', () => {
+    const scene = orderly().elect(97, 'c').claim(98, 'c', 'create', 'PROGRESS');
+    expect(told(scene.verdict())).toEqual(['c claims what b holds']);
+  });
+
+  it('end with the session of their owner', () => {
+    const scene = orderly().znode(96, 'close', '', null, { session: 'of b' });
+    scene.elect(97, 'c').claim(98, 'c', 'create', 'PROGRESS');
+    expect(scene.verdict().violations).toEqual([]);
+  });
+
+  it('may not be written by another session than made them', () => {
+    const scene = orderly().elect(97, 'c').claim(98, 'c', 'set', 'PROGRESS');
+    expect(told(scene.verdict())).toEqual(['c wrote to the claim of b']);
+  });
+
+  it('must be readable', () => {
+    const scene = orderly().znode(97, 'set', '/leader/current', { node: 7 });
+    expect(rules(scene.verdict())).toEqual(['claims are sound']);
+  });
+
+  it('must be what a client is told', () => {
+    expect(told(orderly().told(50, 'c', '25').verdict())).toEqual([
+      'a client was told that c is READY under token 25',
+    ]);
+  });
+});
+
+describe('the history', () => {
+  const record = (term: number, fencingToken: string | null) => ({ kind: 'transition', term, fencingToken });
+
+  it('may hold one record of a term and token, and what people changed', () => {
+    const scene = orderly().znode(27, 'create', '/history/0000000001', record(1, '2'));
+    scene.znode(28, 'create', '/history/0000000002', { kind: 'change', by: 'someone' });
+    scene.znode(29, 'create', '/history/0000000003', record(2, '25'));
+    expect(scene.verdict().violations).toEqual([]);
+  });
+
+  it('may not hold two of the same', () => {
+    const scene = orderly().znode(27, 'create', '/history/0000000001', record(1, '2'));
+    scene.znode(28, 'create', '/history/0000000002', record(1, '2'));
+    expect(told(scene.verdict())).toEqual(['two records of term 1, token 2']);
+  });
+
+  it('may not tell of a greater token before a smaller one', () => {
+    const scene = orderly().znode(27, 'create', '/history/0000000001', record(2, '25'));
+    scene.znode(28, 'create', '/history/0000000002', record(1, '2'));
+    expect(rules(scene.verdict())).toEqual(['history in order']);
+  });
+
+  it('must be readable', () => {
+    const scene = orderly().znode(27, 'create', '/history/0000000001', 'junk');
+    expect(rules(scene.verdict())).toEqual(['history in order']);
+  });
+});
+
+describe('the time without a leader', () => {
+  /** a is killed at 20 s, b leads `afterMs` later, told as soon. */
+  const killed = (afterS: number, faults: (scene: Scene) => void = (scene) => scene.fault(20, 90, ['a'])) => {
+    const scene = new Scene().leads('a', 2, 20).znode(21, 'close', '', null, { session: 'of a' });
+    faults(scene);
+    return scene.leads('b', 20 + afterS - 1, 100).verdict();
+  };
+
+  it('counts from the last sign of life, or the release, to when a client was told', () => {
+    expect(killed(7).gaps).toMatchObject([{ fromMs: 20_000, toMs: 27_000, lengthMs: 7_000 }]);
+  });
+
+  it('is bounded by session, release and takeover, though the fault lasts', () => {
+    expect(killed(15)).toMatchObject({ violations: [], gaps: [{ boundMs: plainBoundMs }] });
+    expect(rules(killed(16))).toEqual(['a leader in time']);
+  });
+
+  it('may last a watchdog longer for each other node that fails', () => {
+    const both = (scene: Scene) => scene.fault(20, 90, ['a']).fault(20, 90, ['b']);
+    const boundMs = plainBoundMs + watchdogMs + run.exclusionMs;
+    expect(killed(25, both)).toMatchObject({ violations: [], gaps: [{ boundMs }] });
+    expect(rules(killed(26, both))).toEqual(['a leader in time']);
+  });
+
+  it('counts anew from each fault that comes meanwhile', () => {
+    const two = (scene: Scene) => scene.fault(20, 90, ['a']).fault(25, 90, ['a']);
+    expect(killed(20, two)).toMatchObject({
+      violations: [],
+      gaps: [{ lengthMs: 20_000, countedMs: 15_000 }],
+    });
+    expect(rules(killed(21, two))).toEqual(['a leader in time']);
+  });
+
+  it('may include the ensemble’s own', () => {
+    const server = (scene: Scene) => scene.fault(20, 90, [], { ensemble: true });
+    expect(killed(20, server).violations).toEqual([]);
+    expect(rules(killed(21, server))).toEqual(['a leader in time']);
+  });
+
+  it('counts from the end of a fault that leaves nobody to lead or decide', () => {
+    const blocking = (scene: Scene) => scene.fault(20, 50, [], { blocks: true });
+    expect(killed(45, blocking).violations).toEqual([]);
+    expect(rules(killed(46, blocking))).toEqual(['a leader in time']);
+    const all = (scene: Scene) => scene.fault(20, 50, ['a', 'b']).fault(20, 50, ['c']);
+    expect(killed(45, all).violations).toEqual([]);
+  });
+
+  it('counts though it did not end', () => {
+    const scene = new Scene().leads('a', 2, 20).fault(20, 90, ['a']);
+    const verdict = scene.verdict();
+    expect(verdict.gaps).toMatchObject([{ open: true, lengthMs: 80_000 }]);
+    expect(rules(verdict)).toEqual(['a leader in time']);
+  });
+
+  it('needs a cause', () => {
+    const verdict = killed(7, (scene) => scene.fault(1, 7, ['a']));
+    expect(told(verdict)).toEqual(['a stopped leading without a fault']);
+    expect(killed(7, (scene) => scene.fault(1, 9, ['a'])).violations).toEqual([]);
+  });
+
+  it('is none for a claim that says READY while its node is dead', () => {
+    const verdict = killed(7, (scene) => scene.fault(20, 90, ['a']).told(24, 'a', '2'));
+    expect(verdict.gaps).toMatchObject([{ fromMs: 20_000 }]);
+  });
+});
+
+describe('the report', () => {
+  it('shows the records around a violation', () => {
+    const scene = orderly().hook(25.15, 'a', '2', 'takeover beat').fault(25, 26, ['b']);
+    const text = reportText(scene.verdict(), scene.records());
+    expect(text).toContain('1 VIOLATIONS');
+    expect(text).toMatch(/VIOLATION at \+25\.100: no two at once/);
+    expect(text).toMatch(/\+25\.100 hook {4}b takeover started, token 25/);
+    expect(text).toMatch(/\+25\.000 nemesis begin .*kill-agent/);
+    expect(text).toMatch(/\+25\.000 znode {3}create \/leader\/current/);
+    expect(text).not.toMatch(/a takeover started/);
+  });
+
+  it('tells the leaderless times by kind of fault, and the smallest margin', () => {
+    const scene = orderly();
+    const text = reportText(scene.verdict(), scene.records());
+    expect(text).toMatch(/^kill-agent +1 +1 +6\.00 +6\.00 +6\.00 +15\.20$/m);
+    expect(text).toContain('3100.0 ms at +25.100, a (token 2) to b (token 25)');
+    expect(text).toContain('no violation');
+  });
+});

@@ -1,0 +1,283 @@
+/**
+ * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, five agents in
+ * processes of their own, each with its own way to the servers, their hooks, and a client that asks who leads.
+ *
+ * Agents and servers die with this process, whatever ends it; keepers and workloads end within seconds.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { durationMs } from '../../src/core/duration.js';
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import { errorMessage } from '../../src/errors.js';
+import { GroupView } from '../support/group-view.js';
+import { HookLog } from '../support/hook-log.js';
+import { Links } from '../support/links.js';
+import { uniqueRoot } from '../support/unique-root.js';
+import { until } from '../support/until.js';
+import { type JavaEnsemble, startOpenJavaEnsemble } from '../support/zookeeper/java.js';
+import type { TestServer } from '../support/zookeeper/server.js';
+import { AgentProcess } from './agent-process.js';
+import { Client } from './client.js';
+import { type Journal, nowMs } from './journal.js';
+import type { Change, Run } from './records.js';
+import { readTransactions } from './transaction-log.js';
+
+export const sites: Readonly<Record<string, string>> = { a1: 'a', a2: 'a', b1: 'b', b2: 'b', c1: 'c' };
+export const sessionTimeoutMs = 6_000;
+const tickTimeMs = 500;
+const quietTimeoutMs = 60_000;
+const commandTimeoutMs = 20_000;
+
+/** No moves that nobody asked for. */
+const baseConfig = groupConfigSchema.parse({
+  failback: 'manual',
+  timeouts: { claim: '5s', prepare: '2s', takeover: '4s', release: '3s', fence: '2s', grace: '300ms' },
+  exclusion: { base: '2s', max: '10s' },
+});
+
+interface Parts {
+  readonly java: JavaEnsemble;
+  readonly view: GroupView;
+  readonly hooks: HookLog;
+  readonly client: Client;
+  readonly links: ReadonlyMap<string, Links>;
+}
+
+export class World {
+  readonly nodes = Object.keys(sites);
+  readonly root = uniqueRoot('chaos');
+  readonly #journal: Journal;
+  readonly #main: string;
+  readonly #agents = new Map<string, AgentProcess>();
+  readonly #startedAtMs = nowMs();
+  readonly #frozen = new Set<() => void>();
+  #parts: Parts | undefined;
+  #ending = false;
+
+  /** `main` is the command line's main program. */
+  constructor(main: string, journal: Journal) {
+    this.#main = main;
+    this.#journal = journal;
+  }
+
+  async start(): Promise<void> {
+    const java = await startOpenJavaEnsemble(3, {
+      tickTimeMs,
+      // A server that comes back is told what it missed, so that its log holds all of it.
+      jvmFlags: ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'],
+    });
+    const { servers, connectString } = java.ensemble;
+    const view = new GroupView(connectString, this.root, sessionTimeoutMs);
+    const links = new Map<string, Links>();
+    for (const node of this.nodes) links.set(node, await Links.to(servers));
+    const hooks = await HookLog.in(this.#journal.path('hooks'));
+    const addresses = servers.map((server) => server.connectString);
+    this.#parts = { java, view, links, hooks, client: new Client(addresses, this.root, this.#journal) };
+    const store = await until(() => view.store());
+    await store.create(this.root, Buffer.alloc(0), 'persistent');
+    await store.create(view.paths.config, Buffer.from(JSON.stringify(baseConfig)), 'persistent');
+    await Promise.all(this.nodes.map((node) => this.run(node)));
+    await this.quiet();
+  }
+
+  get view(): GroupView {
+    return this.#all.view;
+  }
+
+  get hooks(): HookLog {
+    return this.#all.hooks;
+  }
+
+  get client(): Client {
+    return this.#all.client;
+  }
+
+  get servers(): readonly TestServer[] {
+    return this.#all.java.ensemble.servers;
+  }
+
+  /** The network between the servers. */
+  get peers(): JavaEnsemble['links'] {
+    return this.#all.java.links;
+  }
+
+  agent(node: string): AgentProcess {
+    const agent = this.#agents.get(node);
+    if (agent === undefined) throw new Error(`no agent ${node}`);
+    return agent;
+  }
+
+  links(node: string): Links {
+    const links = this.#all.links.get(node);
+    if (links === undefined) throw new Error(`no node ${node}`);
+    return links;
+  }
+
+  /** Starts the agent of a node; another life, if it had one before. */
+  async run(node: string): Promise<void> {
+    const agent = await AgentProcess.start({
+      main: this.#main,
+      hookFlags: (['takeover', 'release'] as const).flatMap((phase) => {
+        return [`--on-${phase}`, this.hooks.command(phase).join(' ')];
+      }),
+      env: {
+        PETREL_ZOOKEEPER: this.links(node).connectString,
+        PETREL_ROOT: this.root,
+        PETREL_NODE_ID: node,
+        PETREL_SITE: sites[node] ?? '',
+        PETREL_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
+        PETREL_LOG_LEVEL: 'debug',
+      },
+      stateDir: this.#journal.path(`state/${node}`),
+      logFile: this.#journal.path(`agents/${node}.log`),
+    });
+    this.#agents.set(node, agent);
+    void agent.exited.then(({ code, signal }) => {
+      if (agent.doomed || this.#ending) return;
+      const what = `the agent of ${node} ended by itself: ${signal ?? `exit code ${code}`}`;
+      this.#journal.nemesis({ event: 'trouble', what });
+    });
+  }
+
+  /**
+   * Freezes a process that does not die with this one: should this one be killed meanwhile, somebody else thaws it.
+   * The returned function thaws it.
+   */
+  freezeStranger(pid: number): () => void {
+    const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;
+    const guard = spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' });
+    signal(pid, 'SIGSTOP');
+    const thaw = () => {
+      signal(pid, 'SIGCONT');
+      guard.kill('SIGKILL');
+      this.#frozen.delete(thaw);
+    };
+    this.#frozen.add(thaw);
+    return thaw;
+  }
+
+  /** Runs `petrel ARGS` as an operator does. Resolves with how it ended. */
+  petrel(args: readonly string[]): Promise<string> {
+    const env = {
+      PATH: process.env.PATH,
+      PETREL_ZOOKEEPER: this.#all.java.ensemble.connectString,
+      PETREL_ROOT: this.root,
+    };
+    return new Promise((resolve) => {
+      execFile(
+        process.execPath,
+        [this.#main, ...args],
+        { env, timeout: commandTimeoutMs, killSignal: 'SIGKILL' },
+        (error, _stdout, stderr) => {
+          resolve(error === null ? 'done' : `failed (${error.code ?? error.signal}): ${stderr.trim()}`);
+        },
+      );
+    });
+  }
+
+  /** The group's configuration as it was at the beginning. */
+  async restoreConfig(): Promise<void> {
+    const restored = () => this.view.changeConfig((config) => void Object.assign(config, baseConfig));
+    await until(() => restored().then(() => true), { timeoutMs: 30_000, describe: 'the configuration back' });
+  }
+
+  /** Everything runs and is in touch again, and nothing is asked of anybody. */
+  async heal(): Promise<void> {
+    for (const links of this.#all.links.values()) await links.heal();
+    await this.peers.heal();
+    for (const node of this.nodes) {
+      for (const phase of ['takeover', 'release'] as const) await this.hooks.behave(node, phase, {});
+      if (!this.agent(node).running) await this.run(node);
+    }
+    await this.restoreConfig();
+  }
+
+  /** Waits until everybody has a seat and the elected node leads. */
+  async quiet(): Promise<void> {
+    await until(() => this.#isQuiet(), { timeoutMs: quietTimeoutMs, intervalMs: 100, describe: 'order' });
+  }
+
+  async #isQuiet(): Promise<true> {
+    const [leader, elected] = [await this.view.leader(), await this.view.elected()];
+    const seated = await this.view.seated();
+    const active = (await this.hooks.living()).some(({ token }) => token === String(leader?.token));
+    const led = leader?.status === 'READY' && leader.term === elected.term && leader.node === elected.node;
+    const missing = this.nodes.filter((node) => !seated.includes(node));
+    if (!led || !active || missing.length > 0 || seated.length !== this.nodes.length) {
+      const who = leader === null ? 'nobody' : `${leader.node} ${leader.status} (term ${leader.term})`;
+      const how = active ? 'at work' : 'not at work';
+      throw new Error(
+        `${who} leads, ${how}; elected ${elected.node} (term ${elected.term}); seated ${seated}; missing ${missing}`,
+      );
+    }
+    return true;
+  }
+
+  /** Ends everything, and completes the journal. */
+  async stop(seed: number): Promise<void> {
+    this.#ending = true;
+    const endedAtMs = nowMs();
+    const parts = this.#parts;
+    for (const thaw of this.#frozen) thaw();
+    await parts?.client.stop();
+    const changes = parts === undefined ? [] : await this.#changes(parts).catch(() => []);
+    await Promise.all([...this.#agents.values()].map((agent) => agent.kill9()));
+    await parts?.hooks.end();
+    await parts?.view.close().catch(() => undefined);
+    await Promise.all([...(parts?.links.values() ?? [])].map((links) => links[Symbol.asyncDispose]()));
+    await parts?.java.ensemble.stop();
+    await this.#journal.end(this.#facts(seed, endedAtMs), changes);
+  }
+
+  async #changes({ java }: Parts): Promise<Change[]> {
+    // What was committed last is on its way to every server's log.
+    await sleep(tickTimeMs);
+    const offsetMs = Date.now() - nowMs();
+    return (await readTransactions(java.dataDirs)).flatMap(({ zxid, session, epochMs, steps }) => {
+      return steps
+        .filter((step) => step.op === 'close' || step.path.startsWith(`${this.root}/`))
+        .map((step) => ({
+          zxid: String(zxid),
+          atMs: epochMs - offsetMs,
+          session: String(session),
+          op: step.op,
+          path: step.op === 'close' ? '' : step.path.slice(this.root.length),
+          data: 'data' in step ? step.data : null,
+          ephemeral: 'ephemeral' in step && step.ephemeral,
+        }));
+    });
+  }
+
+  #facts(seed: number, endedAtMs: number): Run {
+    const { timeouts, exclusion } = baseConfig;
+    return {
+      seed,
+      root: this.root,
+      nodes: this.nodes,
+      sessionTimeoutMs,
+      claimMs: durationMs(timeouts.claim),
+      takeoverMs: durationMs(timeouts.takeover),
+      releaseMs: durationMs(timeouts.release),
+      graceMs: durationMs(timeouts.grace),
+      exclusionMs: durationMs(exclusion.base),
+      ensembleMs: 5_000,
+      slackMs: 1_000,
+      startedAtMs: this.#startedAtMs,
+      endedAtMs,
+    };
+  }
+
+  get #all(): Parts {
+    if (this.#parts === undefined) throw new Error('the world has not begun');
+    return this.#parts;
+  }
+}
+
+/** What has gone by itself needs none. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!/ESRCH/.test(errorMessage(error))) throw error;
+  }
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/perl
+# The hook of fault tests: hook.pl PHASE. Writes what it does, as it does it, to the events beside it; see
+# hook-log.ts. A successful takeover leaves a workload behind, in its own process group: a loop that beats until
+# it is killed. Everything ends with the folder or the test process.
+#
+# Perl, because it can read CLOCK_MONOTONIC, starts in milliseconds, and comes with git.
+use strict;
+use warnings;
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_REALTIME sleep);
+
+my $begun_at = clock_gettime(CLOCK_MONOTONIC);
+my ($dir, $phase) = ($0 =~ s{/[^/]*$}{}r, $ARGV[0]);
+my ($node, $term, $token) = map { $ENV{"PETREL_$_"} // '' } qw(NODE TERM FENCING_TOKEN);
+my $owner = first_line("$dir/owner");
+my %behaviour = (take_ms => 0, exit_code => 0, hang => 0, stubborn => 0, leave => 0);
+my $beat_seconds = 0.05;
+
+sub first_line {
+  open my $file, '<', $_[0] or return '';
+  my $line = <$file> // '';
+  chomp $line;
+  return $line;
+}
+
+# One write to a file opened for appending: lines never mix, and their order is nearly that of the events.
+sub note {
+  my ($event, %more) = @_;
+  my $at = $more{at} // clock_gettime(CLOCK_MONOTONIC);
+  my $line = sprintf
+    '{"node":"%s","phase":"%s","event":"%s","term":%d,"token":"%s","at":%.6f,"monotonicMs":%.3f,"exitCode":%s,"alive":[%s]}' . "\n",
+    $more{node} // $node, $phase, $event, $term || 0, $more{token} // $token, clock_gettime(CLOCK_REALTIME),
+    $at * 1000, $more{exitCode} // 'null', join ',', @{ $more{alive} // [] };
+  open my $events, '>>', "$dir/events" or return;
+  syswrite $events, $line;
+}
+
+# Until the test has removed the folder, or is dead.
+sub wanted { -e "$dir/owner" && -d "/proc/$owner" }
+
+# State and start time of a process; nothing when it is gone.
+sub look {
+  my $line = first_line("/proc/$_[0]/stat") or return;
+  my @fields = split ' ', $line =~ s/^.*\) //r;
+  return @fields[0, 19];
+}
+
+# A process that beats until it is killed, and its id.
+sub start_beating {
+  my $pid = fork // die "cannot fork: $!";
+  if ($pid == 0) {
+    open STDIN, '<', '/dev/null';
+    open STDOUT, '>', '/dev/null';
+    open STDERR, '>', '/dev/null';
+    $SIG{TERM} = $behaviour{stubborn} || $behaviour{hang} ? 'IGNORE' : 'DEFAULT';
+    while (wanted()) { note('beat'); sleep $beat_seconds }
+    exit 0;
+  }
+  my (undef, $started) = look($pid);
+  if (open my $file, '>', "$dir/alive/$pid") { printf $file "%s %s %s\n", $node, $token || '-', $started // '' }
+  return $pid;
+}
+
+# Process id, state, node and token of everything that beats.
+sub beating {
+  my @found;
+  for my $file (glob "$dir/alive/*") {
+    my ($of_node, $of_token, $since) = split ' ', first_line($file);
+    my $pid = $file =~ s{.*/}{}r;
+    my ($state, $started) = look($pid);
+    next unless defined $started && defined $since && $started eq $since;
+    push @found, { pid => $pid, state => $state, node => $of_node, token => $of_token eq '-' ? '' : $of_token };
+  }
+  return @found;
+}
+
+# Returns when the process is dead.
+sub end {
+  my ($pid) = @_;
+  kill KILL => $pid;
+  for (;;) {
+    my ($state) = look($pid);
+    last if !defined $state || $state eq 'Z';
+    sleep 0.005;
+  }
+  unlink "$dir/alive/$pid";
+}
+
+sub end_own { end($_->{pid}) for grep { $_->{node} eq $node && $_->{token} eq $token } beating() }
+
+sub behave {
+  if ($behaviour{hang}) {
+    $SIG{TERM} = 'IGNORE';
+    while (wanted()) { sleep 1 }
+  }
+  sleep $behaviour{take_ms} / 1000 if $behaviour{take_ms};
+}
+
+my $told = first_line("$dir/behaviour/$node.$phase");
+$behaviour{$1} = $2 while $told =~ /(\w+)=(\d+)/g;
+my @alive = $phase =~ /^(takeover|run)$/ ? map { sprintf '{"node":"%s","token":"%s","state":"%s"}', @$_{qw(node token state)} } beating() : ();
+note('started', at => $begun_at, alive => \@alive);
+
+if ($phase eq 'takeover') {
+  start_beating();
+  behave();
+} elsif ($phase eq 'run') {
+  my $told_to_stop = 0;
+  $SIG{TERM} = sub { $told_to_stop = 1 };
+  start_beating();
+  sleep $beat_seconds while wanted() && !$told_to_stop;
+  end_own();
+} elsif ($phase eq 'release') {
+  my $own = start_beating();
+  behave();
+  if ($behaviour{leave}) { end($own) } else { end_own() }
+} elsif ($phase eq 'fence') {
+  behave();
+  for my $other ($behaviour{exit_code} ? () : grep { $_->{node} eq ($ENV{PETREL_TARGET} // '') } beating()) {
+    end($other->{pid});
+    note('killed', node => $other->{node}, token => $other->{token});
+  }
+} else {
+  behave();
+}
+note('ended', exitCode => $behaviour{exit_code});
+exit $behaviour{exit_code};
