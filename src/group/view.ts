@@ -65,20 +65,22 @@ export async function readGroup(
     content(paths.history),
   ]);
   if (config === null && nodeNames === null) throw noGroup(paths);
-  const seats = readSeats(store, paths, seatNames ?? []);
-  const registrations = readRegistrations(store, paths, nodeNames ?? [], options.watch === 'all');
+  const [seats, registrations] = await Promise.all([
+    readSeats(store, paths, seatNames ?? []),
+    readRegistrations(store, paths, nodeNames ?? [], options.watch === 'all'),
+  ]);
   const view = {
     paths,
     config: versioned(config, parseGroupConfig),
     elected: versioned(elected, (text) => parseJson(electedSchema, text)),
     current: current === null ? null : claimOf(current),
-    seats: await seats,
-    members: membersOf(await registrations, await seats),
+    seats,
+    members: membersOf(registrations, seats),
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
     self: null,
     seat: null,
   };
-  const stats = [config, elected, current, history, ...(await registrations).map(([, entry]) => entry)];
+  const stats = [config, elected, current, history, ...registrations.map(([, entry]) => entry)];
   return {
     ...view,
     problems: problemsOf(view, seatNames ?? []),
