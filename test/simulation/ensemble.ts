@@ -11,6 +11,7 @@ import { JuteReader } from '../../src/embedded/jute.js';
 import { type OperationOpcode, readMulti, readOperation } from '../../src/embedded/operations.js';
 import type { Opcode } from '../../src/embedded/records.js';
 import type { Change, Operation, SequenceOverflow } from '../../src/embedded/tree.js';
+import type { Notification } from '../../src/embedded/watches.js';
 import { type Delays, Link } from './link.js';
 import type { MachineClock } from './process.js';
 import { Server } from './server.js';
@@ -61,6 +62,8 @@ export interface EnsembleOptions {
   clockOf(server: number): MachineClock;
   /** Hears of everything that is agreed on, at the instant at which it is. */
   onCommit(commit: Commit): void;
+  /** So many connections have by now been told of one departure. */
+  onWake(connections: number): void;
 }
 
 /** What the truth has become. */
@@ -78,8 +81,8 @@ export class Ensemble {
   readonly servers: readonly Server[];
   readonly log: Transaction[] = [];
   readonly tickMs: number;
-  /** Watch notifications sent, by all servers. */
-  notified = 0;
+  /** Connections that were told of each departure: a session's end, or a deletion. */
+  readonly #woken = new Map<Transaction, Set<number>>();
   /** What has been agreed on, whoever has heard of it. */
   readonly truth: Database;
   readonly #options: EnsembleOptions;
@@ -175,6 +178,14 @@ export class Ensemble {
     this.#options.world.note(() => `server ${candidate.index} leads the ensemble, epoch ${this.#epoch}`);
     candidate.lead(this.#epoch);
     for (const one of electorate) one.follow(candidate);
+  }
+
+  /** A connection is told of what a transaction did. */
+  tells(peer: number, { transaction, type }: { transaction: Transaction; type: Notification['type'] }): void {
+    if (type !== 'deleted' && type !== 'childrenChanged') return;
+    const woken = this.#woken.get(transaction) ?? new Set();
+    this.#woken.set(transaction, woken.add(peer));
+    this.#options.onWake(woken.size);
   }
 
   /** An administrator ends a session. */

@@ -32,7 +32,8 @@ interface ClaimSeen {
   readonly isReady: boolean;
 }
 
-const wakesOfOneDeparture = 5;
+/** The elector, the next in line or whoever sat above, who is elected, and a person who looks. */
+const wokenByOneDeparture = 4;
 
 export class Judge {
   violation: Violation | null = null;
@@ -223,11 +224,9 @@ export class Judge {
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);
   }
 
-  /** One node has left, and so many were told of it. */
-  departed(notifications: number): void {
-    if (notifications > wakesOfOneDeparture) {
-      this.violate(7, `${notifications} notifications of one departure`);
-    }
+  /** So many connections were told of one departure. */
+  woken(connections: number): void {
+    if (connections > wokenByOneDeparture) this.violate(7, `${connections} nodes are woken by one departure`);
   }
 }
 

@@ -183,7 +183,7 @@ export class Node {
     return {
       name,
       pid: this.#lives,
-      newIncarnation: () => process.name,
+      newIncarnation: () => `${this.machine.name} ${process.name}`,
       agentLives: (incarnation) => {
         this.#living.set(incarnation, process);
         return () => this.#living.delete(incarnation);

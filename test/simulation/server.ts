@@ -295,19 +295,19 @@ export class Server {
       if (peer !== undefined) this.#grant(peer, session);
     } else if (transaction.kind === 'close') {
       const notifications = this.#database.endSession(transaction.session, 0) ?? [];
-      this.#deliver(notifications);
+      this.#deliver(notifications, transaction);
       this.#closing.delete(transaction.session);
       if (peer !== undefined) this.#reply(peer, xid, { error: 0, body: Buffer.alloc(0), notifications: [] });
       for (const one of [...this.#peers.values()]) {
         if (one.sessionId === transaction.session) this.#drop(one);
       }
     } else if (peer === undefined) {
-      this.#deliver(apply(this.#database, transaction).notifications);
+      this.#deliver(apply(this.#database, transaction).notifications, transaction);
     } else {
       const client = { sessionId: transaction.session, watcher: peer.number, identities: [] };
       const reader = new JuteReader(transaction.body);
       const reply = answer(transaction.opcode, reader, this.#database, client, transaction.wallMs);
-      this.#deliver(reply.notifications);
+      this.#deliver(reply.notifications, transaction);
       this.#reply(peer, xid, reply);
     }
     if (peer !== undefined) this.#answered(peer);
@@ -424,7 +424,7 @@ export class Server {
     if (this.#peers.get(peer.number) !== peer) return;
     const client = { sessionId: peer.sessionId, watcher: peer.number, identities: [] };
     const reply = answer(opcode, new JuteReader(body), this.#database, client, 0);
-    this.#deliver(reply.notifications);
+    this.#deliver(reply.notifications, null);
     this.#reply(peer, opcode === 'ping' ? xids.ping : xid, reply);
     if (waited) this.#answered(peer);
   }
@@ -446,11 +446,11 @@ export class Server {
     if (error === errorCodes.SESSION_EXPIRED) this.#drop(peer);
   }
 
-  #deliver(notifications: readonly Notification[]): void {
+  #deliver(notifications: readonly Notification[], transaction: Transaction | null): void {
     for (const { watcher, type, path } of notifications) {
       const peer = this.#peers.get(watcher);
       if (peer === undefined) continue;
-      this.#ensemble.notified += 1;
+      if (transaction !== null) this.#ensemble.tells(watcher, { transaction, type });
       peer.send(writeNotification(new JuteWriter(), type, path).packet());
     }
   }

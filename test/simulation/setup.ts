@@ -33,7 +33,7 @@ export interface Setup {
 const names = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4'];
 
 export function drawSetup({ pick, odds, between }: Chance): Setup {
-  const nodeCount = pick([2, 3, 3, 3, 4, 5]);
+  const nodeCount = pick([2, 2, 3, 3, 3, 3, 4, 4, 5, 8]);
   const sessionTimeoutMs = pick([2_000, 3_000, 4_000]);
   const config = groupConfigSchema.parse({
     strategy: pick(['site-priority', 'site-priority', 'round-robin', 'oldest', 'first-available']),

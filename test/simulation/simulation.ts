@@ -76,6 +76,7 @@ class Simulation {
       overflow: setup.overflow,
       clockOf: () => ({ ...this.#clock(), wallMs: epochMs + world.chance.between(-1, 1) * setup.wallSkewMs }),
       onCommit: (commit) => this.#judge.committed(commit),
+      onWake: (connections) => this.#judge.woken(connections),
     });
     this.#network = new Network(world, this.#ensemble, setup.delays);
     for (const name of setup.nodes) this.#nodes.push(this.#newNode(name, name));
@@ -123,7 +124,7 @@ class Simulation {
   #ended(node: Node, error: unknown): void {
     const isRefused = String(error).includes('DUPLICATE_NODE') || String(error).includes('is in use');
     if (!isRefused) this.#judge.violate(0, `the agent of ${node.name} ended: ${String(error)}`);
-    else this.#world.after(this.#setup.sessionTimeoutMs, () => node.start());
+    else this.#world.after(this.#setup.sessionTimeoutMs, () => this.#nodes.includes(node) && node.start());
   }
 
   #fence(target: string): void {
@@ -373,8 +374,10 @@ class Simulation {
         this.#nodes.push(other);
         other.start();
         this.#for(forMs, () => {
-          other.leave();
-          this.#nodes.splice(this.#nodes.indexOf(other), other.isUp ? 0 : 1);
+          other.process?.kill();
+          for (const keeper of other.machine.keepers) keeper.kill();
+          other.machine.killGroups();
+          this.#nodes.splice(this.#nodes.indexOf(other), 1);
         });
       }
     }

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { simulate } from './simulation.js';
+
+describe('a simulated group', () => {
+  it('lives the same life twice from one seed', async () => {
+    for (const seed of [3, 14, 159]) {
+      const first = await simulate(seed, { keepsStory: true });
+      const second = await simulate(seed, { keepsStory: true });
+      expect(second).toEqual(first);
+      expect(first.steps).toBeGreaterThan(200);
+    }
+  });
+
+  it('does not change its life by being watched', async () => {
+    const watched = await simulate(26, { keepsStory: true });
+    expect({ ...(await simulate(26)), story: watched.story }).toEqual(watched);
+  });
+
+  it('keeps every promise in a few lives, and has leaders in them', async () => {
+    let claims = 0;
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const outcome = await simulate(seed);
+      expect(outcome.violation, `seed ${seed}`).toBeNull();
+      claims += outcome.claims;
+    }
+    expect(claims).toBeGreaterThan(40);
+  });
+});
