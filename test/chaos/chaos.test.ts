@@ -11,8 +11,8 @@ import { planRound } from './plan.js';
 import { run } from './run.js';
 import { sessionTimeoutMs } from './world.js';
 
-/** Hung takeovers, a frozen leader, an ensemble's leader that hears nothing; a killed leader, a cut; a pause. */
-const seed = 174703;
+/** A slow elector; a killed leader; a failing takeover while the leader and the ensemble's leader are cut off. */
+const seed = 197481;
 const rounds = [1, 2, 3].map((round) => planRound(seed, round, sessionTimeoutMs));
 
 describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to which everything happens', () => {

@@ -8,7 +8,7 @@ import { signal, sites, type World } from './world.js';
 /** One fault, its victims found. */
 export interface Trouble {
   readonly detail: string;
-  /** Nodes that may be unable to lead because of it. */
+  /** Nodes that may be unable to lead because of it; none where it blocks them all. */
   readonly nodes: readonly string[];
   readonly ensemble?: boolean;
   readonly blocks?: boolean;
@@ -182,7 +182,7 @@ const lossNames: Readonly<Record<Directions, string>> = {
 
 function cutEverybody(world: World): Trouble {
   return {
-    nodes: world.nodes,
+    nodes: [],
     detail: 'both ways',
     blocks: true,
     begin: async () => world.nodes.forEach((node) => void world.links(node).cut()),
@@ -236,7 +236,7 @@ async function killMajority(world: World, tell: Tell): Promise<Trouble> {
   const first = await serverOf('ensemble-leader', world);
   const victims = [first, (first + 1) % world.servers.length];
   return {
-    nodes: world.nodes,
+    nodes: [],
     ensemble: true,
     blocks: true,
     detail: `servers ${victims.join(' and ')}`,

@@ -35,6 +35,7 @@ export interface Gap {
   readonly open: boolean;
   /** Who led before; null: nobody ever had. */
   readonly lost: string | null;
+  /** What was done while nobody led, or right before. */
   readonly faults: readonly FaultSpan[];
 }
 
@@ -72,6 +73,9 @@ function ledSpans(tenures: readonly Tenure[], answers: readonly Answer[], run: R
 /** A workload that has beaten as lately as this lives. */
 const aliveMs = 1_000;
 
+/** A fault that was taken back as long ago as this may still be what a loss of leadership goes back to. */
+const rightBeforeMs = 1_500;
+
 /** From the first leader on. */
 export function gaps(
   tenures: readonly Tenure[],
@@ -97,7 +101,10 @@ function gap(
   faults: readonly FaultSpan[],
   run: Run,
 ): Gap {
-  const near = faults.filter((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs - run.sessionTimeoutMs);
+  const since = (lengthMs: number) => {
+    return faults.filter((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs - lengthMs);
+  };
+  const near = since(run.sessionTimeoutMs);
   const hampered = new Set(near.flatMap(({ nodes }) => nodes));
   const blocked = near.some(({ blocks }) => blocks) || run.nodes.every((node) => hampered.has(node));
   const countsFromMs = near.reduce(
@@ -114,7 +121,7 @@ function gap(
     ...boundOf(run, failing, ensemble),
     open,
     lost,
-    faults: near,
+    faults: since(rightBeforeMs),
   };
 }
 
