@@ -39,6 +39,7 @@ export async function troubleOf(
     case 'kill-keeper':
     case 'freeze-keeper':
     case 'freeze-machine':
+    case 'orphan-workload':
       return processTrouble(fault, world, taken, tell);
     case 'cut-node':
     case 'slow-node':
@@ -64,9 +65,8 @@ export async function troubleOf(
 
 type Of<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 
-type ProcessFault = Of<
-  'kill-agent' | 'stop-agent' | 'freeze-agent' | 'kill-keeper' | 'freeze-keeper' | 'freeze-machine'
->;
+type KeeperFault = Of<'kill-keeper' | 'freeze-keeper' | 'freeze-machine' | 'orphan-workload'>;
+type ProcessFault = Of<'kill-agent' | 'stop-agent' | 'freeze-agent'> | KeeperFault;
 
 async function processTrouble(
   fault: ProcessFault,
@@ -110,7 +110,7 @@ async function processTrouble(
 const leavePatienceMs = 15_000;
 
 async function keeperTrouble(
-  kind: 'kill-keeper' | 'freeze-keeper' | 'freeze-machine',
+  kind: KeeperFault['kind'],
   node: string,
   trouble: Pick<Trouble, 'nodes' | 'detail'>,
   world: World,
@@ -126,6 +126,17 @@ async function keeperTrouble(
         tell.crash(`keeper of ${node}`);
         signal(keeper, 'SIGKILL');
       },
+    };
+  }
+  if (kind === 'orphan-workload') {
+    return {
+      ...trouble,
+      begin: async () => {
+        tell.crash(`agent and keeper of ${node}`);
+        signal(keeper, 'SIGKILL');
+        await agent.kill9();
+      },
+      end: () => world.run(node),
     };
   }
   const thaws: (() => void)[] = [];

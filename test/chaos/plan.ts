@@ -31,6 +31,8 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('freeze-keeper'), ...onNode }),
   /** Agent, keeper and workload together, as when a virtual machine stands still; always for less than the session. */
   z.object({ kind: z.literal('freeze-machine'), ...onNode }),
+  /** Agent and keeper at once: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
+  z.object({ kind: z.literal('orphan-workload'), ...onNode }),
   z.object({ kind: z.literal('cut-node'), lost: z.enum(['both', 'toServer', 'toClient']), ...onNode }),
   z.object({ kind: z.literal('slow-node'), delayMs: z.number(), ...onNode }),
   z.object({ kind: z.literal('reset-node'), ...onNode }),
