@@ -69,13 +69,17 @@ function matchesAny(wanted: Identity, client: readonly Identity[]): boolean {
 
 function matches(wanted: Identity, identity: Identity): boolean {
   if (wanted.scheme !== 'ip') return wanted.id === identity.id;
-  return subnet(wanted.id)?.check(identity.id, isIP(identity.id) === 6 ? 'ipv6' : 'ipv4') ?? false;
+  const [address = ''] = identity.id.split('%');
+  const family = isIP(address);
+  if (family === 0) return false;
+  return subnet(wanted.id)?.check(address, family === 6 ? 'ipv6' : 'ipv4') ?? false;
 }
 
 /** The addresses that `address` or `address/bits` names. */
 function subnet(text: string): BlockList | undefined {
   const [address = '', bits, ...rest] = text.split('/');
-  const family = isIP(address);
+  // An address with a zone (fe80::1%eth0) means something on one machine only.
+  const family = address.includes('%') ? 0 : isIP(address);
   const width = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? width : Number(bits);
   if (family === 0 || rest.length > 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > width)

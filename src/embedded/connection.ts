@@ -4,6 +4,7 @@
  */
 
 import type { Socket } from 'node:net';
+import { FrameReader } from '../zookeeper/frames.js';
 import type { Identity } from './acl.js';
 import { JuteReader, type JuteWriter } from './jute.js';
 
@@ -11,10 +12,10 @@ import { JuteReader, type JuteWriter } from './jute.js';
 export const maxPacketBytes = 0xfffff;
 /** A client that lets this much pile up unread is let go. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-/** For the handshake of a connection just made. */
-const handshakeTimeoutMs = 10_000;
+/** For the handshake of a connection just made, and for a client to go when it was told the last. */
+const patienceMs = 10_000;
 
-const lengthBytes = 4;
+const wordBytes = 4;
 
 export interface ConnectionOwner {
   /** The text that answers a four-letter word, or undefined when it isn't one. */
@@ -37,8 +38,10 @@ export class Connection {
   sent = 0;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
-  #pending: Buffer = Buffer.alloc(0);
-  #first = true;
+  readonly #frames = new FrameReader(maxPacketBytes);
+  /** What came before it was clear whether it is a four-letter word; null since then. */
+  #beginning: Buffer | null = Buffer.alloc(0);
+  #deadline: NodeJS.Timeout | undefined;
   #ending = false;
   #frozen = false;
   #backlogged = false;
@@ -51,17 +54,20 @@ export class Connection {
     this.remote = `${address}:${socket.remotePort}`;
     this.identities = [{ scheme: 'ip', id: address }];
     socket.setNoDelay(true);
-    socket.setTimeout(handshakeTimeoutMs, () => this.#handshakeIsLate());
+    this.#setDeadline();
     socket.on('data', (bytes) => this.#receive(bytes));
     socket.on('end', () => this.destroy());
     socket.on('error', (error) => owner.problem(this, error));
-    socket.on('close', () => owner.closed(this));
+    socket.on('close', () => {
+      clearTimeout(this.#deadline);
+      owner.closed(this);
+    });
     socket.on('drain', () => this.#setBacklogged(false));
   }
 
   handshakeDone(sessionId: bigint): void {
     this.sessionId = sessionId;
-    this.#socket.setTimeout(0);
+    clearTimeout(this.#deadline);
   }
 
   send(record: JuteWriter): void {
@@ -74,6 +80,7 @@ export class Connection {
   /** Closes after what was sent has gone out. What still comes in is ignored. */
   end(): void {
     this.#ending = true;
+    this.#setDeadline();
     this.#socket.end();
   }
 
@@ -86,16 +93,22 @@ export class Connection {
   setFrozen(frozen: boolean): void {
     this.#frozen = frozen;
     this.#updateFlow();
+    this.#contain(() => this.#answerPackets());
   }
 
-  #handshakeIsLate(): void {
-    if (this.#frozen) this.#socket.setTimeout(handshakeTimeoutMs);
-    else this.destroy();
+  /** However busily the client sends bytes that are no whole packet. */
+  #setDeadline(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => {
+      if (this.#frozen) this.#setDeadline();
+      else this.destroy();
+    }, patienceMs);
   }
 
   #setBacklogged(backlogged: boolean): void {
     this.#backlogged = backlogged;
     this.#updateFlow();
+    this.#contain(() => this.#answerPackets());
   }
 
   #updateFlow(): void {
@@ -104,40 +117,46 @@ export class Connection {
   }
 
   #receive(bytes: Buffer): void {
+    this.#contain(() => {
+      const packets = this.#beginning === null ? bytes : this.#afterWord(this.#beginning, bytes);
+      if (packets === null) return;
+      this.#frames.add(packets);
+      this.#answerPackets();
+    });
+  }
+
+  /** What is asked by a client that does not read has to wait, like what it has not sent yet. */
+  #answerPackets(): void {
+    while (!this.#ending && !this.#backlogged && !this.#frozen) {
+      const packet = this.#frames.next();
+      if (packet === undefined) return;
+      this.received += 1;
+      this.#owner.packet(this, new JuteReader(packet));
+    }
+  }
+
+  #contain(step: () => void): void {
     if (this.#ending) return;
     try {
-      this.#pending = Buffer.concat([this.#pending, bytes]);
-      if (this.#first && this.#answerFourLetterWord()) return;
-      for (let packet = this.#nextPacket(); packet; packet = this.#nextPacket()) {
-        this.received += 1;
-        this.#owner.packet(this, new JuteReader(packet));
-        if (this.#ending) return;
-      }
+      step();
     } catch (error) {
       this.#owner.problem(this, error);
       this.destroy();
     }
   }
 
-  #answerFourLetterWord(): boolean {
-    if (this.#pending.length < lengthBytes) return false;
-    this.#first = false;
-    const text = this.#owner.fourLetterWord(this.#pending.toString('latin1', 0, lengthBytes));
-    if (text === undefined) return false;
-    this.#ending = true;
-    this.#socket.end(text);
-    return true;
-  }
-
-  #nextPacket(): Buffer | undefined {
-    if (this.#pending.length < lengthBytes) return undefined;
-    const length = this.#pending.readInt32BE();
-    if (length < 0 || length > maxPacketBytes)
-      throw new Error(`a packet of ${length} bytes is not acceptable`);
-    const end = lengthBytes + length;
-    if (this.#pending.length < end) return undefined;
-    const packet = this.#pending.subarray(lengthBytes, end);
-    this.#pending = this.#pending.subarray(end);
-    return packet;
+  /** Answers a four-letter word. Null when it was one, or may still become one; else the bytes that came so far. */
+  #afterWord(before: Buffer, bytes: Buffer): Buffer | null {
+    const beginning = Buffer.concat([before, bytes]);
+    if (beginning.length < wordBytes) {
+      this.#beginning = beginning;
+      return null;
+    }
+    this.#beginning = null;
+    const text = this.#owner.fourLetterWord(beginning.toString('latin1', 0, wordBytes));
+    if (text === undefined) return beginning;
+    this.#socket.write(text);
+    this.end();
+    return null;
   }
 }

@@ -89,6 +89,9 @@ function errorOf(outcome: Outcome & { ok: false }, index: number): number {
   return index === outcome.failedOperation ? errorCodes[outcome.error] : errorCodes.RUNTIME_INCONSISTENCY;
 }
 
+/** ZooKeeper's own client takes no longer reply. A few bytes may ask for the same large znode again and again. */
+const maxReplyBytes = 4 * 1024 * 1024;
+
 /** Reads, each answered by its result or its error. */
 export function answerMultiRead(
   reader: JuteReader,
@@ -100,6 +103,7 @@ export function answerMultiRead(
     if (name !== 'getData' && name !== 'getChildren') throw new MalformedRecord(`${name} is not a read`);
     return { name, path: reader.string(), watch: reader.bool() };
   });
+  let bytes = 0;
   for (const { name, path, watch } of reads) {
     const result = new JuteWriter();
     try {
@@ -110,7 +114,10 @@ export function answerMultiRead(
       writeErrorResult(writer, errorCodes[error.code]);
       continue;
     }
-    writeMultiHeader(writer, { type: opcodes[name], done: false, error: 0 }).raw(result.bytes());
+    const answer = result.bytes();
+    bytes += answer.length;
+    if (bytes > maxReplyBytes) throw new MalformedRecord(`reads of more than ${maxReplyBytes} bytes at once`);
+    writeMultiHeader(writer, { type: opcodes[name], done: false, error: 0 }).raw(answer);
   }
   writeEndOfBatch(writer);
 }

@@ -69,6 +69,8 @@ function notify(watchers: Iterable<number>, type: EventType, path: string): Noti
 class KindTable {
   readonly #byPath = new Map<string, Map<number, WatchMode>>();
   readonly #byWatcher = new Map<number, Set<string>>();
+  /** Where there are none, a change deep in the tree need not look all the way up. */
+  #recursive = 0;
 
   get count(): number {
     return [...this.#byPath.values()].reduce((sum, watchers) => sum + watchers.size, 0);
@@ -76,6 +78,8 @@ class KindTable {
 
   add(path: string, watcher: number, mode: WatchMode): void {
     const watchers = this.#byPath.get(path) ?? new Map<number, WatchMode>();
+    if (mode === 'recursive') this.#recursive += 1;
+    if (watchers.get(watcher) === 'recursive') this.#recursive -= 1;
     this.#byPath.set(path, watchers.set(watcher, mode));
     const paths = this.#byWatcher.get(watcher) ?? new Set<string>();
     this.#byWatcher.set(watcher, paths.add(path));
@@ -87,7 +91,10 @@ class KindTable {
 
   remove(path: string, watcher: number): boolean {
     const watchers = this.#byPath.get(path);
-    if (!watchers?.delete(watcher)) return false;
+    const mode = watchers?.get(watcher);
+    if (watchers === undefined || mode === undefined) return false;
+    watchers.delete(watcher);
+    if (mode === 'recursive') this.#recursive -= 1;
     if (watchers.size === 0) this.#byPath.delete(path);
     const paths = this.#byWatcher.get(watcher);
     paths?.delete(path);
@@ -111,6 +118,7 @@ class KindTable {
   }
 
   *#recursiveAbove(path: string): Generator<number> {
+    if (this.#recursive === 0) return;
     for (const ancestor of ancestorsOf(path)) {
       for (const [watcher, mode] of this.#byPath.get(ancestor) ?? []) if (mode === 'recursive') yield watcher;
     }

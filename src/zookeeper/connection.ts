@@ -8,8 +8,10 @@
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { pingIntervalMs } from '../core/lease.js';
+import { quoted } from '../core/outside.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
+import { decode } from './decode.js';
 import type { Dial, Endpoint, Wire } from './dial.js';
 import { Failure } from './failure.js';
 import { FrameReader } from './frames.js';
@@ -275,6 +277,7 @@ export class Connection {
   #handshakeReply(frame: Buffer): void {
     const response = new protocol.ConnectResponse();
     decode(response, frame, 0);
+    if (response.timeOut > 0) checkSession(response);
     if (this.#handshakeSentAtMs === undefined) throw new Error('an answer before the handshake');
     this.#owner.handshakeAnswered(this, response, this.#handshakeSentAtMs);
   }
@@ -297,6 +300,8 @@ export class Connection {
     const event = new protocol.WatcherEvent();
     event.setChrootPath(this.#chroot);
     decode(event, frame, offset);
+    if (event.path && !event.path.startsWith('/'))
+      throw new Error(`news of ${quoted(event.path)}, which is no path`);
     this.#owner.notified(event);
   }
 
@@ -338,11 +343,13 @@ function since(now: number, then: number): string {
   return `${Math.round(now - then)} ms`;
 }
 
-/** Returns the offset behind the record. The decoder itself would read past the end of a frame. */
-function decode(record: jute.Record, frame: Buffer, offset: number): number {
-  const end = offset + record.deserialize(frame, offset);
-  if (end > frame.length) throw new Error(`a frame of ${frame.length} bytes with content for ${end}`);
-  return end;
+const passwordBytes = 16;
+
+/** A session without an id would be taken for none when it is to be resumed. */
+function checkSession({ sessionId, passwd }: jute.ConnectResponse): void {
+  if (sessionId.every((byte) => byte === 0)) throw new Error('a session without an id');
+  if (passwd !== undefined && passwd.length !== passwordBytes)
+    throw new Error(`a session password of ${passwd.length} bytes; ${passwordBytes} would be right`);
 }
 
 /** A multi that failed is answered as if it had succeeded, with the error among its results. */

@@ -13,6 +13,7 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
 
     /** Longs are Buffers of 8 bytes, null buffers, strings and vectors are undefined. */
     interface Record extends Payload {
+      readonly specification: readonly { readonly name: string; readonly type: string }[];
       deserialize(buffer: Buffer, offset: number): number;
     }
 
@@ -103,6 +104,7 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
     }
 
     class TransactionResponse implements Record {
+      readonly specification: never[];
       results: TransactionResult[];
       setChrootPath(path: string | undefined): void;
       byteLength(): number;
@@ -143,6 +145,7 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
         childWatches: string[],
       ) => SetWatches;
       WatcherEvent: new () => WatcherEvent;
+      ErrorResponse: new () => Record;
       CreateResponse: new () => WithPath;
       GetACLRequest: new (path: string) => WithPath;
       GetChildren2Response: new () => Record;
@@ -172,6 +175,7 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
     const XID_PING: number;
     const XID_AUTHENTICATION: number;
     const protocol: Protocol;
+    const data: { readonly Stat: new () => Stat };
   }
   export = jute;
 }

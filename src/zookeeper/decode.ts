@@ -1,0 +1,111 @@
+/**
+ * Decoding of what servers send. The client library's decoder believes every length that it reads: a few bytes can
+ * make it allocate gigabytes, or go round for ever. So a record is measured first, and decoded only if it fits.
+ */
+import jute from 'node-zookeeper-client/lib/jute/index.js';
+
+const { OP_CODES: op, protocol } = jute;
+/** For their specifications alone. */
+const stat = new jute.data.Stat();
+const created = new protocol.CreateResponse();
+const changed = new protocol.SetDataResponse();
+const failed = new protocol.ErrorResponse();
+
+const intBytes = 4;
+const longBytes = 8;
+/** Farthest from the epoch that a Date can be. */
+const farthestMs = 8_640_000_000_000_000n;
+
+/** Fills in `record` from the frame, and returns the offset behind it. Throws an Error that says what does not fit. */
+export function decode(record: jute.Record, frame: Buffer, offset: number): number {
+  const measure = new Measure(frame, offset);
+  if (record instanceof jute.TransactionResponse) measure.results();
+  else measure.record(record);
+  record.deserialize(frame, offset);
+  return measure.offset;
+}
+
+class Measure {
+  offset: number;
+  readonly #frame: Buffer;
+
+  constructor(frame: Buffer, offset: number) {
+    this.#frame = frame;
+    this.offset = offset;
+  }
+
+  record({ specification }: jute.Record): void {
+    for (const { name, type } of specification) this.#attribute(name, type);
+  }
+
+  /** Results of a multi, each behind a header: a type, whether this is the end, an error. */
+  results(): void {
+    for (;;) {
+      const type = this.#int();
+      this.#skip(1 + intBytes);
+      if (this.#frame[this.offset - intBytes - 1] === 1) return;
+      const result = resultOf(type);
+      if (result !== null) this.record(result);
+    }
+  }
+
+  #attribute(name: string, type: string): void {
+    if (type === 'int') this.#skip(intBytes);
+    else if (name === 'ctime' || name === 'mtime') this.#time();
+    else if (type === 'long') this.#skip(longBytes);
+    else if (type === 'data.Stat') this.record(stat);
+    else if (type === 'buffer') this.#skip(Math.max(0, this.#length()));
+    else if (type === 'ustring') this.#text();
+    else if (type === 'vector<ustring>') this.#texts();
+    else throw new Error(`a ${type}, which no reply holds`);
+  }
+
+  #skip(bytes: number): void {
+    const left = this.#frame.length - this.offset;
+    if (bytes > left) {
+      throw new Error(`${bytes} bytes are due where ${left} of a frame of ${this.#frame.length} are left`);
+    }
+    this.offset += bytes;
+  }
+
+  #int(): number {
+    this.#skip(intBytes);
+    return this.#frame.readInt32BE(this.offset - intBytes);
+  }
+
+  /** -1 stands for nothing at all. */
+  #length(): number {
+    const length = this.#int();
+    if (length < -1) throw new Error(`a length of ${length}`);
+    return length;
+  }
+
+  /** No reply leaves a text out. */
+  #text(): void {
+    const length = this.#length();
+    if (length === -1) throw new Error('a text is missing');
+    this.#skip(length);
+  }
+
+  #texts(): void {
+    const count = this.#length();
+    const left = this.#frame.length - this.offset;
+    if (count * intBytes > left) throw new Error(`a list of ${count} texts in ${left} bytes`);
+    for (let index = 0; index < count; index++) this.#text();
+  }
+
+  #time(): void {
+    this.#skip(longBytes);
+    const epochMs = this.#frame.readBigInt64BE(this.offset - longBytes);
+    if (epochMs > farthestMs || epochMs < -farthestMs) throw new Error(`a time of ${epochMs} ms`);
+  }
+}
+
+/** What follows the header of a multi's result; null: nothing. */
+function resultOf(type: number): jute.Record | null {
+  if (type === op.CREATE) return created;
+  if (type === op.SET_DATA) return changed;
+  if (type === op.ERROR) return failed;
+  if (type === op.DELETE || type === op.CHECK) return null;
+  throw new Error(`a result of the unknown type ${type}`);
+}
