@@ -14,5 +14,6 @@ export {
   type DevelopmentServerOptions,
   startDevelopmentServer,
 } from './embedded/server.js';
+export type { Commit, Moment, Standstill, Write, WriteOperation } from './embedded/standstill.js';
 export type { SessionTraffic } from './embedded/traffic.js';
 export type { SequenceOverflow } from './embedded/tree.js';

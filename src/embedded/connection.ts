@@ -65,6 +65,11 @@ export class Connection {
     socket.on('drain', () => this.#setBacklogged(false));
   }
 
+  /** What it still sends counts. */
+  get isOpen(): boolean {
+    return !this.#ending && !this.#socket.destroyed;
+  }
+
   handshakeDone(sessionId: bigint): void {
     this.sessionId = sessionId;
     clearTimeout(this.#deadline);

@@ -7,6 +7,7 @@
 import { type Acl, type Identity, redactedAcl } from './acl.js';
 import { ZooKeeperError } from './errors.js';
 import { type Session, type SessionOptions, SessionTable } from './sessions.js';
+import type { Commit } from './standstill.js';
 import {
   type Author,
   type Change,
@@ -18,7 +19,10 @@ import {
 } from './tree.js';
 import { type Notification, type WatchKind, type WatchMode, WatchTable } from './watches.js';
 
-export interface DatabaseOptions extends SessionOptions, TreeOptions {}
+export interface DatabaseOptions extends SessionOptions, TreeOptions {
+  /** Told of every transaction that changed something, before anybody else is. */
+  readonly committed?: (commit: Commit) => void;
+}
 
 /** One connection of a client: whom its requests come from, and where its watches report. */
 export interface Client extends Author {
@@ -41,10 +45,12 @@ export class Database {
   readonly #tree: ZnodeTree;
   readonly #sessions: SessionTable;
   readonly #watches = new WatchTable();
+  readonly #committed: ((commit: Commit) => void) | undefined;
 
   constructor(options: DatabaseOptions) {
     this.#tree = new ZnodeTree(options);
     this.#sessions = new SessionTable(options);
+    this.#committed = options.committed;
   }
 
   get lastZxid(): bigint {
@@ -82,7 +88,14 @@ export class Database {
   /** Ends a session, with all its ephemeral znodes. Undefined when there is no such session. */
   endSession(id: bigint, nowMs: number): Notification[] | undefined {
     if (!this.#sessions.end(id)) return undefined;
-    return this.#fire(this.#tree.removeOwnedBy(id, nowMs));
+    const changes = this.#tree.removeOwnedBy(id, nowMs);
+    this.#committed?.({
+      sessionId: id,
+      operations: changes.map(({ path }) => ({ type: 'delete', path, data: null })),
+      zxid: this.lastZxid,
+      endsSession: true,
+    });
+    return this.#fire(changes);
   }
 
   overdueSessions(nowMs: number): bigint[] {
@@ -97,7 +110,18 @@ export class Database {
   ): { outcome: Outcome; notifications: Notification[] } {
     this.#requireSession(client);
     const outcome = this.#tree.apply(operations, client, nowMs);
-    return { outcome, notifications: outcome.ok ? this.#fire(outcome.changes) : [] };
+    if (!outcome.ok) return { outcome, notifications: [] };
+    this.#committed?.({
+      sessionId: client.sessionId,
+      operations: operations.map((operation, index) => ({
+        type: operation.type,
+        path: outcome.results[index]?.path ?? operation.path,
+        data: 'data' in operation ? operation.data : null,
+      })),
+      zxid: this.lastZxid,
+      endsSession: false,
+    });
+    return { outcome, notifications: this.#fire(outcome.changes) };
   }
 
   /** A watch is left whether the znode exists or not. Needs no permission, as before ZooKeeper 3.8.4 and 3.9.2. */

@@ -17,6 +17,11 @@ export class JuteReader {
     return this.#bytes.length - this.#offset;
   }
 
+  /** Another reader of what is left. */
+  fork(): JuteReader {
+    return new JuteReader(this.#bytes.subarray(this.#offset));
+  }
+
   int(): number {
     return this.#take(4).readInt32BE();
   }

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { errorMessage, PetrelError } from '../errors.js';
 import { Database } from './database.js';
 import { Service } from './service.js';
+import { type Commit, type Moment, type Standstill, Standstills, type Write } from './standstill.js';
 import type { SessionTraffic } from './traffic.js';
 import type { SequenceOverflow } from './tree.js';
 
@@ -50,6 +51,14 @@ export interface DevelopmentServer extends AsyncDisposable {
   /** Ends a freeze. Sessions whose time is over expire before anything that waits is read. */
   resume(): void;
   /**
+   * Stands still at the first write that `matches`: when it has `arrived`, before it is applied, or when it is
+   * `committed`, before anybody is told. Nothing is answered, no watch fires and no session expires until the
+   * standstill that this resolves to is ended.
+   */
+  standStill(moment: Moment, matches: (write: Write) => boolean): Promise<Standstill>;
+  /** Calls `listener` with every transaction, the ends of sessions included, before anybody else is told. */
+  onCommit(listener: (commit: Commit) => void): () => void;
+  /**
    * Makes `next` the sequence of the next sequential znode under `path`: for rehearsing what happens when a
    * counter passes 2147483647. Throws `PetrelError` (INVALID) when there is no such znode.
    */
@@ -83,7 +92,9 @@ export async function startDevelopmentServer(
 ): Promise<DevelopmentServer> {
   const { logger, ...rest } = options;
   const settings = readOptions(rest);
+  const standstills = new Standstills();
   const database = new Database({
+    committed: (commit) => standstills.committed(commit),
     tickTimeMs: settings.tickTimeMs,
     minTimeoutMs: settings.minSessionTimeoutMs,
     maxTimeoutMs: settings.maxSessionTimeoutMs,
@@ -92,7 +103,7 @@ export async function startDevelopmentServer(
     startedAtMs: nowMs(),
     startZxid: startZxid(nowMs()),
   });
-  const server = new EmbeddedServer(database, logger, settings);
+  const server = new EmbeddedServer(database, standstills, logger, settings);
   await server.restart();
   return server;
 }
@@ -103,13 +114,15 @@ class EmbeddedServer implements DevelopmentServer {
   readonly host: string;
   readonly #database: Database;
   readonly #service: Service;
+  readonly #standstills: Standstills;
   readonly #tickTimeMs: number;
   #port: number;
   #running: { readonly listener: Server; readonly stopTicking: () => void } | undefined;
 
-  constructor(database: Database, logger: Logger | undefined, settings: Settings) {
+  constructor(database: Database, standstills: Standstills, logger: Logger | undefined, settings: Settings) {
     this.#database = database;
-    this.#service = new Service({ database, nowMs, logger });
+    this.#standstills = standstills;
+    this.#service = new Service({ database, nowMs, logger, standstills });
     this.#tickTimeMs = settings.tickTimeMs;
     this.#port = settings.port;
     this.host = settings.host;
@@ -168,6 +181,14 @@ class EmbeddedServer implements DevelopmentServer {
 
   resume(): void {
     this.#service.setFrozen(false);
+  }
+
+  standStill(moment: Moment, matches: (write: Write) => boolean): Promise<Standstill> {
+    return this.#standstills.at(moment, matches);
+  }
+
+  onCommit(listener: (commit: Commit) => void): () => void {
+    return this.#standstills.onCommit(listener);
   }
 
   setNextSequence(path: string, next: number): void {

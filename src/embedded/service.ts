@@ -24,6 +24,7 @@ import {
   xids,
 } from './records.js';
 import { answer } from './requests.js';
+import type { Standstills } from './standstill.js';
 import { Traffic } from './traffic.js';
 import type { Notification } from './watches.js';
 
@@ -32,6 +33,7 @@ export interface ServiceOptions {
   /** Milliseconds since the epoch, never running backwards. */
   readonly nowMs: () => number;
   readonly logger: Logger | undefined;
+  readonly standstills: Standstills;
 }
 
 export class Service implements ConnectionOwner {
@@ -39,6 +41,7 @@ export class Service implements ConnectionOwner {
   readonly #database: Database;
   readonly #nowMs: () => number;
   readonly #logger: Logger | undefined;
+  readonly #standstills: Standstills;
   readonly #connections = new Map<number, Connection>();
   #connectionsEver = 0;
   #frozen = false;
@@ -47,6 +50,7 @@ export class Service implements ConnectionOwner {
     this.#database = options.database;
     this.#nowMs = options.nowMs;
     this.#logger = options.logger;
+    this.#standstills = options.standstills;
   }
 
   accept(socket: Socket): void {
@@ -64,8 +68,20 @@ export class Service implements ConnectionOwner {
   }
 
   packet(connection: Connection, reader: JuteReader): void {
+    if (this.#standstills.defer(() => this.#late(connection, reader))) return;
     if (connection.sessionId === 0n) this.#shakeHands(connection, reader);
     else this.#serve(connection, reader);
+  }
+
+  /** A packet that waited. What was sent by a client that is gone is lost with it. */
+  #late(connection: Connection, reader: JuteReader): void {
+    if (!connection.isOpen) return;
+    try {
+      this.packet(connection, reader);
+    } catch (error) {
+      this.problem(connection, error);
+      connection.destroy();
+    }
   }
 
   closed(connection: Connection): void {
@@ -82,7 +98,7 @@ export class Service implements ConnectionOwner {
 
   /** Ends the sessions that nothing was heard of for too long. */
   expireOverdue(): void {
-    if (this.#frozen) return;
+    if (this.#frozen || this.#standstills.stands) return;
     for (const id of this.#database.overdueSessions(this.#nowMs())) this.endSession(id);
   }
 
@@ -91,12 +107,16 @@ export class Service implements ConnectionOwner {
     const notifications = this.#database.endSession(id, this.#nowMs());
     if (!notifications) return false;
     this.#logger?.info({ session: `0x${id.toString(16)}` }, 'ZooKeeper development server: session ended');
-    this.#deliver(notifications);
-    this.#holderOf(id)?.destroy();
+    const holder = this.#holderOf(id);
+    this.#standstills.tell(holder, () => {
+      this.#deliver(notifications);
+      holder?.destroy();
+    });
     return true;
   }
 
   dropConnections(): void {
+    this.#standstills.reset();
     for (const connection of this.#connections.values()) connection.destroy();
   }
 
@@ -144,14 +164,21 @@ export class Service implements ConnectionOwner {
   }
 
   #answer(connection: Connection, xid: number, opcode: Opcode, reader: JuteReader): void {
+    this.traffic.request(connection.sessionId, opcode);
+    this.#database.touchSession(connection.sessionId, this.#nowMs());
+    const apply = () => this.#apply(connection, xid, opcode, reader);
+    if (!this.#standstills.stopBefore(connection, opcode, reader, apply)) apply();
+  }
+
+  #apply(connection: Connection, xid: number, opcode: Opcode, reader: JuteReader): void {
     const { sessionId, number: watcher, identities } = connection;
-    const nowMs = this.#nowMs();
-    this.traffic.request(sessionId, opcode);
-    this.#database.touchSession(sessionId, nowMs);
-    const reply = answer(opcode, reader, this.#database, { sessionId, watcher, identities }, nowMs);
-    this.#deliver(reply.notifications);
-    this.#reply(connection, opcode === 'ping' ? xids.ping : xid, reply.error, reply.body);
-    if (opcode === 'closeSession') connection.end();
+    const client = { sessionId, watcher, identities };
+    const reply = answer(opcode, reader, this.#database, client, this.#nowMs());
+    this.#standstills.tell(connection, () => {
+      this.#deliver(reply.notifications);
+      this.#reply(connection, opcode === 'ping' ? xids.ping : xid, reply.error, reply.body);
+      if (opcode === 'closeSession') connection.end();
+    });
   }
 
   #reply(connection: Connection, xid: number, error: number, body?: Buffer): void {
