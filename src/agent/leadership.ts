@@ -149,8 +149,7 @@ export class Leadership {
       case 'claim':
         return await this.#claim(round, action.elected, action.electedVersion);
       case 'adopt':
-        this.#begin(round.store, action.claim.token, action.elected, action.electedVersion);
-        return true;
+        return await this.#adopt(round.store, action);
       case 'take-over':
         this.#takeOver(action.elected);
         return false;
@@ -246,6 +245,16 @@ export class Leadership {
     const made = { value: content, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs };
     // What was written need not be read before the takeover begins: nobody leads meanwhile.
     await this.step({ ...round, snapshot: { ...round.snapshot, current: { ...made, token, owner } } });
+    return true;
+  }
+
+  /** What proves this session alive may be from long before the claim: first comes a write that is known to be
+   * committed, as a claim's own is. */
+  async #adopt(store: Store, action: Extract<TenureAction, { do: 'adopt' }>): Promise<boolean> {
+    const { claim, elected, electedVersion } = action;
+    const stands = { type: 'check', path: this.#options.paths.current, version: claim.version } as const;
+    if ((await guarded(() => store.multi([stands]))) === null) return true;
+    this.#begin(store, claim.token, elected, electedVersion);
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/ports/clock.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { LossyWay } from '../support/lost-reply.js';
@@ -81,6 +82,26 @@ describe('a reply that is lost', () => {
       claimed.stat.czxid,
     ]);
     expect(overlaps({ a: a.recorded, b: b.recorded })).toEqual([]);
+  });
+
+  it('to the claim of a node that has long written nothing: it is adopted with a lease of its own', async () => {
+    await using all = await scene();
+    const { group, way, b } = all;
+    const lastWriteAtMs = b.store.provenAliveAtMs();
+    const outlivedAtMs = lastWriteAtMs + b.store.negotiatedTimeoutMs;
+    await until(() => systemClock.monotonicMs() > outlivedAtMs);
+    expect(b.store.provenAliveAtMs()).toBe(lastWriteAtMs);
+    const lost = way.loseReplyTo(isClaim);
+    await group.switchover('b');
+    await lost;
+    const claimed = await until(async () => {
+      const current = await group.current();
+      return current?.node === 'b' ? current : null;
+    });
+    await way.breakAndHeal();
+    const { stat } = await group.ready('b');
+    expect(stat.czxid).toBe(claimed.stat.czxid);
+    expect((await group.elected()).failures).toEqual([]);
   });
 
   it('to the claim of a node that was outvoted meanwhile: it is given away, and nothing was begun', async () => {
