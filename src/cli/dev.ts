@@ -1,18 +1,21 @@
 /**
- * `petrel dev`: the development server and four agents in two sites on this machine, for trying Petrel out. The
- * agents are processes of their own, so that they can be killed, stopped and started like real ones.
+ * `petrel dev`: the development server and four agents in two sites on this machine, for trying Petrel out, and for
+ * rehearsing what happens when somebody dies in the middle of a change of leader.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureTree } from '../agent/tree.js';
-import { groupConfigSchema } from '../core/group-config.js';
+import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import { groupPaths } from '../core/paths.js';
 import { claimSchema } from '../core/znodes.js';
+import { DevAgents } from '../dev/agents.js';
+import { type CrashPoint, pointName } from '../dev/crash-points.js';
+import { DevHooks, hookPhases } from '../dev/hooks.js';
+import { type Outcome, Rehearsal } from '../dev/rehearsal.js';
 import { errorMessage } from '../errors.js';
+import type { LogLevel } from '../log.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../testing.js';
 import { openStore, parseConnectionString } from '../zookeeper/index.js';
@@ -23,45 +26,61 @@ export interface DevOptions {
   readonly root: string;
   /** How this command was started, to be told how to start others: `petrel`, `npm run --silent petrel --`. */
   readonly invocation: string;
+  /** What to rehearse; null: nothing. */
+  readonly crash: CrashPoint | null;
+  /** Ends after the rehearsal. */
+  readonly once: boolean;
+  /** Of the agents; null: as they have it by default. */
+  readonly logLevel: LogLevel | null;
   print(line: string): void;
 }
 
-const agents = [
-  { node: 'a1', site: 'a' },
-  { node: 'a2', site: 'a' },
-  { node: 'b1', site: 'b' },
-  { node: 'b2', site: 'b' },
-];
+const sites = { a1: 'a', a2: 'a', b1: 'b', b2: 'b' };
 const usualPort = 2181;
-const sessionTimeout = '4s';
+const sessionTimeoutMs = 4000;
+const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
-/** Runs until SIGINT or SIGTERM. Throws PetrelError when the server cannot be started. */
+/** Site a is preferred, so that there is something to see when its priority changes. */
+const usualConfig = groupConfigSchema.parse({ sites: { a: { priority: 100 }, b: { priority: 50 } } });
+
+/** Nobody waits long for what does not come. */
+const rehearsalConfig: Partial<GroupConfig> = {
+  timeouts: { claim: '6s', prepare: '5s', takeover: '10s', release: '10s', fence: '10s', grace: '1s' },
+  exclusion: { base: '5s', max: '1m' },
+};
+
+/**
+ * Runs until SIGINT or SIGTERM, or, asked for once, until the rehearsal is over. Throws PetrelError when the server
+ * cannot be started, or the rehearsal fails.
+ */
 export async function runDev(options: DevOptions): Promise<void> {
-  const server = await startServer(options.port);
-  const store = openStore({
-    servers: parseConnectionString(server.connectString),
-    sessionTimeoutMs: 4000,
-  });
-  const stateDir = mkdtempSync(join(tmpdir(), 'petrel-dev-'));
+  const { root, print, crash } = options;
+  await using server = await startServer(options.port);
+  const store = openStore({ servers: parseConnectionString(server.connectString), sessionTimeoutMs });
+  const dir = mkdtempSync(join(tmpdir(), 'petrel-dev-'));
   const stop = stopRequest();
-  const children: AgentProcess[] = [];
   try {
+    using hooks = new DevHooks(join(dir, 'hooks'));
+    await using agents = devAgents(options, server, dir, hooks);
     await store.connected();
-    await prepareGroup(store, options.root);
-    children.push(...agents.map((agent) => startAgent(agent, server, options.root, stateDir)));
-    options.print(
-      `ZooKeeper for development on ${server.connectString}; agents ${agents.map(({ node }) => node).join(', ')} in sites a and b`,
+    await prepareGroup(store, root);
+    print(
+      `ZooKeeper for development on ${server.connectString}; agents ${agents.nodes.join(', ')} in sites a and b`,
     );
-    const leader = await Promise.race([firstLeader(store, options.root), stop]);
-    if (leader !== undefined)
-      for (const line of whatToTry(leader, server, children, options)) options.print(line);
+    const stage = { server, store, paths: groupPaths(root), agents, hooks };
+    if (crash === null) agents.startAll();
+    else {
+      const outcome = await Promise.race([rehearse(stage, crash, options), stop]);
+      if (outcome === undefined || options.once) return;
+      for (const node of agents.startAll()) print(`the agent of ${node} is started again`);
+    }
+    const leader = await Promise.race([firstLeader(store, root), stop]);
+    if (leader !== undefined) for (const line of whatToTry(leader, server, agents, options)) print(line);
     await stop;
-    options.print('stopping');
+    print('stopping');
   } finally {
-    await Promise.all(children.map(stopAgent));
     await store.close({ timeoutMs: 500 });
-    await server.close();
-    rmSync(stateDir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true });
   }
 }
 
@@ -74,46 +93,64 @@ async function startServer(port: number): Promise<DevelopmentServer> {
   }
 }
 
-/** Site a is preferred, so that there is something to see when its priority changes. */
 async function prepareGroup(store: Store, root: string): Promise<void> {
   const paths = groupPaths(root);
   await ensureTree(store, paths);
-  const config = groupConfigSchema.parse({ sites: { a: { priority: 100 }, b: { priority: 50 } } });
-  await store.set(paths.config, Buffer.from(JSON.stringify(config)), 0);
+  await store.set(paths.config, Buffer.from(JSON.stringify(usualConfig)), 0);
 }
 
-interface AgentProcess {
-  readonly node: string;
-  readonly child: ChildProcess;
-}
-
-function startAgent(
-  { node, site }: (typeof agents)[number],
+function devAgents(
+  { root, crash, logLevel }: DevOptions,
   server: DevelopmentServer,
-  root: string,
-  stateDir: string,
-): AgentProcess {
+  dir: string,
+  hooks: DevHooks,
+): DevAgents {
   const [, program = ''] = process.argv;
-  const args = [
-    ...['--zookeeper', server.connectString, '--root', root, '--node-id', node, '--site', site],
-    ...['--session-timeout', sessionTimeout, '--state-dir', stateDir],
+  const echoes = [
     ...['--on-takeover', 'echo serving, term $PETREL_TERM, token $PETREL_FENCING_TOKEN'],
     ...['--on-release', 'echo serving no more'],
   ];
-  const child = spawn(process.execPath, [...process.execArgv, program, 'agent', ...args], {
-    // Its own group: ^C reaches this process, which then stops the agents one by one.
-    detached: true,
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  const rehearsed = hookPhases.flatMap((phase) => [`--on-${phase}`, hooks.command(phase)]);
+  return new DevAgents({
+    petrel: [process.execPath, ...process.execArgv, program],
+    sites,
+    flags: [
+      ...['--zookeeper', server.connectString, '--root', root],
+      ...['--session-timeout', sessionTimeout, '--state-dir', join(dir, 'state')],
+      ...(logLevel === null ? [] : ['--log-level', logLevel]),
+      ...(crash === null ? echoes : rehearsed),
+    ],
   });
-  return { node, child };
 }
 
-async function stopAgent({ child }: AgentProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  child.kill('SIGCONT');
-  await ended;
+async function rehearse(
+  stage: ConstructorParameters<typeof Rehearsal>[0],
+  crash: CrashPoint,
+  { print }: DevOptions,
+): Promise<Outcome> {
+  print(`\nCrash point ${pointName(crash)}`);
+  const say = (text: string, atMs: number | null) => {
+    const at = atMs === null ? '' : `+${(atMs / 1000).toFixed(3)} s`;
+    print(`${at.padStart(11)}  ${text}`);
+  };
+  using rehearsal = new Rehearsal(stage, { say, config: rehearsalConfig });
+  const outcome = await rehearsal.play(crash);
+  for (const line of summary(outcome)) print(line);
+  return outcome;
+}
+
+function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
+  const who =
+    leader === cast.heir
+      ? `${leader} leads, which was elected`
+      : leader === cast.leader
+        ? `${leader} leads, as before`
+        : `${leader} leads, instead of ${cast.heir}`;
+  const without =
+    leaderlessMs === 0
+      ? 'at no time was the group without a READY leader'
+      : `the group was without a READY leader for ${(leaderlessMs / 1000).toFixed(3)} s`;
+  return ['', `${who}, term ${term}; ${without} (the session timeout is ${sessionTimeout})`];
 }
 
 function stopRequest(): Promise<undefined> {
@@ -149,13 +186,13 @@ async function firstLeader(store: Store, root: string): Promise<string> {
 function whatToTry(
   leader: string,
   { port, connectString }: DevelopmentServer,
-  children: readonly AgentProcess[],
+  agents: DevAgents,
   { root, invocation }: DevOptions,
 ): string[] {
   const at = port === usualPort ? '' : ` -z ${connectString}`;
   const where = root === '/cluster' ? at : `${at} -r ${root}`;
   const command = (text: string) => `  ${invocation} ${text}${where}`;
-  const pids = children.map(({ node, child }) => `${node} ${child.pid}`).join(', ');
+  const pids = agents.nodes.map((node) => `${node} ${agents.pid(node)}`).join(', ');
   return [
     '',
     `READY: ${leader} leads. In another terminal, try:`,

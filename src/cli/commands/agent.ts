@@ -1,8 +1,10 @@
 /** `petrel agent`, `petrel dev` */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type EffectiveSettings, readSettings, settingOptions } from '../../config/read-settings.js';
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
+import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.js';
+import { errorMessage, PetrelError } from '../../errors.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
 import { runDev } from '../dev.js';
@@ -51,7 +53,11 @@ async function printSettings(command: Command, effective: EffectiveSettings<Agen
   print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });
 }
 
-const devSchema = z.object({ port: z.int() });
+const devSchema = z.object({
+  port: z.int(),
+  crash: z.custom<CrashPoint>((value) => typeof value === 'object').optional(),
+  once: z.boolean().default(false),
+});
 
 export function addDev(program: Command): void {
   program
@@ -64,12 +70,30 @@ export function addDev(program: Command): void {
         .argParser(wholeNumber(0, 65_535))
         .default(2181),
     )
+    .addOption(
+      new Option('--crash <at>', 'rehearse a death in the middle of a change of leader; see below').argParser(
+        crashPoint,
+      ),
+    )
+    .option('--once', 'with --crash: end after it')
+    .addHelpText('after', pointsHelp())
     .action(async (_options, command: Command) => {
-      const { port } = devSchema.parse(command.opts());
-      const { settings } = await readClientSettings(command);
-      const { root } = settings;
-      await runDev({ port, root, invocation, print: (line) => process.stdout.write(`${line}\n`) });
+      const { port, crash = null, once } = devSchema.parse(command.opts());
+      if (once && crash === null) throw new PetrelError('INVALID', '--once goes with --crash');
+      const { settings, logLevel } = await readClientSettings(command);
+      const print = (line: string) => process.stdout.write(`${line}\n`);
+      // A rehearsal says itself what happens.
+      const level = logLevel === 'silent' ? (crash === null ? null : 'fatal') : logLevel;
+      await runDev({ port, root: settings.root, invocation, crash, once, logLevel: level, print });
     });
+}
+
+function crashPoint(text: string): CrashPoint {
+  try {
+    return parsePoint(text);
+  } catch (error) {
+    throw new InvalidArgumentError(errorMessage(error));
+  }
 }
 
 /** How this process was started, to tell a person how to start the next one. */

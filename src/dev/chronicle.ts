@@ -1,0 +1,148 @@
+/**
+ * What happens to a group, in plain lines, as it shows from outside: by the transactions that ZooKeeper commits and by
+ * what the hooks write down. Adds up how long nobody was READY.
+ */
+import { parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { parseSeatName } from '../core/sequence.js';
+import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../core/znodes.js';
+import type { Commit, WriteOperation } from '../embedded/standstill.js';
+import type { HookEvent } from './hooks.js';
+
+export interface ChronicleOptions {
+  readonly paths: GroupPaths;
+  /** Monotonic. */
+  nowMs(): number;
+  line(text: string): void;
+}
+
+export class Chronicle {
+  readonly #options: ChronicleOptions;
+  readonly #sessions = new Map<bigint, string>();
+  readonly #draining = new Set<string>();
+  /** Token of the takeover that has begun on a node and is not released. */
+  readonly #begun = new Map<string, bigint>();
+  #term = -1;
+  #owner: string | null = null;
+  #ready: string | null = null;
+  #leaderlessSinceMs: number | null = null;
+  #leaderlessMs = 0;
+
+  constructor(options: ChronicleOptions) {
+    this.#options = options;
+  }
+
+  /** Nobody counts as READY from here on, unless somebody is: from now on the time without is counted. */
+  begin(): void {
+    this.#leaderlessMs = 0;
+    this.#leaderlessSinceMs = this.#ready === null ? this.#options.nowMs() : null;
+  }
+
+  /** How long nobody was READY since it was begun, in milliseconds. */
+  get leaderlessMs(): number {
+    const since = this.#leaderlessSinceMs;
+    return Math.round(this.#leaderlessMs + (since === null ? 0 : this.#options.nowMs() - since));
+  }
+
+  /** The fencing token under which this node has begun a takeover whose release has not ended; null: none. */
+  begunUnder(node: string): bigint | null {
+    return this.#begun.get(node) ?? null;
+  }
+
+  /** The agent or the keeper of this node, or both. */
+  killed(text: string, node: string): void {
+    this.#options.line(text);
+    // A keeper ends what it guards at once, and an agent what its keeper left.
+    if (this.#ready === node) this.#noLongerReady();
+  }
+
+  hook({ node, phase, event, token }: HookEvent): void {
+    this.#options.line(`${node}: ${phase} hook ${event}`);
+    if (phase === 'takeover' && event === 'started') this.#begun.set(node, token);
+    if (phase === 'release' && event === 'ended') this.#begun.delete(node);
+    if (phase === 'release' && event === 'started' && node === this.#ready) this.#noLongerReady();
+  }
+
+  commit(commit: Commit): void {
+    const { paths } = this.#options;
+    for (const operation of commit.operations) {
+      const { path } = operation;
+      if (path === paths.elected) this.#elected(operation);
+      else if (path === paths.current) this.#claim(operation, commit);
+      else if (path.startsWith(paths.historyPrefix)) this.#recorded(operation);
+      else if (path.startsWith(paths.node(''))) this.#registration(operation, commit);
+      else if (path.startsWith(`${paths.election}/`)) this.#seat(operation, commit);
+    }
+    if (commit.endsSession) this.#sessions.delete(commit.sessionId);
+  }
+
+  #noLongerReady(): void {
+    this.#ready = null;
+    this.#leaderlessSinceMs ??= this.#options.nowMs();
+  }
+
+  #isReady(node: string): void {
+    this.#ready = node;
+    if (this.#leaderlessSinceMs === null) return;
+    this.#leaderlessMs += this.#options.nowMs() - this.#leaderlessSinceMs;
+    this.#leaderlessSinceMs = null;
+  }
+
+  #elected({ data }: WriteOperation): void {
+    const elected = parseJson(electedSchema, textOf(data)).value;
+    if (elected === null || elected.term === this.#term) return;
+    this.#term = elected.term;
+    const { by, node, term, reason } = elected;
+    if (term > 0) this.#options.line(`${by} elects ${node ?? 'nobody'}, term ${term}: ${reason}`);
+  }
+
+  #claim({ type, data }: WriteOperation, { sessionId, zxid, endsSession }: Commit): void {
+    const { line } = this.#options;
+    if (type === 'delete') {
+      const node = this.#sessions.get(sessionId) ?? 'somebody';
+      line(
+        endsSession ? `the session of ${node} ends, and its claim with it` : `${node} gives its claim away`,
+      );
+      this.#owner = null;
+      this.#noLongerReady();
+      return;
+    }
+    const claim = parseJson(claimSchema, textOf(data)).value;
+    if (claim === null) return;
+    this.#owner = claim.node;
+    if (type === 'create') line(`${claim.node} claims: PROGRESS, fencing token ${zxid}`);
+    else if (claim.status === 'READY' && this.#ready !== claim.node) line(`${claim.node} is READY`);
+    if (claim.status === 'READY') this.#isReady(claim.node);
+  }
+
+  #recorded({ type, data }: WriteOperation): void {
+    const record = type === 'create' ? parseJson(historyRecordSchema, textOf(data)).value : null;
+    if (record?.kind !== 'transition') return;
+    const { term, node, outcome } = record;
+    this.#options.line(`the history tells of term ${term}: ${node ?? 'nobody'}, ${outcome}`);
+  }
+
+  #registration({ type, path, data }: WriteOperation, { sessionId }: Commit): void {
+    if (type === 'delete') return;
+    const node = path.slice(this.#options.paths.node('').length);
+    this.#sessions.set(sessionId, node);
+    if (type === 'create') this.#options.line(`${node} joins`);
+    const isDraining = parseJson(registrationSchema, textOf(data)).value?.draining === true;
+    if (isDraining && !this.#draining.has(node)) this.#options.line(`${node} says that it leaves`);
+    if (isDraining) this.#draining.add(node);
+    else this.#draining.delete(node);
+  }
+
+  #seat({ type, path }: WriteOperation, { endsSession }: Commit): void {
+    if (type !== 'delete') return;
+    const seat = parseSeatName(path.slice(this.#options.paths.election.length + 1));
+    if (seat === null || (endsSession && this.#owner === seat.node)) return;
+    this.#options.line(
+      endsSession ? `the session of ${seat.node} ends` : `the seat of ${seat.node} is taken away`,
+    );
+  }
+}
+
+function textOf(data: Buffer | null): string {
+  return data?.toString('utf8') ?? '';
+}

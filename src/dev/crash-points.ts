@@ -1,0 +1,177 @@
+/**
+ * The crash points of a change of leader: its steps, and who may die at each. A point is written
+ * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`, `failover/decided:heir`.
+ */
+import { distance } from 'fastest-levenshtein';
+import { PetrelError } from '../errors.js';
+
+export const transitions = {
+  switchover: 'a switchover that a person asks for',
+  failover: "the leader's agent has been killed",
+  first: 'a new group elects for the first time',
+  failed: 'a switchover to a node whose takeover hook fails',
+  drain: "the leader's agent is told to leave (SIGTERM)",
+} as const;
+export type Transition = keyof typeof transitions;
+
+export const victims = {
+  elector: 'the agent that decides; it neither leads nor is to lead',
+  leader: "the old leader's agent",
+  'leader-keeper': "the old leader's keeper",
+  'leader-both': "the old leader's agent and keeper at once",
+  heir: "the elected node's agent",
+  'heir-keeper': "the elected node's keeper",
+  'heir-both': "the elected node's agent and keeper at once",
+  zookeeper: 'the ZooKeeper server; it starts again at once',
+} as const;
+export type Victim = keyof typeof victims;
+
+interface Step {
+  /** The state of things in which somebody dies. */
+  readonly text: string;
+  /** Whose step it is: who dies if nobody is named. */
+  readonly of: 'elector' | 'leader' | 'heir';
+  readonly in: readonly Transition[];
+}
+
+const handovers = ['switchover', 'drain'] as const;
+const takeovers = ['switchover', 'failover', 'first'] as const;
+
+/** In the order in which they come. */
+export const steps = {
+  'leaving-told': {
+    text: 'the old leader has told the others that it leaves, and nobody has heard',
+    of: 'leader',
+    in: ['drain'],
+  },
+  decided: {
+    text: 'the decision is written, and nobody has heard of it',
+    of: 'elector',
+    in: ['switchover', 'failover', 'first', 'drain'],
+  },
+  'prepare-started': { text: "the heir's prepare hook runs", of: 'heir', in: takeovers },
+  'release-started': { text: "the old leader's release hook runs", of: 'leader', in: handovers },
+  'release-ended': {
+    text: 'the old leader has released, and its claim still stands',
+    of: 'leader',
+    in: handovers,
+  },
+  'claim-deleted': {
+    text: "the old leader's claim is deleted, and nobody has heard",
+    of: 'leader',
+    in: handovers,
+  },
+  'claim-created': {
+    text: "the heir's claim is made, and the reply has not reached it",
+    of: 'heir',
+    in: takeovers,
+  },
+  'takeover-started': { text: "the heir's takeover hook runs", of: 'heir', in: takeovers },
+  'takeover-ended': {
+    text: "the heir's takeover hook has ended, and READY is not written",
+    of: 'heir',
+    in: takeovers,
+  },
+  'undo-started': {
+    text: 'the takeover hook has failed, and the heir releases what it left',
+    of: 'heir',
+    in: ['failed'],
+  },
+  'undo-ended': {
+    text: 'the heir has released after its failure, and its claim still stands',
+    of: 'heir',
+    in: ['failed'],
+  },
+  'failure-told': {
+    text: "the heir's claim is given away with the failure, and nobody has heard",
+    of: 'heir',
+    in: ['failed'],
+  },
+  'decided-again': {
+    text: 'somebody else is elected instead, and nobody has heard of it',
+    of: 'elector',
+    in: ['failed'],
+  },
+  'ready-written': { text: 'READY is written, and nobody has heard', of: 'heir', in: takeovers },
+  recorded: { text: 'the transition is in the history, and nobody has heard', of: 'elector', in: takeovers },
+} as const satisfies Readonly<Record<string, Step>>;
+export type StepName = keyof typeof steps;
+
+export interface CrashPoint {
+  readonly transition: Transition;
+  readonly step: StepName;
+  readonly victim: Victim;
+}
+
+export function pointName({ transition, step, victim }: CrashPoint): string {
+  return `${transition}/${step}:${victim}`;
+}
+
+export function stepOf(step: StepName): Step {
+  return steps[step];
+}
+
+/** Who can die in a transition: a first election, or one after the leader's death, has no old leader. */
+export function victimsIn(transition: Transition): Victim[] {
+  const hasLeader = transition !== 'first' && transition !== 'failover';
+  return keysOf(victims).filter((victim) => hasLeader || !victim.startsWith('leader'));
+}
+
+export function everyPoint(): CrashPoint[] {
+  return keysOf(transitions).flatMap((transition) =>
+    stepsIn(transition).flatMap((step) =>
+      victimsIn(transition).map((victim) => ({ transition, step, victim })),
+    ),
+  );
+}
+
+function stepsIn(transition: Transition): StepName[] {
+  return keysOf(steps).filter((step) => stepOf(step).in.includes(transition));
+}
+
+/** Throws PetrelError INVALID, with what may have been meant. */
+export function parsePoint(text: string): CrashPoint {
+  const [, before, name = '', who] = /^(?:([^/:]*)\/)?([^/:]*)(?::(.*))?$/.exec(text) ?? [];
+  const step = chosen(name, keysOf(steps), 'step');
+  const [usual] = stepOf(step).in;
+  const transition =
+    before === undefined ? usual : chosen(before, stepOf(step).in, `transition with ${step}`);
+  if (transition === undefined) throw new PetrelError('FAILED', `${step} belongs to no transition`);
+  const { of } = stepOf(step);
+  if (who === 'keeper' && of !== 'elector') return { transition, step, victim: `${of}-keeper` };
+  const victim = who === undefined ? of : chosen(who, victimsIn(transition), `process in a ${transition}`);
+  return { transition, step, victim };
+}
+
+function chosen<Name extends string>(text: string, names: readonly Name[], what: string): Name {
+  const found = names.find((name) => name === text);
+  if (found !== undefined) return found;
+  const near = names.toSorted((a, b) => distance(a, text) - distance(b, text))[0] ?? '';
+  const hint = distance(near, text) <= Math.max(2, near.length / 3) ? `did you mean ${near}? ` : '';
+  throw new PetrelError(
+    'INVALID',
+    `there is no ${what} ${JSON.stringify(text)}: ${hint}They are ${names.join(', ')}`,
+  );
+}
+
+/** For `--help`. */
+export function pointsHelp(): string {
+  const list = (entries: readonly (readonly [string, string])[]) =>
+    entries.map(([name, text]) => `  ${name.padEnd(17)} ${text}`).join('\n');
+  return `
+Crash points, written [TRANSITION/]STEP[:WHO], e.g. takeover-started, claim-created:zookeeper, failover/decided:heir.
+
+STEP: somebody dies when
+${list(keysOf(steps).map((step) => [step, stepOf(step).text]))}
+
+WHO dies, by default the agent whose step it is (keeper: that node's keeper)
+${list(Object.entries(victims))}
+
+TRANSITION, by default the first of these that has the step
+${list(Object.entries(transitions))}`;
+}
+
+function keysOf<Key extends string>(table: Readonly<Record<Key, unknown>>): Key[] {
+  const isKey = (name: string): name is Key => Object.hasOwn(table, name);
+  return Object.keys(table).filter(isKey);
+}

@@ -1,0 +1,101 @@
+/** How each step of a change of leader shows from outside, and how the group is kept in it. */
+import { parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../core/znodes.js';
+import type { Moment, Write, WriteOperation } from '../embedded/standstill.js';
+import type { StepName } from './crash-points.js';
+import type { HookPhase } from './hooks.js';
+
+/** Who plays which part. */
+export interface Cast {
+  /** It neither leads nor is to lead. */
+  readonly elector: string;
+  /** The leader before; null in a first election. */
+  readonly leader: string | null;
+  readonly heir: string;
+}
+
+export type Sign =
+  /** ZooKeeper is asked to write this, and stands still before or after it. */
+  | { readonly at: Moment; matches(write: Write): boolean }
+  /** This hook runs, and is kept from ending. */
+  | { readonly runs: HookPhase; readonly on: string };
+
+/** The sign of a step, for a transition that begins under `term`. */
+export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: number): Sign {
+  const { heir } = cast;
+  const leader = cast.leader ?? '';
+  const givesAway = (node: string) => (write: Write) =>
+    has(write, 'delete', paths.current) && has(write, 'setData', paths.node(node));
+  const says = (status: 'PROGRESS' | 'READY') => (write: Write) => {
+    const claim = parseJson(claimSchema, written(write, paths.current)).value;
+    return claim?.node === heir && claim.status === status;
+  };
+  switch (step) {
+    case 'leaving-told':
+      return { at: 'committed', matches: (write) => isDraining(write, paths.node(leader)) };
+    case 'decided':
+      return { at: 'committed', matches: (write) => electedIn(write, paths, term)?.node === heir };
+    case 'prepare-started':
+      return { runs: 'prepare', on: heir };
+    case 'release-started':
+      return { runs: 'release', on: leader };
+    case 'release-ended':
+      return { at: 'arrived', matches: givesAway(leader) };
+    case 'claim-deleted':
+      return { at: 'committed', matches: givesAway(leader) };
+    case 'claim-created':
+      return { at: 'committed', matches: says('PROGRESS') };
+    case 'takeover-started':
+      return { runs: 'takeover', on: heir };
+    case 'takeover-ended':
+      return { at: 'arrived', matches: says('READY') };
+    case 'undo-started':
+      return { runs: 'release', on: heir };
+    case 'undo-ended':
+      return { at: 'arrived', matches: givesAway(heir) };
+    case 'failure-told':
+      return { at: 'committed', matches: givesAway(heir) };
+    case 'decided-again':
+      return { at: 'committed', matches: (write) => isSuccessor(write, heir, paths, term) };
+    case 'ready-written':
+      return { at: 'committed', matches: says('READY') };
+    case 'recorded':
+      return { at: 'committed', matches: (write) => isRecord(write, paths, term) };
+  }
+}
+
+function operationOn({ operations }: Write, path: string): WriteOperation | undefined {
+  return operations.find((operation) => operation.path === path && operation.type !== 'check');
+}
+
+function has(write: Write, type: WriteOperation['type'], path: string): boolean {
+  return operationOn(write, path)?.type === type;
+}
+
+function written(write: Write, path: string): string {
+  return operationOn(write, path)?.data?.toString('utf8') ?? '';
+}
+
+function isDraining(write: Write, path: string): boolean {
+  return parseJson(registrationSchema, written(write, path)).value?.draining === true;
+}
+
+/** A decision later than `term`; null where none is written. */
+function electedIn(write: Write, paths: GroupPaths, term: number) {
+  const elected = parseJson(electedSchema, written(write, paths.elected)).value;
+  return elected !== null && elected.term > term ? elected : null;
+}
+
+function isSuccessor(write: Write, heir: string, paths: GroupPaths, term: number): boolean {
+  const elected = electedIn(write, paths, term);
+  return elected !== null && elected.node !== null && elected.node !== heir;
+}
+
+function isRecord({ operations }: Write, paths: GroupPaths, term: number): boolean {
+  const record = operations.find(
+    ({ type, path }) => type === 'create' && path.startsWith(paths.historyPrefix),
+  );
+  const found = parseJson(historyRecordSchema, record?.data?.toString('utf8') ?? '').value;
+  return found?.kind === 'transition' && found.term > term;
+}

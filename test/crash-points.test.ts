@@ -1,0 +1,79 @@
+/** The crash points, what is said of them in docs/, and how people name them. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { everyPoint, parsePoint, pointName, pointsHelp, steps, victims } from '../src/dev/crash-points.js';
+import { crashTable, namedTests } from './support/crash-table.js';
+
+describe('docs/crash-points.md', () => {
+  it('has a row for every crash point, and no other', () => {
+    expect(crashTable().map(({ name }) => name)).toEqual(everyPoint().map(pointName));
+    expect(everyPoint().length).toBeGreaterThan(200);
+  });
+
+  it('has every step, and every one who may die, killed in every run of CI', () => {
+    const played = crashTable().filter(({ inEveryRun }) => inEveryRun);
+    const stepsPlayed = new Set<string>(played.map(({ point }) => point.step));
+    const victimsPlayed = new Set<string>(played.map(({ point }) => point.victim));
+    expect(Object.keys(steps).filter((step) => !stepsPlayed.has(step))).toEqual([]);
+    expect(Object.keys(victims).filter((victim) => !victimsPlayed.has(victim))).toEqual([]);
+  });
+
+  it('says that two may be active only where agent and keeper of one node die at once', () => {
+    const doubtful = crashTable().filter(({ twoMayBeActive }) => twoMayBeActive);
+    expect(doubtful.filter(({ point }) => !point.victim.endsWith('-both'))).toEqual([]);
+    expect(doubtful.length).toBeGreaterThan(5);
+  });
+
+  it('names tests that exist', () => {
+    const named = namedTests();
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ file, title }) => !hasTest(file, title))).toEqual([]);
+    expect(hasTest('test/crash-points.test.ts', 'names tests that')).toBe(false);
+  });
+});
+
+/** By its whole title, or by the number that it begins with. */
+function hasTest(file: string, title: string): boolean {
+  const source = readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8');
+  const titles = [...source.matchAll(/\bit\(\s*(['"`])(.*?)\1,/gs)].map(([, , found = '']) => found);
+  const isNumber = /^P\d+$/.test(title);
+  return titles.some((found) => found === title || (isNumber && found.startsWith(`${title} `)));
+}
+
+describe('a crash point as people write it', () => {
+  it.each([
+    ['takeover-started', 'switchover/takeover-started:heir'],
+    ['takeover-started:keeper', 'switchover/takeover-started:heir-keeper'],
+    ['release-ended:keeper', 'switchover/release-ended:leader-keeper'],
+    ['claim-created:zookeeper', 'switchover/claim-created:zookeeper'],
+    ['decided', 'switchover/decided:elector'],
+    ['failover/decided:heir', 'failover/decided:heir'],
+    ['undo-started', 'failed/undo-started:heir'],
+    ['leaving-told', 'drain/leaving-told:leader'],
+  ])('%s is %s', (text, name) => {
+    expect(pointName(parsePoint(text))).toBe(name);
+  });
+
+  it.each([
+    ['takeover-startd', 'there is no step "takeover-startd": did you mean takeover-started?'],
+    ['nonsense', 'there is no step "nonsense": They are leaving-told,'],
+    ['', 'there is no step "": They are'],
+    ['decided:hier', 'did you mean heir?'],
+    ['decided:keeper', 'there is no process in a switchover "keeper"'],
+    ['failover/decided:leader', 'there is no process in a failover "leader"'],
+    ['failover/release-ended', 'there is no transition with release-ended "failover"'],
+    ['a/b/c:d', 'there is no step'],
+  ])('%j is none, and is told why', (text, message) => {
+    expect(() => parsePoint(text)).toThrow(message);
+  });
+
+  it('is read back from its name', () => {
+    for (const point of everyPoint()) expect(parsePoint(pointName(point))).toEqual(point);
+  });
+
+  it('is explained in the help, step by step', () => {
+    for (const name of [...Object.keys(steps), ...Object.keys(victims)])
+      expect(pointsHelp()).toContain(`  ${name} `);
+  });
+});

@@ -1,0 +1,58 @@
+/**
+ * Plays the crash points of docs/crash-points.md and compares: real agents and keepers, killed exactly there. Those that
+ * every run plays, or, with PETREL_TEST_CRASH_POINTS=all, all of them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/dev/rehearsal.js';
+import { type CrashStage, CrashStages, sessionTimeoutMs } from '../support/crash-stage.js';
+import { crashTable, type Row } from '../support/crash-table.js';
+import { zooKeeperKind } from '../support/ensemble.js';
+import { oncePerRun } from '../support/once-per-run.js';
+import { until } from '../support/until.js';
+
+const all = process.env.PETREL_TEST_CRASH_POINTS === 'all';
+const isFirst = ({ point }: Row) => point.transition === 'first';
+/** A new group serves a first election, and others after it: so those come first. */
+const rows = crashTable()
+  .filter(({ inEveryRun }) => all || inEveryRun)
+  .toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
+
+const stages = new CrashStages(3);
+afterAll(() => stages[Symbol.asyncDispose]());
+
+const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
+
+describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
+  // A build on a busy machine takes longer than a test may.
+  beforeAll(() => oncePerRun('build'), 300_000);
+
+  it.concurrent.each(rows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
+    const stage = await stages.take({ isNew: isFirst(row) });
+    let isInOrder = false;
+    try {
+      await compare(stage, row, await stage.play(row.point));
+      isInOrder = !row.twoMayBeActive;
+    } catch (error) {
+      process.stdout.write(`\n--- ${row.name}\n${stage.said.join('\n')}\n---\n`);
+      throw error;
+    } finally {
+      await stages.giveBack(stage, isInOrder);
+    }
+  });
+});
+
+async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<void> {
+  const { leader, cast, leaderlessMs, token } = outcome;
+  const leadsThen = leader === cast.heir ? 'the heir' : 'another';
+  expect({ leadsThen, leader }).toEqual({ leadsThen: row.leadsThen, leader });
+  expect([cast.leader, cast.elector]).not.toContain(leader);
+  // Besides the sessions that have to end: what hooks, writes, notifications and a busy machine take.
+  expect(leaderlessMs).toBeLessThan((row.sessionTimeouts + 1) * sessionTimeoutMs);
+  const terms = (await stage.transitions()).map(({ term, fencingToken }) => `${term} ${fencingToken}`);
+  expect(terms).toEqual([...new Set(terms)]);
+  expect(terms.at(-1)).toBe(`${outcome.term} ${token}`);
+  if (row.twoMayBeActive) return;
+  const works = { node: leader, token: String(token) };
+  await until(async () => expect(await stage.log.living()).toEqual([works]) ?? true);
+  await stage.log.assertExclusive();
+}

@@ -1,0 +1,137 @@
+/** Groups to rehearse crash points with: real agents and keepers, an embedded server, hooks that leave a workload. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureTree } from '../../src/agent/tree.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import { groupPaths } from '../../src/core/paths.js';
+import { historyRecordSchema, type TransitionRecord } from '../../src/core/znodes.js';
+import { DevAgents } from '../../src/dev/agents.js';
+import type { CrashPoint } from '../../src/dev/crash-points.js';
+import { DevHooks, hookPhases } from '../../src/dev/hooks.js';
+import { type Outcome, Rehearsal, type Stage } from '../../src/dev/rehearsal.js';
+import type { Store } from '../../src/ports/store.js';
+import { startDevelopmentServer } from '../../src/testing.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { HookLog } from './hook-log.js';
+import { oncePerRun } from './once-per-run.js';
+
+export const sessionTimeoutMs = 2_000;
+
+const config: Partial<GroupConfig> = {
+  timeouts: { claim: '5s', prepare: '4s', takeover: '5s', release: '5s', fence: '5s', grace: '300ms' },
+  exclusion: { base: '200ms', max: '400ms' },
+};
+
+const paths = groupPaths('/crash');
+
+export class CrashStage implements AsyncDisposable {
+  readonly log: HookLog;
+  /** What happened in the play that is on, or was last. */
+  readonly said: string[] = [];
+  readonly #store: Store;
+  readonly #rehearsal: Rehearsal;
+  readonly #dispose: () => Promise<void>;
+
+  private constructor(log: HookLog, stage: Stage, dispose: () => Promise<void>) {
+    this.log = log;
+    this.#store = stage.store;
+    this.#dispose = dispose;
+    this.#rehearsal = new Rehearsal(stage, {
+      config,
+      patienceMs: 30_000,
+      say: (text, atMs) => this.said.push(`${atMs === null ? '' : Math.round(atMs)}\t${text}`),
+    });
+  }
+
+  static async create(): Promise<CrashStage> {
+    const main = await oncePerRun('build');
+    const server = await startDevelopmentServer({ tickTimeMs: 100 });
+    const dir = await mkdtemp(join(tmpdir(), 'petrel-crash-'));
+    const store = openStore({
+      servers: parseConnectionString(server.connectString),
+      sessionTimeoutMs: 4_000,
+    });
+    const log = await HookLog.create();
+    const hooks = new DevHooks(join(dir, 'hooks'));
+    const flags = [
+      ...['--zookeeper', server.connectString, '--root', paths.root, '--log-level', 'fatal'],
+      ...['--session-timeout', `${sessionTimeoutMs}ms`, '--state-dir', join(dir, 'state')],
+      ...hookPhases.flatMap((phase) => [`--on-${phase}`, hooks.command(phase, log.command(phase).join(' '))]),
+    ];
+    const sites = { a1: 'a', a2: 'a', b1: 'b', b2: 'b' };
+    const agents = new DevAgents({ petrel: [process.execPath, main], flags, sites, output: 'ignore' });
+    await store.connected();
+    await ensureTree(store, paths);
+    return new CrashStage(log, { server, store, paths, agents, hooks }, async () => {
+      await agents[Symbol.asyncDispose]();
+      hooks[Symbol.dispose]();
+      await store.close({ timeoutMs: 500 });
+      await server.close();
+      await log.stop();
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+    });
+  }
+
+  async play(point: CrashPoint): Promise<Outcome> {
+    this.said.length = 0;
+    return await this.#rehearsal.play(point);
+  }
+
+  /** Oldest first. */
+  async transitions(): Promise<TransitionRecord[]> {
+    const { children } = await this.#store.getChildren(paths.history);
+    const reads = children.toSorted().map((name) => this.#store.getData(paths.historyRecord(name)));
+    const records = (await Promise.all(reads)).map(({ data }) =>
+      historyRecordSchema.parse(JSON.parse(data.toString('utf8'))),
+    );
+    return records.filter((record) => record.kind === 'transition');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#rehearsal[Symbol.dispose]();
+    await this.#dispose();
+  }
+}
+
+/** A few stages, for plays that go on side by side. */
+export class CrashStages implements AsyncDisposable {
+  readonly #limit: number;
+  readonly #idle: CrashStage[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Waits for its turn. `isNew`: one on which nothing was played yet. */
+  async take({ isNew }: { readonly isNew: boolean }): Promise<CrashStage> {
+    while (this.#taken === this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#taken += 1;
+    const used = this.#idle.pop();
+    if (used !== undefined && !isNew) return used;
+    try {
+      await used?.[Symbol.asyncDispose]();
+      return await CrashStage.create();
+    } catch (error) {
+      this.#free();
+      throw error;
+    }
+  }
+
+  async giveBack(stage: CrashStage, isInOrder: boolean): Promise<void> {
+    if (isInOrder) this.#idle.push(stage);
+    else await stage[Symbol.asyncDispose]();
+    this.#free();
+  }
+
+  #free(): void {
+    this.#taken -= 1;
+    this.#waiting.shift()?.();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((stage) => stage[Symbol.asyncDispose]()));
+  }
+}
