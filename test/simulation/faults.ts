@@ -91,6 +91,33 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   return faults.sort((one, other) => one.atMs - other.atMs);
 }
 
+/** Every tenth seed goes on through the calls of one handover: at the next of them somebody dies, or stands still. */
+export const sweepEvery = 10;
+const callsOfOneHandover = 150;
+
+export function sweepFaults(turn: number, { nodes, sessionTimeoutMs }: Target): PlannedFault[] {
+  let left = turn;
+  const take = (count: number) => {
+    const taken = left % count;
+    left = Math.floor(left / count);
+    return taken;
+  };
+  const calls = take(callsOfOneHandover);
+  const node = take(nodes);
+  const kind = take(2) === 0 ? 'kill agent at a call' : 'freeze agent at a call';
+  const cause = take(3);
+  const forMs = sessionTimeoutMs * 1.5;
+  const fault: Fault =
+    cause === 0
+      ? { kind: 'people', act: { do: 'switchover to the best' }, forMs: 0 }
+      : { kind: cause === 1 ? 'leave' : 'kill agent', node: (node + 1) % nodes, forMs };
+  const atMs = sessionTimeoutMs;
+  return [
+    { atMs, fault },
+    { atMs, fault: { kind, node, calls, forMs } },
+  ];
+}
+
 function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: Target): Fault {
   const { pick, odds, upTo, between } = chance;
   const node = upTo(nodes - 1);

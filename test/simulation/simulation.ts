@@ -5,7 +5,7 @@
 import { groupPaths } from '../../src/core/paths.js';
 import { chance } from '../support/chance.js';
 import { Ensemble } from './ensemble.js';
-import { drawFaults, type Fault, faultText, type PlannedFault } from './faults.js';
+import { drawFaults, type Fault, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
 import { Judge, type Violation } from './judge.js';
 import { Machine } from './machine.js';
 import { Network } from './network.js';
@@ -44,8 +44,17 @@ export interface SimulateOptions {
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
   const drawn = chance(seed);
   const setup = drawSetup(drawn.fork());
-  const target = { ...setup, fromMs: 0, untilMs: setup.troubleMs };
-  const plan = drawFaults(drawn.fork(), { ...target, nodes: setup.nodes.length, sites: setup.sites.length });
+  const { servers, sessionTimeoutMs, troubleMs } = setup;
+  const target = {
+    nodes: setup.nodes.length,
+    sites: setup.sites.length,
+    servers,
+    sessionTimeoutMs,
+    fromMs: 0,
+    untilMs: troubleMs,
+  };
+  const plan =
+    seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(drawn.fork(), target);
   const faults = options.faults ?? plan;
   const simulation = new Simulation(setup, new World(drawn.fork(), options.keepsStory ?? false));
   return { seed, setup, faults, ...(await simulation.run(faults)) };
