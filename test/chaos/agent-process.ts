@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { type Exit, exitOf, hasExited, spawnBound } from '../support/bound-process.js';
-import { childOf } from '../support/child-of.js';
+import { childOf } from '../support/process-list.js';
 
 export interface AgentPlace {
   /** The command line's main program. */

@@ -11,8 +11,8 @@ import { planRound } from './plan.js';
 import { run } from './run.js';
 import { sessionTimeoutMs } from './world.js';
 
-/** A slow elector; a killed leader; a failing takeover while the leader and the ensemble's leader are cut off. */
-const seed = 197481;
+/** Leader and ensemble's leader killed; takeovers that fail while both are cut off; a slow leader. */
+const seed = 163320;
 const rounds = [1, 2, 3].map((round) => planRound(seed, round, sessionTimeoutMs));
 
 describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to which everything happens', () => {

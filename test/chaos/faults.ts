@@ -55,6 +55,8 @@ export async function troubleOf(
       return serverTrouble(fault, world, tell);
     case 'kill-majority':
       return killMajority(world, tell);
+    case 'sick-node':
+      return sickNode(fault, world);
     case 'bad-takeover':
     case 'bad-release':
       return hookTrouble(fault, world, tell);
@@ -307,6 +309,17 @@ async function hookTrouble(
         for (const each of ['takeover', 'release'] as const) await world.hooks.behave(node, each, {});
       }
     },
+  };
+}
+
+async function sickNode({ on }: Of<'sick-node'>, world: World): Promise<Trouble | null> {
+  const node = await nodeOf(on, world, new Set());
+  if (node === null) return null;
+  return {
+    nodes: [node],
+    detail: `${on} ${node}`,
+    begin: () => world.setHealth(node, false),
+    end: () => world.setHealth(node, true),
   };
 }
 

@@ -56,6 +56,8 @@ export const faultSchema = z.discriminatedUnion('kind', [
     how: z.enum(['fails', 'hangs', 'is slow', 'leaves the workload', 'leaves a stubborn workload']),
     ...times,
   }),
+  /** Its health check fails. */
+  z.object({ kind: z.literal('sick-node'), ...onNode }),
   z.object({ kind: z.literal('switchover'), to: z.enum(['other', 'best-other']), ...times }),
   z.object({ kind: z.literal('failover'), ...times }),
   z.object({ kind: z.literal('lower-site'), ...times }),
@@ -197,6 +199,11 @@ const makers: readonly Maker[] = [
       ...start(random),
       lastsMs: Math.round(T * (0.5 + random.next())),
     }),
+  },
+  {
+    sort: 'hooks',
+    weight: 2,
+    make: (random, T) => ({ kind: 'sick-node', on: node(random), ...span(random, T) }),
   },
   {
     sort: 'people',

@@ -5,6 +5,7 @@
  * Agents and servers die with this process, whatever ends it; keepers and workloads end within seconds.
  */
 import { execFile, spawn } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durationMs } from '../../src/core/duration.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
@@ -12,6 +13,7 @@ import { errorMessage } from '../../src/errors.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { Links } from '../support/links.js';
+import { lives } from '../support/process-list.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 import { type JavaEnsemble, startOpenJavaEnsemble } from '../support/zookeeper/java.js';
@@ -27,6 +29,7 @@ export const sessionTimeoutMs = 6_000;
 const tickTimeMs = 500;
 const quietTimeoutMs = 60_000;
 const commandTimeoutMs = 20_000;
+const leavePatienceMs = 10_000;
 
 /** No moves that nobody asked for. */
 const baseConfig = groupConfigSchema.parse({
@@ -117,9 +120,12 @@ export class World {
   async run(node: string): Promise<void> {
     const agent = await AgentProcess.start({
       main: this.#main,
-      hookFlags: (['takeover', 'release'] as const).flatMap((phase) => {
-        return [`--on-${phase}`, this.hooks.command(phase).join(' ')];
-      }),
+      hookFlags: [
+        ...(['takeover', 'release'] as const).flatMap((phase) => {
+          return [`--on-${phase}`, this.hooks.command(phase).join(' ')];
+        }),
+        ...['--health-check', `test ! -e ${this.#sickness(node)}`, '--health-check-interval', '2s'],
+      ],
       env: {
         PETREL_ZOOKEEPER: this.links(node).connectString,
         PETREL_ROOT: this.root,
@@ -156,6 +162,17 @@ export class World {
     return thaw;
   }
 
+  /** What a node's health check will find. */
+  async setHealth(node: string, healthy: boolean): Promise<void> {
+    const file = this.#sickness(node);
+    await (healthy ? rm(file, { force: true }) : writeFile(file, ''));
+  }
+
+  /** A file that a sick node has. */
+  #sickness(node: string): string {
+    return this.#journal.path(`state/${node}.sick`);
+  }
+
   /** Runs `petrel ARGS` as an operator does. Resolves with how it ended. */
   petrel(args: readonly string[]): Promise<string> {
     const env = {
@@ -187,6 +204,7 @@ export class World {
     await this.peers.heal();
     for (const node of this.nodes) {
       for (const phase of ['takeover', 'release'] as const) await this.hooks.behave(node, phase, {});
+      await this.setHealth(node, true);
       if (!this.agent(node).running) await this.run(node);
     }
     await this.restoreConfig();
@@ -221,12 +239,26 @@ export class World {
     for (const thaw of this.#frozen) thaw();
     await parts?.client.stop();
     const changes = parts === undefined ? [] : await this.#changes(parts).catch(() => []);
-    await Promise.all([...this.#agents.values()].map((agent) => agent.kill9()));
-    await parts?.hooks.end();
+    await this.#endAgents(parts?.hooks);
     await parts?.view.close().catch(() => undefined);
     await Promise.all([...(parts?.links.values() ?? [])].map((links) => links[Symbol.asyncDispose]()));
     await parts?.java.ensemble.stop();
     await this.#journal.end(this.#facts(seed, endedAtMs), changes);
+  }
+
+  /** With what they have started: keepers end when their work is done. */
+  async #endAgents(hooks: HookLog | undefined): Promise<void> {
+    const agents = [...this.#agents.values()];
+    const keepers = (await Promise.all(agents.map((agent) => agent.keeper()))).filter((pid) => pid !== null);
+    await Promise.all(agents.map((agent) => agent.kill9()));
+    await hooks?.end();
+    const gone = async () => {
+      const left = await Promise.all(keepers.map(lives));
+      return !left.includes(true) && (await (hooks?.living() ?? [])).length === 0;
+    };
+    await until(gone, { timeoutMs: leavePatienceMs, describe: 'keepers and workloads to end' }).catch(() => {
+      for (const keeper of keepers) signal(keeper, 'SIGKILL');
+    });
   }
 
   async #changes({ java }: Parts): Promise<Change[]> {

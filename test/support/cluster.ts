@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type PetrelProcess, startProcess } from './agents.js';
-import { childOf } from './child-of.js';
 import {
   type ServerOptions,
   startEnsemble,
@@ -25,6 +24,7 @@ import { GroupView, type Leader } from './group-view.js';
 import type { HookEvent } from './hook-events.js';
 import { type HookBehaviour, HookLog, type HookPhase } from './hook-log.js';
 import { Links } from './links.js';
+import { childOf } from './process-list.js';
 import { type UntilOptions, until } from './until.js';
 
 /** What the agents of a test file share: three servers where the kind of ZooKeeper has ensembles, else one. */
