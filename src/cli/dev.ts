@@ -42,6 +42,7 @@ const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
 /** Site a is preferred, so that there is something to see when its priority changes. */
 const usualConfig = groupConfigSchema.parse({ sites: { a: { priority: 100 }, b: { priority: 50 } } });
+const configText = Buffer.from(JSON.stringify(usualConfig));
 
 /** Nobody waits long for what does not come. */
 const rehearsalConfig: Partial<GroupConfig> = {
@@ -70,8 +71,10 @@ export async function runDev(options: DevOptions): Promise<void> {
     const stage = { server, store, paths: groupPaths(root), agents, hooks };
     if (crash === null) agents.startAll();
     else {
-      const outcome = await Promise.race([rehearse(stage, crash, options), stop]);
+      using rehearsal = new Rehearsal(stage, { say: sayer(print), config: rehearsalConfig });
+      const outcome = await Promise.race([rehearse(rehearsal, crash, print), stop]);
       if (outcome === undefined || options.once) return;
+      await store.set(stage.paths.config, configText, 'any');
       for (const node of agents.startAll()) print(`the agent of ${node} is started again`);
     }
     const leader = await Promise.race([firstLeader(store, root), stop]);
@@ -96,7 +99,7 @@ async function startServer(port: number): Promise<DevelopmentServer> {
 async function prepareGroup(store: Store, root: string): Promise<void> {
   const paths = groupPaths(root);
   await ensureTree(store, paths);
-  await store.set(paths.config, Buffer.from(JSON.stringify(usualConfig)), 0);
+  await store.set(paths.config, configText, 0);
 }
 
 function devAgents(
@@ -123,20 +126,21 @@ function devAgents(
   });
 }
 
-async function rehearse(
-  stage: ConstructorParameters<typeof Rehearsal>[0],
-  crash: CrashPoint,
-  { print }: DevOptions,
-): Promise<Outcome> {
+type Print = DevOptions['print'];
+
+async function rehearse(rehearsal: Rehearsal, crash: CrashPoint, print: Print): Promise<Outcome> {
   print(`\nCrash point ${pointName(crash)}`);
-  const say = (text: string, atMs: number | null) => {
-    const at = atMs === null ? '' : `+${(atMs / 1000).toFixed(3)} s`;
-    print(`${at.padStart(11)}  ${text}`);
-  };
-  using rehearsal = new Rehearsal(stage, { say, config: rehearsalConfig });
   const outcome = await rehearsal.play(crash);
   for (const line of summary(outcome)) print(line);
   return outcome;
+}
+
+/** What happens, with the time since the kill. */
+function sayer(print: Print): (text: string, atMs: number | null) => void {
+  return (text, atMs) => {
+    const at = atMs === null ? '' : `+${(atMs / 1000).toFixed(3)} s`;
+    print(`${at.padStart(11)}  ${text}`);
+  };
 }
 
 function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
@@ -146,11 +150,11 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
       : leader === cast.leader
         ? `${leader} leads, as before`
         : `${leader} leads, instead of ${cast.heir}`;
-  const without =
-    leaderlessMs === 0
-      ? 'at no time was the group without a READY leader'
-      : `the group was without a READY leader for ${(leaderlessMs / 1000).toFixed(3)} s`;
-  return ['', `${who}, term ${term}; ${without} (the session timeout is ${sessionTimeout})`];
+  const forS = `${(leaderlessMs / 1000).toFixed(3)} s`;
+  return [
+    '',
+    `${who}, term ${term}; the group was without a READY leader for ${forS} (the session timeout is ${sessionTimeout})`,
+  ];
 }
 
 function stopRequest(): Promise<undefined> {

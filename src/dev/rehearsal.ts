@@ -58,6 +58,9 @@ export class Rehearsal implements Disposable {
   readonly #options: RehearsalOptions;
   readonly #chronicle: Chronicle;
   readonly #unlisten: readonly (() => void)[];
+  readonly #end = new AbortController();
+  /** Ends a standstill. Told whether the author of the step is dead. */
+  #goOn: (isAuthorDead: boolean) => void = () => {};
   #wake: () => void = () => {};
   /** The cast is on: what comes before is of no interest. */
   #isOn = false;
@@ -109,12 +112,18 @@ export class Rehearsal implements Disposable {
       };
     } finally {
       this.#isOn = false;
+      this.#goOn(false);
       this.#freeHooks();
     }
   }
 
+  /** A play that is on fails, and holds nothing up any more. */
   [Symbol.dispose](): void {
+    this.#isOn = false;
+    this.#end.abort(new PetrelError('FAILED', 'the rehearsal was ended'));
     for (const unlisten of this.#unlisten) unlisten();
+    this.#goOn(false);
+    this.#freeHooks();
   }
 
   #say(text: string): void {
@@ -127,17 +136,18 @@ export class Rehearsal implements Disposable {
     const { hooks, store, paths, agents } = this.#stage;
     const { elected } = await readGroup(store, paths);
     const sign = signOf(point.step, cast, paths, elected.value?.term ?? 0);
-    const inOrder = this.#prepareFirst(point, cast);
-    const reached = this.#sign(sign);
+    const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
+    // Should what comes next fail, nobody waits for it any more.
+    reached.catch(() => {});
     if (point.transition === 'failed') hooks.fail(cast.heir, 'takeover', true);
     this.#chronicle.begin();
     await this.#trigger(point.transition, cast);
-    const [goOn] = await this.#inTime(`the crash point ${point.step}`, Promise.all([reached, inOrder]));
+    await this.#inTime(`the crash point ${point.step}`, reached);
     this.#say(`crash point reached: ${stepOf(point.step).text}`);
     await this.#kill(point.victim, cast);
     const author = cast[stepOf(point.step).of];
-    goOn(author !== null && !agents.isRunning(author));
-    if (cast.leader !== null) hooks.letGo(cast.leader, 'release');
+    this.#goOn(author !== null && !agents.isRunning(author));
+    this.#holdNothing();
   }
 
   /**
@@ -167,17 +177,17 @@ export class Rehearsal implements Disposable {
     });
   }
 
-  /** Resolves at the sign, with what lets things go on; told whether the author of the step is dead. */
-  async #sign(sign: Sign): Promise<(isAuthorDead: boolean) => void> {
+  /** Resolves at the sign; the group is kept there. */
+  async #sign(sign: Sign): Promise<void> {
     const { server, hooks } = this.#stage;
     if ('at' in sign) {
-      const standstill = await server.standStill(sign.at, sign.matches);
-      return (isAuthorDead) => (isAuthorDead ? standstill.breakOff() : standstill.resume());
+      const standstill = await server.standStill(sign.at, sign.matches, this.#end.signal);
+      this.#goOn = (isAuthorDead) => (isAuthorDead ? standstill.breakOff() : standstill.resume());
+      if (this.#end.signal.aborted) standstill.resume();
+      return;
     }
-    const { on, runs } = sign;
-    hooks.hold(on, runs);
-    await this.#event(on, runs, 'started');
-    return () => hooks.letGo(on, runs);
+    hooks.hold(sign.on, sign.runs);
+    await this.#event(sign.on, sign.runs, 'started');
   }
 
   async #trigger(transition: Transition, { leader, heir }: Cast): Promise<void> {
@@ -300,6 +310,7 @@ export class Rehearsal implements Disposable {
   async #until(wanted: string, isSo: (view: GroupView) => boolean): Promise<GroupView> {
     const untilMs = systemClock.monotonicMs() + this.#patienceMs;
     for (;;) {
+      this.#end.signal.throwIfAborted();
       const changed = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -322,9 +333,17 @@ export class Rehearsal implements Disposable {
   }
 
   async #inTime<T>(wanted: string, work: Promise<T>): Promise<T> {
+    const { signal } = this.#end;
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {
-      cancel = systemClock.timer(this.#patienceMs, () => reject(this.#tooLate(wanted)));
+      signal.throwIfAborted();
+      const end = () => reject(signal.reason);
+      signal.addEventListener('abort', end);
+      const cancelTimer = systemClock.timer(this.#patienceMs, () => reject(this.#tooLate(wanted)));
+      cancel = () => {
+        signal.removeEventListener('abort', end);
+        cancelTimer();
+      };
     });
     try {
       return await Promise.race([work, late]);
@@ -342,13 +361,13 @@ export class Rehearsal implements Disposable {
   }
 
   #freeHooks(): void {
+    this.#holdNothing();
+    for (const node of this.#stage.agents.nodes) this.#stage.hooks.fail(node, 'takeover', false);
+  }
+
+  #holdNothing(): void {
     const { agents, hooks } = this.#stage;
-    for (const node of agents.nodes) {
-      for (const phase of hookPhases) {
-        hooks.letGo(node, phase);
-        hooks.fail(node, phase, false);
-      }
-    }
+    for (const node of agents.nodes) for (const phase of hookPhases) hooks.letGo(node, phase);
   }
 }
 

@@ -53,9 +53,9 @@ export interface DevelopmentServer extends AsyncDisposable {
   /**
    * Stands still at the first write that `matches`: when it has `arrived`, before it is applied, or when it is
    * `committed`, before anybody is told. Nothing is answered, no watch fires and no session expires until the
-   * standstill that this resolves to is ended.
+   * standstill that this resolves to is ended. With `signal` it no longer waits for such a write, and rejects.
    */
-  standStill(moment: Moment, matches: (write: Write) => boolean): Promise<Standstill>;
+  standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill>;
   /** Calls `listener` with every transaction, the ends of sessions included, before anybody else is told. */
   onCommit(listener: (commit: Commit) => void): () => void;
   /**
@@ -183,8 +183,8 @@ class EmbeddedServer implements DevelopmentServer {
     this.#service.setFrozen(false);
   }
 
-  standStill(moment: Moment, matches: (write: Write) => boolean): Promise<Standstill> {
-    return this.#standstills.at(moment, matches);
+  standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill> {
+    return this.#standstills.at(moment, matches, signal);
   }
 
   onCommit(listener: (commit: Commit) => void): () => void {

@@ -60,8 +60,15 @@ export class Standstills {
     return this.#at !== null;
   }
 
-  at(moment: Moment, matches: (write: Write) => boolean): Promise<Standstill> {
-    return new Promise((reached) => this.#points.add({ moment, matches, reached }));
+  at(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill> {
+    return new Promise((reached, reject) => {
+      signal?.throwIfAborted();
+      const point = { moment, matches, reached };
+      this.#points.add(point);
+      signal?.addEventListener('abort', () => {
+        if (this.#points.delete(point)) reject(signal.reason);
+      });
+    });
   }
 
   onCommit(listener: (commit: Commit) => void): () => void {

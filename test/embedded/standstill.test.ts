@@ -136,6 +136,17 @@ describe('a server that stands still where a write is committed', () => {
   });
 });
 
+describe('a point at which nobody waits any more', () => {
+  it('is passed by', async () => {
+    const interest = new AbortController();
+    const reached = server.standStill('committed', to('/a'), interest.signal);
+    interest.abort(new Error('no more'));
+    await expect(reached).rejects.toThrow('no more');
+    await expect(server.standStill('committed', to('/a'), interest.signal)).rejects.toThrow('no more');
+    expect((await writer.create('/a')).error).toBe('OK');
+  });
+});
+
 describe('a server that is halted while it stands still', () => {
   it('has lost a write that had only arrived', async () => {
     const reached = server.standStill('arrived', to('/a'));

@@ -1,0 +1,82 @@
+/** `petrel dev --crash`, as a person runs it. What the crash points themselves show is in test/dev. */
+import { describe, expect, it } from 'vitest';
+import { runProcess, startProcess } from '../support/agents.js';
+import { zooKeeperKind } from '../support/ensemble.js';
+import { until } from '../support/until.js';
+
+const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
+
+describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
+  it('refuses a step that does not exist, and says what may have been meant', async () => {
+    const { code, stdout, stderr } = await runProcess(['dev', '--crash', 'takeover-startd']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('there is no step "takeover-startd": did you mean takeover-started?');
+  });
+
+  it('is no use of --once without it', async () => {
+    expect(await runProcess(['dev', '--once'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('is explained in the help', async () => {
+    const { stdout } = await runProcess(['dev', '--help']);
+    expect(stdout).toContain("  takeover-started  the heir's takeover hook runs");
+    expect(stdout).toContain("  heir-keeper       the elected node's keeper");
+  });
+
+  it('tells what was killed, what the others did, and how long nobody led, and ends if asked for once', async () => {
+    const { code, stdout } = await runProcess([
+      'dev',
+      '--port',
+      '0',
+      '--crash',
+      'takeover-started',
+      '--once',
+    ]);
+    expect(code).toBe(0);
+    const lines = stdout.split('\n');
+    const order = [
+      /^Crash point switchover\/takeover-started:heir$/,
+      / {2}a switchover to (\w+) is asked for$/,
+      / {2}crash point reached: the heir's takeover hook runs$/,
+      /^ +\+0\.\d{3} s {2}kill -9 \d+: agent of \w+$/,
+      /^ +\+\d\.\d{3} s {2}the session of \w+ ends, and its claim with it$/,
+      /^ +\+\d\.\d{3} s {2}\w+ is READY$/,
+      /^\w+ leads, instead of \w+, term \d+; the group was without a READY leader for \d\.\d{3} s/,
+    ];
+    const found = order.map((pattern) => lines.findLastIndex((line) => pattern.test(line)));
+    expect(found, stdout).not.toContain(-1);
+    expect(found).toEqual(found.toSorted((a, b) => a - b));
+  });
+
+  it('goes on afterwards, with the dead started again, and leaves nothing behind when it is told to end', async () => {
+    await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader']);
+    await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });
+    expect(dev.stdout).toMatch(
+      /^\w+ leads, which was elected, term \d+; the group was without a READY leader for 0/m,
+    );
+    expect(dev.stdout).toMatch(/^the agent of \w+ is started again$/m);
+    const pids = [
+      ...(/within the session timeout.*; (.*)$/m.exec(dev.stdout)?.[1] ?? '').matchAll(/\d+$|\d+(?=,)/g),
+    ];
+    expect(pids).toHaveLength(4);
+    dev.term();
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+    for (const [pid] of pids) expect(lives(Number(pid))).toBe(false);
+  });
+
+  it('that is told to end in the middle holds nothing up', async () => {
+    await using dev = await startProcess(['dev', '--port', '0', '--crash', 'takeover-started']);
+    await until(() => dev.stdout.includes('crash point reached'), { timeoutMs: 30_000, intervalMs: 2 });
+    dev.term();
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
