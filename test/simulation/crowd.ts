@@ -30,6 +30,8 @@ export interface CrowdOptions {
   readonly from: number;
   readonly to: number;
   readonly workers?: number | undefined;
+  /** Ends it before that. */
+  readonly signal?: AbortSignal | undefined;
   /** True: enough. */
   heard(result: Result): boolean;
 }
@@ -56,7 +58,7 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
 }
 
 /** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
-export async function runCrowd({ program, from, to, workers, heard }: CrowdOptions): Promise<void> {
+export async function runCrowd({ program, from, to, workers, signal, heard }: CrowdOptions): Promise<void> {
   const count = Math.min(workers ?? availableParallelism(), to - from + 1);
   const threads = Array.from(
     { length: count },
@@ -67,14 +69,17 @@ export async function runCrowd({ program, from, to, workers, heard }: CrowdOptio
       }),
   );
   let isEnough = false;
+  const end = () => {
+    isEnough = true;
+    for (const one of threads) void one.terminate();
+  };
+  signal?.addEventListener('abort', end);
   await Promise.all(
     threads.map(
       (thread) =>
         new Promise<void>((resolve, reject) => {
           thread.on('message', (message) => {
-            if (isEnough || !heard(resultSchema.parse(message))) return;
-            isEnough = true;
-            for (const one of threads) void one.terminate();
+            if (!isEnough && heard(resultSchema.parse(message))) end();
           });
           thread.on('error', reject);
           thread.on('exit', (code) => {
@@ -83,5 +88,5 @@ export async function runCrowd({ program, from, to, workers, heard }: CrowdOptio
           });
         }),
     ),
-  );
+  ).finally(() => signal?.removeEventListener('abort', end));
 }

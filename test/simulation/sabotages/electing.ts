@@ -1,0 +1,258 @@
+/** Sabotages of the elector: whom it chooses, when, and how it writes that down. */
+import type { Sabotage } from './sabotage.js';
+
+const elect = 'src/core/elect.ts';
+const elector = 'src/agent/elector.ts';
+const eligibility = 'src/core/eligibility.ts';
+
+export const electingSabotages: readonly Sabotage[] = [
+  {
+    name: 'owner of the claim as present leader',
+    rule: 'The present leader is the node that elected names, not the owner of current',
+    file: elect,
+    find: '  const present = ranking.find(({ node }) => node === elected.node);\n',
+    replace:
+      "  const owner = question.current?.value?.status === 'READY' ? question.current.value.node : elected.node;\n  const present = ranking.find(({ node }) => node === owner);\n  if (present !== undefined && owner !== elected.node) return prefer(question, present, present);\n",
+  },
+  {
+    name: 'elects without its seat',
+    rule: 'A decision checks the own seat: whoever lost it writes nothing',
+    file: elector,
+    find: "      this.#ownSeat(turn),\n      { type: 'check', path: paths.config, version: action.configVersion },",
+    replace: "      { type: 'check', path: paths.config, version: action.configVersion },",
+  },
+  {
+    name: 'elects on an old configuration',
+    rule: 'A decision checks the version of config: one made on an old configuration is not written',
+    file: elector,
+    find: "      { type: 'check', path: paths.config, version: action.configVersion },\n",
+    replace: '',
+  },
+  {
+    name: 'overwrites a decision that it has not read',
+    rule: 'elected is set at the version read',
+    file: elector,
+    find: 'data: encode(elected), version: action.electedVersion },',
+    replace: "data: encode(elected), version: 'any' },",
+  },
+  {
+    name: 'elects at the old term',
+    rule: 'Every decision has a term of its own, and terms rise',
+    file: 'src/core/electing.ts',
+    find: 'term: Math.min(elected.term + 1, lastTerm),',
+    replace: 'term: elected.term,',
+  },
+  {
+    name: 'a lost decision is not restored',
+    rule: 'Terms never fall, even when elected is lost',
+    file: 'src/core/restored.ts',
+    find: '    term: Math.min(Math.max(known, recorded), lastTerm),',
+    replace: '    term: 0,',
+  },
+  {
+    name: 'the failed node is retried without a decision',
+    rule: 'When the elected node failed under this version, elected is written anew',
+    file: elect,
+    find: "    node: record.node,\n    changes: true,\n    cause: 'retry',",
+    replace: "    node: record.node,\n    changes: record.node !== elected.node,\n    cause: 'retry',",
+  },
+  {
+    name: 'a better node leads at once',
+    rule: 'A better node waits until it has been fit for the hold: a better score alone moves nothing',
+    file: elect,
+    find: '  const holdMs = Math.max(delayMs, cautionMs(question, best.node));',
+    replace: '  const holdMs = 0;',
+  },
+  {
+    name: 'manual failback happens by itself',
+    rule: 'failback manual: leadership returns when a person asks, and not before',
+    file: elect,
+    find: "  if (delayMs === null) return keep('and failback is manual');",
+    replace: '',
+    also: [
+      {
+        file: elect,
+        find: '  const holdMs = Math.max(delayMs, cautionMs(question, best.node));',
+        replace: '  const holdMs = Math.max(delayMs ?? 0, cautionMs(question, best.node));',
+      },
+    ],
+  },
+  {
+    name: 'a takeover is interrupted for a better node',
+    rule: 'A better node waits for the READY, or the failure, of a takeover under way',
+    file: elect,
+    find: '  if (readyForMs === null) return keep(`and waits until ${present.node} is READY or has failed`);\n',
+    replace: '',
+    also: [
+      {
+        file: elect,
+        find: 'const tenureLeftMs = durationMs(config.minTenure) - readyForMs;',
+        replace: 'const tenureLeftMs = durationMs(config.minTenure) - (readyForMs ?? 1e9);',
+      },
+    ],
+  },
+  {
+    name: 'minimum tenure not kept',
+    rule: 'A leader is not left for a better node before its minimum tenure is over',
+    file: elect,
+    find: 'const tenureLeftMs = durationMs(config.minTenure) - readyForMs;',
+    replace: 'const tenureLeftMs = -readyForMs;',
+  },
+  {
+    name: 'a node that failed is as good as any',
+    rule: 'A good leader is left ever more rarely for a node whose takeover failed',
+    file: elect,
+    find: '  return durationMs(config.exclusion.max) * 2 ** Math.min(record.count - 1, 10);',
+    replace: '  return 0;',
+  },
+  {
+    name: 'equal nodes take turns',
+    rule: 'With no changes leadership does not move: the present leader stays among equals',
+    file: elect,
+    find: 'const better = ranking.filter(({ grade }) => grade < present.grade);',
+    replace: 'const better = ranking.filter(({ node }) => node !== present.node);',
+  },
+  {
+    name: 'switchover request never spent',
+    rule: 'A switchover request counts once: it is spent when the term rises',
+    file: 'src/core/requests.ts',
+    find: '  return config.switchover?.replacesTerm === elected.term ? config.switchover : null;',
+    replace: '  return elected.node === null ? null : config.switchover;',
+  },
+  {
+    name: 'paused and yet electing',
+    rule: 'Paused: elected stays as it is',
+    file: elect,
+    find: '(config.paused === null ? automatic(question, ranking, unfit) : paused(question));',
+    replace: 'automatic(question, ranking, unfit);',
+  },
+  {
+    name: "a person's wish forgotten",
+    rule: 'No failback takes leadership from a node that a person asked for',
+    file: elect,
+    find: '  if (elected.asked !== null) return keep(`but ${elected.asked.by} asked for ${present.node}`);\n',
+    replace: '',
+  },
+  {
+    name: 'forced and taken back',
+    rule: 'What a forced failover overrode does not count until it has ended',
+    file: eligibility,
+    find: '  return found.filter(({ kind }) => !waived.includes(kind));',
+    replace: '  return found.filter(({ kind }) => kind.length > 0 || !waived.includes(kind));',
+  },
+  {
+    name: 'drained nodes elected',
+    rule: 'A drained node is not elected',
+    file: eligibility,
+    find: '  if (drained !== undefined) {',
+    replace: '  if (drained !== undefined && drained.by.length === 0) {',
+  },
+  {
+    name: 'disabled sites elected',
+    rule: 'No node of a disabled site is elected',
+    file: eligibility,
+    find: '  if (!enabled) {\n',
+    replace: '  if (!enabled && site.length === 0) {\n',
+  },
+  {
+    name: 'priority 0 elected',
+    rule: 'Priority 0 never leads',
+    file: eligibility,
+    find: '  if (sitePriority(config, site, nowMs) === 0) {',
+    replace: '  if (sitePriority(config, site, nowMs) < 0) {',
+  },
+  {
+    name: 'unhealthy nodes elected',
+    rule: 'An unhealthy node is not elected, and an unhealthy leader is replaced',
+    file: eligibility,
+    find: '  if (!health.ok) {',
+    replace: '  if (!health.ok && health.reason === null) {',
+  },
+  {
+    name: 'leaving nodes elected',
+    rule: 'A node that leaves is not elected, and one that leads is replaced',
+    file: eligibility,
+    find: "  if (draining) found.push({ kind: 'leaving', reason: 'it is shutting down' });\n",
+    replace: '',
+  },
+  {
+    name: 'a lowered priority is no wish',
+    rule: 'A priority lowered by a person moves the leader at once, whatever the failback',
+    file: elect,
+    find: '  if (lowered !== null) {',
+    replace: '  if (lowered !== null && lowered.length === 0) {',
+  },
+  {
+    name: 'the elector cannot elect and stays',
+    rule: 'An elector that cannot run the strategy takes a new seat at the tail',
+    file: elector,
+    find: '      return { actions: [give], memory: this.#memory, recheckInMs: null, choice: null };',
+    replace:
+      "      return { actions: give.do === 'give-up-seat' ? [] : [give], memory: this.#memory, recheckInMs: null, choice: null };",
+  },
+  {
+    name: 'all have given up and nobody elects',
+    rule: 'When every seated node has given up, the default strategy elects',
+    file: elector,
+    find: '    if (!allGaveUp) return prepareStrategy(config).strategy;',
+    replace: '    if (!allGaveUp || seated.length > 0) return prepareStrategy(config).strategy;',
+  },
+  {
+    name: 'a silent elector keeps its seat',
+    rule: 'An elector that stays silent while a decision is due is unseated by the next in line',
+    file: 'src/agent/auditor.ts',
+    find: '    await elector.unseat(turn, seat.below);\n',
+    replace: '',
+  },
+  {
+    name: 'an elector that does its work is unseated',
+    rule: 'Unseated is who stays silent while a decision is due, and nobody else',
+    file: 'src/agent/auditor.ts',
+    find: 'isDue ? `${snapshot.elected.version} ${seat.below}` : null',
+    replace: 'isDue ? `${snapshot.elected.version} ${seat.below}` : seat.below',
+  },
+  {
+    name: 'an elector unseated without patience',
+    rule: 'A silent elector has two session timeouts and ten seconds',
+    file: 'src/agent/auditor.ts',
+    find: '    const patienceMs = 2 * store.negotiatedTimeoutMs + auditMs;',
+    replace: '    const patienceMs = 0;',
+  },
+  {
+    name: 'transitions not recorded',
+    rule: 'Every term is recorded before the next begins',
+    file: elector,
+    find: '      ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),\n',
+    replace: '',
+  },
+  {
+    name: 'transitions recorded again and again',
+    rule: 'One record per term and token',
+    file: 'src/core/records.ts',
+    find: 'if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))',
+    replace: 'if (head === null)',
+  },
+  {
+    name: 'records without the head of the history',
+    rule: 'A record is written together with the head of the history, at the version read',
+    file: elector,
+    find: "    const head = record.kind === 'transition' ? [this.#head(record, headVersion)] : [];",
+    replace:
+      "    const head = record.kind === 'transition' && headVersion < 0 ? [this.#head(record, headVersion)] : [];",
+  },
+  {
+    name: 'records at any version of the head',
+    rule: 'A record whose reply was lost is not written a second time',
+    file: elector,
+    find: "    return { type: 'set', path: this.#options.paths.history, data, version: headVersion };",
+    replace:
+      "    return { type: 'set', path: this.#options.paths.history, data, version: headVersion < 0 ? headVersion : 'any' };",
+  },
+  {
+    name: 'history never pruned',
+    rule: 'The newest records are kept, and no more',
+    file: elector,
+    find: '      const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep));',
+    replace: '      const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep - 1e6));',
+  },
+];

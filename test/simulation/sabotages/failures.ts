@@ -1,0 +1,249 @@
+/** Sabotages of what is made of failures: blame, exclusion, fencing, and the limits that are set in time. */
+import type { Sabotage } from './sabotage.js';
+
+const candidate = 'src/core/failed-candidate.ts';
+const failures = 'src/core/failures.ts';
+const elect = 'src/core/elect.ts';
+const fencing = 'src/core/fencing.ts';
+const elector = 'src/agent/elector.ts';
+
+export const failureSabotages: readonly Sabotage[] = [
+  {
+    name: 'a failure counts under any version',
+    rule: 'A failure record counts only under the elected version that it names',
+    file: candidate,
+    find: '  if (own?.electedVersion === version) return',
+    replace: '  if (own !== null && own !== undefined && own.electedVersion <= version) return',
+    also: [
+      {
+        file: 'src/agent/leadership.ts',
+        find: 'this.#options.amend({ claimedUnder: electedVersion, lastFailure: null })',
+        replace: 'this.#options.amend({ claimedUnder: electedVersion })',
+      },
+    ],
+  },
+  {
+    name: "a candidate's own word does not count",
+    rule: 'The elector sees at once that a candidate says it failed; it does not wait for the watchdog',
+    file: candidate,
+    find: '  if (own?.electedVersion === version) return',
+    replace: '  if (own?.electedVersion === version && own.detail.phase.length === 0) return',
+    also: [
+      {
+        file: candidate,
+        find: 'if (progress !== null && !reachedReady && snapshot.current?.token !== progress.token) {',
+        replace:
+          'if (progress !== null && !reachedReady && own == null && snapshot.current?.token !== progress.token) {',
+      },
+    ],
+  },
+  {
+    name: 'a vanished claim is no failure',
+    rule: 'A claim that vanishes in PROGRESS is a failure of its node',
+    file: candidate,
+    find: 'if (progress !== null && !reachedReady && snapshot.current?.token !== progress.token) {',
+    replace: 'if (progress !== null && reachedReady && snapshot.current?.token !== progress.token) {',
+  },
+  {
+    name: "the candidate blamed for the old leader's hang",
+    rule: 'While the old leader owns current the candidate is never punished',
+    file: candidate,
+    find: "if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;",
+    replace: 'if (watched === null || overdueMs(watched, nowMs) < 0) return null;',
+  },
+  {
+    name: 'the watchdog runs from before',
+    rule: "Each condition's time runs from when it began, never from before the elector saw it",
+    file: 'src/core/watchdog.ts',
+    find: '  const sinceMs = before?.key === key ? before.sinceMs : nowMs;',
+    replace: '  const sinceMs = before?.sinceMs ?? nowMs;',
+  },
+  {
+    name: 'no watchdog over who does not claim',
+    rule: 'An elected node that does not claim in time is excluded, and another is elected',
+    file: 'src/core/watchdog.ts',
+    find: '    const waits = candidate !== null && config.paused === null;',
+    replace: '    const waits = candidate === undefined && config.paused === null;',
+  },
+  {
+    name: 'exclusions do not back off',
+    rule: 'Exclusions double with each failure',
+    file: failures,
+    find: '  return Math.min(base * 2 ** Math.min(count - 1, 40), durationMs(config.exclusion.max));',
+    replace: '  return Math.min(base * 2 ** Math.min(0 * count, 40), durationMs(config.exclusion.max));',
+  },
+  {
+    name: 'exclusions without a cap',
+    rule: 'Exclusions double up to a cap',
+    file: failures,
+    find: '  return Math.min(base * 2 ** Math.min(count - 1, 40), durationMs(config.exclusion.max));',
+    replace: '  return base * 2 ** Math.min(count - 1, 40) + 0 * durationMs(config.exclusion.max);',
+  },
+  {
+    name: 'failures not counted',
+    rule: 'Failures are counted until the node is READY',
+    file: failures,
+    find: '  const count = Math.min((before?.count ?? 0) + 1, Number.MAX_SAFE_INTEGER);',
+    replace: '  const count = 1;',
+  },
+  {
+    name: 'every restart ends an exclusion',
+    rule: 'A new life ends an exclusion once: what its own takeover crashes must not come back at full speed',
+    file: failures,
+    find: '  if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {',
+    replace: '  if (record.until === null || life === undefined || life === record.incarnation) {',
+  },
+  {
+    name: 'no restart ends an exclusion',
+    rule: 'An exclusion ends, once, when the node starts anew',
+    file: failures,
+    find: '  if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {',
+    replace: '  if (record.until === null || life !== record.incarnation || life === record.incarnation) {',
+  },
+  {
+    name: 'READY forgives nothing',
+    rule: "READY ends the node's exclusion and resets its back-off",
+    file: failures,
+    find: '.filter((record) => record.node !== ready && !isReadmitted(record, config))',
+    replace:
+      '.filter((record) => record.node.length > 0 && !isReadmitted(record, config) && ready !== undefined)',
+    also: [
+      {
+        file: 'src/core/electing.ts',
+        find: 'const isForgiven = recovered !== null && failureOf(elected.failures, recovered) !== null;',
+        replace: 'const isForgiven = recovered === undefined;',
+      },
+    ],
+  },
+  {
+    name: 'nobody is readmitted',
+    rule: 'An exclusion ends when a person readmits the node',
+    file: failures,
+    find: '  return config.readmitted[record.node]?.failedAt === record.failedAt;',
+    replace: '  return config.readmitted[record.node]?.failedAt === undefined;',
+  },
+  {
+    name: 'a failed node is tried again at once',
+    rule: 'When everyone is excluded the next try comes no sooner than the base time',
+    file: elect,
+    find: '  const waitMs = fromInstant(record.failedAt) + durationMs(config.exclusion.base) - nowMs;',
+    replace:
+      '  const waitMs = Math.min(0, fromInstant(record.failedAt) + durationMs(config.exclusion.base) - nowMs);',
+  },
+  {
+    name: 'the node that failed last is tried first',
+    rule: 'When everyone is excluded the one whose last failure is longest ago is tried',
+    file: elect,
+    find: '    .toSorted((a, b) => fromInstant(a.failedAt) - fromInstant(b.failedAt));',
+    replace: '    .toSorted((a, b) => fromInstant(b.failedAt) - fromInstant(a.failedAt));',
+  },
+  {
+    name: "a retry overrides a person's exclusion",
+    rule: "That everyone has failed overrides no person's exclusion, bad health or draining",
+    file: elect,
+    find: ".filter(({ obstacles: found }) => found.every(({ kind }) => kind === 'excluded'))",
+    replace: ".filter(({ obstacles: found }) => found.some(({ kind }) => kind === 'excluded'))",
+  },
+  {
+    name: 'a claim removed unfenced',
+    rule: 'Only when the fence hook reports success is the old claim removed',
+    file: elector,
+    find: "      if (outcome.result === 'ok') {\n        log.warn({ target: fence.node }, `${fence.node} is fenced",
+    replace:
+      "      if (outcome.result !== 'aborted') {\n        log.warn({ target: fence.node }, `${fence.node} is fenced",
+  },
+  {
+    name: 'fenced without patience',
+    rule: 'The old leader has its time to release before it is fenced',
+    file: fencing,
+    find: "  if (current === null || watched?.condition.kind !== 'holding' || overdueMs(watched, nowMs) < 0) return [];",
+    replace:
+      "  if (current === null || watched?.condition.kind !== 'holding' || overdueMs(watched, nowMs) < -1e9) return [];",
+  },
+  {
+    name: 'never fenced',
+    rule: 'A claim that is held for too long is fenced where there is a fence hook',
+    file: fencing,
+    find: "  return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;",
+    replace: "  return canFence && fence === undefined ? [...alarm, { do: 'fence', fence }] : alarm;",
+  },
+  {
+    name: 'the heir fenced',
+    rule: 'The fence never hits the node that is elected',
+    file: fencing,
+    find: '  if (node === elected.node) return null;\n',
+    replace: '',
+  },
+  {
+    name: 'a removal that checks nothing',
+    rule: "Removing a fenced claim checks the own seat, elected and the heir's registration",
+    file: elector,
+    find: "      this.#ownSeat(turn),\n      { type: 'check', path: paths.elected, version: fence.electedVersion },\n      ...(heir === null\n        ? []\n        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),",
+    replace: '      ...(heir === undefined ? [] : []),',
+    also: [
+      {
+        file: fencing,
+        find: 'if (heir !== null && (heir.value === null || heir.value.claimedUnder === snapshot.elected.version))',
+        replace: 'if (heir !== null && heir.value === null)',
+      },
+      {
+        file: elector,
+        find: "      { type: 'delete', path: paths.current, version: fence.claimVersion },",
+        replace: "      { type: 'delete', path: paths.current, version: 'any' },",
+      },
+    ],
+  },
+  {
+    name: 'a fenced owner keeps its seat',
+    rule: "With a fenced claim its owner's seat goes, so that a returning owner can delete nothing",
+    file: elector,
+    find: "      ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),\n",
+    replace: '      ...(seats.length < 0 ? [this.#ownSeat(turn)] : []),\n',
+  },
+  {
+    name: "limits on the elector's own wall clock",
+    rule: "Limits are measured on the ensemble's clock",
+    file: elector,
+    find: 'this.#clock = { epochMs: stat.mtimeMs, atMs',
+    replace: 'this.#clock = { epochMs: this.#options.clock.wallMs() + 0 * stat.mtimeMs, atMs',
+  },
+  {
+    name: "limits on an operator's own wall clock",
+    rule: "Who sets a limit reads the ensemble's clock first",
+    file: 'src/group/time.ts',
+    find: '      return { epochMs: mtimeMs, atMs: clock.monotonicMs() };\n    } catch',
+    replace:
+      '      return { epochMs: clock.wallMs() + 0 * mtimeMs, atMs: clock.monotonicMs() };\n    } catch',
+  },
+  {
+    name: 'a rewrite extends an exclusion',
+    rule: 'A rewrite never extends a limit',
+    file: failures,
+    find: '(record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : record)',
+    replace:
+      '(record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : { ...record, until: record.until === null ? null : toInstant(nowMs + exclusionMs(config, record.count)) })',
+  },
+  {
+    name: 'a rewrite extends an override',
+    rule: 'A rewrite never extends a limit',
+    file: 'src/group/sites.ts',
+    find: '  return { ...config, sites: { ...config.sites, [site]: { ...siteConfig(config, site), ...settings } } };',
+    replace:
+      '  const { override } = siteConfig(config, site);\n  const longer = override === null || override.until === null ? override : { ...override, until: toInstant(Date.parse(override.until) + 60_000) };\n  return { ...config, sites: { ...config.sites, [site]: { ...siteConfig(config, site), override: longer, ...settings } } };',
+  },
+  {
+    name: 'overrides end early',
+    rule: 'An override lasts as long as a person said',
+    file: 'src/core/group-config.ts',
+    find: '  return override.until === null || fromInstant(override.until) > nowMs ? override : null;',
+    replace:
+      '  return override.until === null || fromInstant(override.until) > nowMs + 1e5 ? override : null;',
+  },
+  {
+    name: 'ends of limits slept through',
+    rule: 'The end of a limit is acted on when it comes',
+    file: 'src/core/limits.ts',
+    find: '  return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;',
+    replace: '  return ahead.length >= 0 ? null : Math.min(...ahead) - epochMs;',
+  },
+];

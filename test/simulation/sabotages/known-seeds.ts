@@ -1,0 +1,21 @@
+/** Seeds that caught a sabotage before: tried first, so that it is caught quickly again. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+const file = fileURLToPath(new URL('./known-seeds.json', import.meta.url));
+
+export type KnownSeeds = Readonly<Record<string, readonly number[]>>;
+
+const schema = z.record(z.string(), z.array(z.int().min(0)));
+
+export function readKnownSeeds(): KnownSeeds {
+  return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+export function writeKnownSeeds(known: KnownSeeds): void {
+  const lines = Object.entries(known).map(
+    ([name, seeds]) => `  ${JSON.stringify(name)}: ${JSON.stringify(seeds)}`,
+  );
+  writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`);
+}

@@ -1,0 +1,250 @@
+/** Sabotages of a node's place in the group: sessions, seats, watches, what is read and in which order. */
+import type { Sabotage } from './sabotage.js';
+
+const agent = 'src/agent/agent.ts';
+const observe = 'src/agent/observe.ts';
+const membership = 'src/agent/membership.ts';
+
+export const membershipSabotages: readonly Sabotage[] = [
+  {
+    name: 'the decision dies with its maker',
+    rule: 'elected is persistent: a decision outlives the elector that made it',
+    file: 'src/agent/tree.ts',
+    find: "    await store.create(path, Buffer.from(content), 'persistent');",
+    replace:
+      "    await store.create(path, Buffer.from(content), path.endsWith('/elected') ? 'ephemeral' : 'persistent');",
+  },
+  {
+    name: 'a second machine takes the name over',
+    rule: 'Where another machine carries the name, the newcomer ends with an error',
+    file: membership,
+    find: '  if (content.value?.incarnation === registration.incarnation) {',
+    replace: '  if (content.value !== null) {',
+  },
+  {
+    name: 'a second machine waits for the name',
+    rule: "The error names the other machine; its end is not waited for as an earlier life's",
+    file: membership,
+    find: '  if (content.value !== null && host.isOtherAgent(content.value)) throw duplicate(path, content.value);\n',
+    replace: '',
+  },
+  {
+    name: "an earlier life's session ended while it may work",
+    rule: 'An earlier life that owns the claim is waited for: something of its tenure may live',
+    file: 'src/agent/earlier-life.ts',
+    find: "    if (workload === 'inside') return false;",
+    replace: "    if (workload === 'inside' || workload === 'outside') return false;",
+  },
+  {
+    name: 'a seat taken twice',
+    rule: 'Before a seat is taken the node looks for the one its session owns: no node holds two',
+    file: membership,
+    find: '  const held = await heldSeats(store, paths, node, store.sessionId);',
+    replace: '  const held = await heldSeats(store, paths, node, 0n);',
+  },
+  {
+    name: 'sequences sorted as text',
+    rule: 'Sequences wrap, and are compared in serial arithmetic',
+    file: 'src/core/sequence.ts',
+    find: '    .sort((a, b) => compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1));',
+    replace: '    .sort((a, b) => (a.name < b.name ? -1 : 1));',
+  },
+  {
+    name: 'sequences sorted as numbers',
+    rule: 'Sequences wrap, and are compared in serial arithmetic',
+    file: 'src/core/sequence.ts',
+    find: '  return (a - b) | 0;',
+    replace: '  return a - b;',
+  },
+  {
+    name: 'everybody watches all seats',
+    rule: 'A node watches the seat just below its own: one departure wakes one node',
+    file: observe,
+    find: '    const { children } = await store.getChildren(paths.election);\n    const order',
+    replace:
+      '    const { children } = await store.getChildren(paths.election, { watch: true });\n    const order',
+  },
+  {
+    name: 'nobody watches the seat below',
+    rule: 'A node watches the seat just below its own, and becomes the elector when there is none',
+    file: observe,
+    find: '    if (below === null || (await store.exists(paths.seat(below), { watch: true })) !== null) return found;',
+    replace: '    if (below === null || (await store.exists(paths.seat(below))) !== null) return found;',
+    also: [
+      {
+        file: observe,
+        find: '    seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),',
+        replace: '    seat.below === null ? null : store.exists(paths.seat(seat.below)),',
+      },
+    ],
+  },
+  {
+    name: 'the own seat unwatched',
+    rule: 'A node watches its own seat, and takes a new one when it is gone',
+    file: observe,
+    find: '    seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),',
+    replace: '    seat.name === null ? null : store.exists(paths.seat(seat.name)),',
+  },
+  {
+    name: 'no new seat',
+    rule: 'A node whose seat is gone takes a new one',
+    file: agent,
+    find: '    if (snapshot.seat === null || snapshot.self?.value?.incarnation',
+    replace: '    if (snapshot.self?.value?.incarnation',
+    also: [
+      {
+        file: agent,
+        find: '    const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);',
+        replace:
+          "    const recheckInMs = await this.#elect(store, snapshot, snapshot.seat?.name ?? 'none-0000000000');",
+      },
+      {
+        file: agent,
+        find: '    const auditing = snapshot.seat.second ? auditMs : resyncMs;',
+        replace: '    const auditing = snapshot.seat?.second ? auditMs : resyncMs;',
+      },
+      {
+        file: agent,
+        find: 'if (this.#seat.name === null && !(await',
+        replace: 'if (this.#snapshot === null && this.#seat.name === null && !(await',
+      },
+    ],
+  },
+  {
+    name: 'elected unwatched',
+    rule: 'Every node learns at once whether it is elected',
+    file: observe,
+    find: '    store.getData(paths.elected, { watch: true }),',
+    replace: '    store.getData(paths.elected),',
+  },
+  {
+    name: 'the claim unwatched by the candidate',
+    rule: 'The candidate waits for current to be absent by a watch, not by a poll',
+    file: observe,
+    find: "    readable(store.getData(paths.current, { watch: part === 'involved' })),",
+    replace: '    readable(store.getData(paths.current)),',
+  },
+  {
+    name: 'the elector does not watch registrations',
+    rule: 'The elector is woken by a change of health, score or failure of any node',
+    file: observe,
+    find: '    const options = { watch: watch && name !== node };',
+    replace: '    const options = { watch: watch && name === node };',
+  },
+  {
+    name: 'the elector does not watch who comes and goes',
+    rule: 'The elector is woken by a change of membership',
+    file: observe,
+    find: '    readsAll ? store.getChildren(paths.nodes, { watch: isElector }) : null,',
+    replace: '    readsAll ? store.getChildren(paths.nodes) : null,',
+  },
+  {
+    name: 'the elector decides on what it read before',
+    rule: 'Every decision is made from a fresh read, never from an event or from memory',
+    file: agent,
+    find: '        this.#snapshot = observed.snapshot;\n        return observed;',
+    replace:
+      '        const earlier = this.#snapshot;\n        this.#snapshot = observed.snapshot;\n        return { ...observed, snapshot: { ...observed.snapshot, members: earlier?.members ?? observed.snapshot.members } };',
+  },
+  {
+    name: 'registrations read before the claim',
+    rule: 'Read in this order: config, elected, current, nodes, so that who is seen READY is seen registered',
+    file: observe,
+    find: '  const placed = await place(',
+    replace:
+      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, part);\n  const placed = await place(",
+    also: [
+      {
+        file: observe,
+        find: '    names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  return {',
+        replace: '    early;\n  return {',
+      },
+      {
+        file: observe,
+        find: '      current,\n      self: self',
+        replace: '      current: current === null ? late : late,\n      self: self',
+      },
+    ],
+  },
+  {
+    name: 'nothing read again on reconnect',
+    rule: 'On every reconnect all state is read afresh, and watches are set again',
+    file: agent,
+    find: '      this.#tell();\n      this.#wake();\n    });\n    return store;',
+    replace: "      this.#tell();\n      if (state === 'LOST') this.#wake();\n    });\n    return store;",
+    also: [
+      {
+        file: 'src/zookeeper/session.ts',
+        find: '    this.#restoreWatches(connection);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'watches kept across sessions as if they were set',
+    rule: 'Watches end with their session: the next one sets its own',
+    file: agent,
+    find: '    store.onChange(() => this.#wake());',
+    replace:
+      "    store.onChange((path) => {\n      for (const kind of ['data', 'children', 'stat']) this.#watched.delete(`${kind} ${path}`);\n      this.#wake();\n    });",
+    also: [
+      {
+        file: agent,
+        find: '  #placedAtMs = Number.NEGATIVE_INFINITY;\n',
+        replace: '  #placedAtMs = Number.NEGATIVE_INFINITY;\n  readonly #watched = new Set<string>();\n',
+      },
+      {
+        file: agent,
+        find: '    const observer = { store, paths: this.#paths, node: this.#options.node };',
+        replace: `    const once = (key, options) => {
+      if (options?.watch !== true) return options;
+      if (this.#watched.has(key)) return {};
+      this.#watched.add(key);
+      return options;
+    };
+    const asIfSet = {
+      getData: (path, options) => store.getData(path, once('data ' + path, options)),
+      getChildren: (path, options) => store.getChildren(path, once('children ' + path, options)),
+      exists: (path, options) => store.exists(path, once('stat ' + path, options)),
+    };
+    const observer = { store: asIfSet, paths: this.#paths, node: this.#options.node };`,
+      },
+    ],
+  },
+  {
+    name: 'the place of an ended session kept',
+    rule: 'After an expired session all is forgotten: seat, part and what was read',
+    file: agent,
+    find: "    this.#snapshot = null;\n    this.#seat = noSeat;\n    this.#part = 'standby';\n",
+    replace: '',
+  },
+  {
+    name: 'goes back in time with its server',
+    rule: 'A client never reads from a server that knows less than it has seen',
+    file: 'src/zookeeper/session.ts',
+    find: '    if (zxid.readBigInt64BE() > this.zxid.readBigInt64BE()) this.zxid = zxid;',
+    replace: '    if (zxid.readBigInt64BE() < 0n) this.zxid = zxid;',
+  },
+  {
+    name: 'no resync',
+    rule: 'A round happens every so often, so that not even a lost event is for ever',
+    file: agent,
+    find: 'const resyncMs = 30_000;',
+    replace: 'const resyncMs = 1e9;',
+  },
+  {
+    name: 'registers again and again',
+    rule: 'With no changes nothing is written but leases',
+    file: agent,
+    find: "    if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return false;",
+    replace:
+      "    if (self === null || isDeepStrictEqual(self, JSON.parse(data.toString('utf8')))) return false;",
+  },
+  {
+    name: 'eviction takes the claim, too',
+    rule: 'An eviction leaves the claim alone unless a person says that the node is dead',
+    file: 'src/group/evict.ts',
+    find: '    ...(claim === null || !dead\n',
+    replace: '    ...(claim === null\n',
+  },
+];
