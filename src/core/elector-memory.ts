@@ -6,7 +6,7 @@ import { obstacles } from './eligibility.js';
 import { readyNode } from './failures.js';
 import type { Fence } from './fencing.js';
 import type { GroupConfig } from './group-config.js';
-import type { GroupSnapshot, Member } from './snapshot.js';
+import type { GroupSnapshot, Member, SessionId } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
 
@@ -19,6 +19,8 @@ export interface ElectorMemory {
     readonly node: string;
     readonly electedVersion: number;
     readonly token: bigint;
+    /** Whose end makes the claim's end a failure. */
+    readonly owner: SessionId;
   } | null;
   /** Since when each life of a node has been fit. */
   readonly fitSinceMs: ReadonlyMap<string, number>;
@@ -85,7 +87,8 @@ function progressSeen(
   if (isOver) return null;
   if (before?.electedVersion === version) return before;
   if (current === null || watched?.condition.kind !== 'taking-over') return null;
-  return { node: watched.condition.node, electedVersion: version, token: current.token };
+  const { token, owner } = current;
+  return { node: watched.condition.node, electedVersion: version, token, owner };
 }
 
 function readySeen(

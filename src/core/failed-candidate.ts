@@ -5,7 +5,10 @@ import { isRestored } from './restored.js';
 import { overdueMs } from './watchdog.js';
 import type { Elected } from './znodes.js';
 
-/** By its own word, because its claim vanished in PROGRESS, or because it did not get on in time; null: it did not. */
+/**
+ * By its own word, because its claim vanished in PROGRESS with its session, or because it did not get on in time; null:
+ * it did not. One that lives and gave its claim away, to claim anew, speaks for itself.
+ */
 export function failedCandidate(
   { snapshot, members, nowMs }: Scene,
   elected: Elected,
@@ -23,7 +26,8 @@ export function failedCandidate(
   if (own?.electedVersion === version) return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
   const { progress, watched } = memory;
   const reachedReady = progress !== null && registration?.lastTakeover?.token === String(progress.token);
-  if (progress !== null && !reachedReady && snapshot.current?.token !== progress.token) {
+  const lives = members.some(({ owner }) => owner === progress?.owner);
+  if (progress !== null && !lives && !reachedReady && snapshot.current?.token !== progress.token) {
     return failed('its claim vanished while it was taking over');
   }
   if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;

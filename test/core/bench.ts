@@ -168,6 +168,13 @@ export class Bench {
     this.members = this.members.filter((one) => one.node !== node);
   }
 
+  /** Its session ends, and it is back at once in a new one. */
+  renew(node: string): void {
+    const owner = this.members.find((one) => one.node === node)?.owner ?? 0n;
+    this.crash(node);
+    this.join(node, {}, owner + 1n);
+  }
+
   /** The elected node claims. */
   claim(): void {
     const { node } = this;

@@ -139,7 +139,7 @@ describe('a failed takeover', () => {
     bench.settle();
     bench.claim();
     bench.settle();
-    bench.current = null;
+    bench.renew('a1');
     expect(verbs(bench.round().actions)).toEqual(['write-elected']);
     expect(verbs(bench.round().actions)).toEqual(['write-elected']);
     bench.settle();
@@ -152,10 +152,27 @@ describe('a failed takeover', () => {
     bench.settle();
     bench.claim();
     bench.settle();
-    bench.current = null;
+    bench.renew('a1');
     bench.claim();
     bench.settle();
     expect(bench.node).toBe('b1');
+  });
+
+  it('a claim that a living node gives away to claim anew is none', () => {
+    const bench = new Bench(['a1'], { sites });
+    bench.settle();
+    bench.claim();
+    // Another was elected and died at once: a1, which had begun to release, is elected again, and claims anew.
+    bench.elected = versioned(decided({ node: 'a1', term: 3 }), bench.elected.version + 2);
+    bench.settle();
+    bench.current = null;
+    expect(bench.settle()).toEqual([]);
+    bench.claim();
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'a1', term: 3, failures: [] });
+    bench.crash('a1');
+    bench.settle();
+    expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', count: 1 }]);
   });
 
   it('P29 the candidate’s agent dies: the next is elected at once', () => {
