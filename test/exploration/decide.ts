@@ -1,0 +1,268 @@
+/**
+ * What an agent makes of a look: the decisions are the core's, and how each is carried out mirrors
+ * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `auditor.ts`, up to the next write that has to be sent.
+ */
+import { durationMs } from '../../src/core/duration.js';
+import type { Claim } from '../../src/core/snapshot.js';
+import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
+import type { ClaimContent, Elected, Registration } from '../../src/core/znodes.js';
+import { epoch0Ms } from '../core/builders.js';
+import { Electing } from './electing.js';
+import { type Facets, facetsFor } from './facets.js';
+import { isSameFacet } from './key.js';
+import { lookAgain, requestFor, snapshotOf } from './look.js';
+import { type Agent, type Purpose, type Request, type Rest, type Setting, site, type Tree } from './world.js';
+
+const never = { releaseAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
+const passed = { releaseAtMs: Number.NEGATIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
+
+/** Breaks a rule of the code around the core on purpose, to see it found. */
+export interface Hands {
+  /** What is really sent. */
+  send(request: Request): Request;
+  /** What the core really hears. */
+  hears(agent: Agent): Agent;
+}
+
+export const goodHands: Hands = { send: (request) => request, hears: (agent) => agent };
+
+export class Decider {
+  readonly #setting: Setting;
+  readonly #hands: Hands;
+  readonly #facets: Facets;
+  readonly #electing: Electing;
+
+  constructor(setting: Setting, hands: Hands, readsClock: boolean) {
+    this.#setting = setting;
+    this.#hands = hands;
+    const facets = facetsFor(setting, readsClock);
+    this.#facets = facets;
+    this.#electing = new Electing({ setting, facets, readsClock, sent: (...call) => this.#sent(...call) });
+  }
+
+  carryOn(agent: Agent, rest: Rest, nowMs: number): Agent {
+    return this.#electing.carryOn(agent, rest, nowMs, true);
+  }
+
+  /** Goes on from a look that is complete. */
+  decide(before: Agent, view: Tree, nowMs: number): Agent {
+    const agent = this.#hands.hears(before);
+    const isSeated = view.seats.some(({ id }) => id === agent.seat);
+    const self = view.members.find(({ node }) => node === agent.node);
+    if (!isSeated || self?.value?.incarnation !== agent.registration.incarnation) {
+      const stray = this.#tenure(
+        { ...agent, seat: null },
+        isSeated ? view : { ...view, seats: [] },
+        nowMs,
+      ).agent;
+      return stray.round.at === 'sent' ? stray : { ...lookAgain(stray), registered: false, seat: null };
+    }
+    const { agent: stepped, acted } = this.#tenure(agent, view, nowMs);
+    if (stepped.round.at === 'sent') return stepped;
+    if (acted) return lookAgain(stepped);
+    if (!this.isPublished(stepped.registration, self.value)) {
+      const { node, registration: value } = stepped;
+      return this.#sent(
+        stepped,
+        requestFor({ for: 'publish' }, { set: 'member', node, value, version: self.version }),
+      );
+    }
+    return this.#electing.elect(stepped, view, nowMs);
+  }
+
+  isPublished(mine: Registration, there: Registration): boolean {
+    if (mine === there) return true;
+    return isSameFacet(this.#facets.registration(mine), this.#facets.registration(there));
+  }
+
+  /** A step of the tenure without having read anything: out of touch. */
+  outOfTouch(agent: Agent, nowMs: number): Agent {
+    const { agent: stepped } = this.#tenure(agent, null, nowMs);
+    return stepped;
+  }
+
+  #sent(agent: Agent, request: Request, rest: Rest | null = null): Agent {
+    return { ...agent, round: { at: 'sent', request: this.#hands.send(request), rest } };
+  }
+
+  #tenure(agent: Agent, view: Tree | null, nowMs: number): { agent: Agent; acted: boolean } {
+    const { tenure, tenureSession, session } = agent;
+    const action = tenureStep({
+      self: agent.node,
+      session,
+      sessionOver: tenure !== null && tenureSession !== session,
+      snapshot: view === null ? null : snapshotOf(agent, view),
+      config: view?.config?.value ?? this.#setting.config,
+      tenure,
+      spentToken: agent.spentToken,
+      lease: agent.leaseEnded || (tenure !== null && agent.lease !== 'good') ? passed : never,
+      nowMs,
+      draining: agent.drainUntilMs !== null,
+      drainOverdue: agent.drainUntilMs !== null && nowMs >= agent.drainUntilMs,
+      prepare: null,
+      failedUnder: agent.failedUnder,
+    });
+    return action === null ? { agent, acted: false } : this.#perform(agent, action, view, nowMs);
+  }
+
+  #perform(
+    agent: Agent,
+    action: TenureAction,
+    view: Tree | null,
+    nowMs: number,
+  ): { agent: Agent; acted: boolean } {
+    switch (action.do) {
+      case 'prepare':
+        return { agent, acted: false };
+      case 'claim':
+        if (view === null) return { agent, acted: false };
+        return { agent: this.#claim(agent, action.elected, action.electedVersion, view), acted: true };
+      case 'adopt':
+        return {
+          agent: this.begin(agent, action.claim.token, action.elected, action.electedVersion),
+          acted: true,
+        };
+      case 'take-over':
+        return { agent: this.#takeOver(agent, view, nowMs), acted: false };
+      case 'write-ready': {
+        const { elected, electedVersion, claimVersion } = action;
+        const { node, registration: value } = agent;
+        const request = requestFor(
+          { for: 'ready', elected },
+          { check: 'elected', version: electedVersion },
+          { set: 'current', value: content(agent, 'READY', elected, electedVersion), version: claimVersion },
+          { set: 'member', node, value, version: null },
+        );
+        return { agent: this.#sent(agent, request), acted: true };
+      }
+      case 'release':
+        return this.#release(agent, view, nowMs);
+      case 'delete-claim':
+        return this.#deleteClaim(agent, action, view);
+      case 'forget-tenure':
+        return { agent: end(agent), acted: true };
+    }
+  }
+
+  #claim(agent: Agent, elected: Elected, electedVersion: number, view: Tree): Agent {
+    const { node } = agent;
+    const value = { ...agent.registration, claimedUnder: electedVersion, lastFailure: null };
+    const request = requestFor(
+      { for: 'claim', elected, electedVersion, view },
+      { check: 'elected', version: electedVersion },
+      { create: 'current', value: content(agent, 'PROGRESS', elected, electedVersion) },
+      { set: 'member', node, value, version: null },
+    );
+    return this.#sent({ ...agent, registration: value }, request);
+  }
+
+  begin(agent: Agent, token: bigint, elected: Elected, claimedUnder: number): Agent {
+    const tenure: Tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
+    return { ...agent, tenure, tenureSession: agent.session };
+  }
+
+  /** The claim was made: what was written need not be read before the takeover begins. */
+  claimed(agent: Agent, token: bigint, purpose: Extract<Purpose, { for: 'claim' }>, nowMs: number): Agent {
+    const { elected, electedVersion, view } = purpose;
+    const begun = lookAgain(this.begin(agent, token, elected, electedVersion));
+    const made: Claim = {
+      value: content(agent, 'PROGRESS', elected, electedVersion),
+      problem: null,
+      version: 0,
+      modifiedAtMs: epoch0Ms,
+      createdAtMs: epoch0Ms,
+      token,
+      owner: agent.session,
+    };
+    return this.#tenure(begun, { ...view, current: made }, nowMs).agent;
+  }
+
+  #takeOver(agent: Agent, view: Tree | null, nowMs: number): Agent {
+    if (agent.tenure === null) return agent;
+    const { timeouts } = view?.config?.value ?? this.#setting.config;
+    return {
+      ...agent,
+      tenure: { ...agent.tenure, stage: 'taking-over' },
+      hook: { phase: 'takeover', untilMs: nowMs + durationMs(timeouts.takeover), state: 'runs' },
+      work: agent.tenure.token,
+    };
+  }
+
+  #release(agent: Agent, view: Tree | null, nowMs: number): { agent: Agent; acted: boolean } {
+    const { tenure } = agent;
+    if (tenure === null) return { agent, acted: false };
+    if (tenure.stage === 'claimed') {
+      return { agent: { ...agent, tenure: { ...tenure, stage: 'released' } }, acted: true };
+    }
+    const { timeouts } = view?.config?.value ?? this.#setting.config;
+    return {
+      agent: {
+        ...agent,
+        tenure: { ...tenure, stage: 'releasing' },
+        hook: { phase: 'release', untilMs: nowMs + durationMs(timeouts.release), state: 'runs' },
+      },
+      acted: false,
+    };
+  }
+
+  /** Stops a tenure whose claim is gone with the rest of the tree. */
+  checkClaim(agent: Agent, current: Claim | null, nowMs: number): Agent {
+    const { tenure } = agent;
+    const isOver = tenure === null || tenure.stage === 'releasing' || tenure.stage === 'released';
+    if (isOver || current?.token === tenure.token) return agent;
+    return this.#release(agent, null, nowMs).agent;
+  }
+
+  #deleteClaim(
+    agent: Agent,
+    { claimVersion, failure }: Extract<TenureAction, { do: 'delete-claim' }>,
+    view: Tree | null,
+  ): { agent: Agent; acted: boolean } {
+    const { seat, tenure, node } = agent;
+    if (seat === null || view?.current == null || view.elected === null) return { agent, acted: false };
+    const { token } = view.current;
+    const { elected } = view;
+    const under = elected.value?.node === node ? elected.version : (tenure?.claimedUnder ?? null);
+    const failedUnder = failure === null ? null : under;
+    const lastFailure =
+      failure === null || under === null
+        ? agent.registration.lastFailure
+        : { electedVersion: under, token: String(token), detail: failure };
+    const value = { ...agent.registration, lastFailure };
+    const request = requestFor(
+      { for: 'give-away', failedUnder },
+      { check: 'seat', id: seat },
+      { delete: 'current', version: claimVersion },
+      { set: 'member', node, value, version: null },
+    );
+    const spent = {
+      ...agent,
+      registration: value,
+      spentToken: newer(token, agent.spentToken),
+      failedUnder: failedUnder ?? agent.failedUnder,
+    };
+    return { agent: this.#sent(spent, request), acted: true };
+  }
+}
+
+function content(
+  { node, registration }: Agent,
+  status: ClaimContent['status'],
+  { term }: Elected,
+  electedVersion: number,
+): ClaimContent {
+  const { incarnation } = registration;
+  return { node, site: site(node), incarnation, status, term, electedVersion };
+}
+
+function newer(a: bigint, b: bigint): bigint {
+  if (a > b) return a;
+  return b;
+}
+
+/** The tenure is over. */
+export function end(agent: Agent): Agent {
+  const token = agent.tenure?.token ?? 0n;
+  const spentToken = newer(token, agent.spentToken);
+  return { ...agent, tenure: null, tenureSession: 0n, leaseEnded: false, hook: null, spentToken };
+}

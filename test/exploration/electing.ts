@@ -1,0 +1,185 @@
+/** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector.ts`, `auditor.ts`. */
+import { durationMs } from '../../src/core/duration.js';
+import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import type { ClockReading } from '../../src/core/limits.js';
+import { epoch0Ms } from '../core/builders.js';
+import type { Facets } from './facets.js';
+import { Keyer } from './key.js';
+import { asleep, lookAgain, membersOf, requestFor, snapshotOf } from './look.js';
+import type { Agent, Request, Rest, Setting, Tree } from './world.js';
+
+const auditMs = 10_000;
+
+export interface ElectingOptions {
+  readonly setting: Setting;
+  readonly facets: Facets;
+  readonly readsClock: boolean;
+  sent(agent: Agent, request: Request, rest: Rest | null): Agent;
+}
+
+export class Electing {
+  readonly #options: ElectingOptions;
+  readonly #keyer = new Keyer();
+  readonly #rounds = new Map<string, ElectorRound>();
+
+  constructor(options: ElectingOptions) {
+    this.#options = options;
+  }
+
+  elect(agent: Agent, view: Tree, nowMs: number): Agent {
+    const place = view.seats.findIndex(({ id }) => id === agent.seat);
+    if (place === 0 && agent.part === 2) {
+      const round = this.#round(agent, view, nowMs);
+      const wakeAtMs = round.recheckInMs === null ? null : nowMs + round.recheckInMs;
+      const decided = { ...agent, memory: round.memory, wakeAtMs, clock: this.#clock(agent, nowMs) };
+      return this.carryOn(decided, { actions: round.actions, view }, nowMs, false);
+    }
+    const audited = place === 1 && this.#options.setting.audits ? this.#audit(agent, view, nowMs) : agent;
+    return audited.round.at === 'sent' ? audited : sleepOrLeave(audited, view, nowMs);
+  }
+
+  #clock(agent: Agent, nowMs: number): ClockReading {
+    return this.#options.readsClock ? agent.clock : { epochMs: epoch0Ms + nowMs, atMs: nowMs };
+  }
+
+  #round(agent: Agent, view: Tree, nowMs: number): ElectorRound {
+    const times = { nowMs, ensembleNowMs: nowMs, backMs: 2 ** 30, exact: true, mayRestart: true };
+    this.#keyer.hash(this.#options.facets.round(agent, view), times);
+    const key = `${nowMs} ${this.#keyer.low} ${this.#keyer.high}`;
+    const known = this.#rounds.get(key);
+    if (known !== undefined) return known;
+    const round = electorRound({
+      self: agent.node,
+      snapshot: snapshotOf({ ...agent, part: 2 }, view),
+      members: membersOf(view),
+      config: view.config?.value ?? this.#options.setting.config,
+      strategy:
+        this.#options.setting.strategies[agent.index] ?? this.#options.setting.strategies[0] ?? missing(),
+      memory: agent.memory,
+      clock: this.#clock(agent, nowMs),
+      nowMs,
+      canFence: this.#options.setting.canFence,
+    });
+    if (this.#rounds.size > 500_000) this.#rounds.clear();
+    this.#rounds.set(key, round);
+    return round;
+  }
+
+  /** Does what is left of an elector's round until something has to be sent. */
+  carryOn(agent: Agent, { actions, view }: Rest, nowMs: number, acted: boolean): Agent {
+    const [action, ...later] = actions;
+    if (action === undefined) return acted ? lookAgain(agent) : sleepOrLeave(agent, view, nowMs);
+    const rest = { actions: later, view };
+    if (action.do === 'alarm') return this.carryOn(agent, rest, nowMs, acted);
+    if (action.do === 'fence') {
+      if (agent.fencingToken === action.fence.token) return this.carryOn(agent, rest, nowMs, acted);
+      const { timeouts } = view.config?.value ?? this.#options.setting.config;
+      const fencing = { fence: action.fence, untilMs: nowMs + durationMs(timeouts.fence), hit: false };
+      return this.carryOn({ ...agent, fencing, fencingToken: action.fence.token }, rest, nowMs, acted);
+    }
+    return this.#options.sent(agent, this.#requestFor(agent, action, view), rest);
+  }
+
+  #requestFor(agent: Agent, action: Exclude<ElectorAction, { do: 'alarm' | 'fence' }>, view: Tree): Request {
+    const seat = { check: 'seat', id: agent.seat ?? -1 } as const;
+    switch (action.do) {
+      case 'read-clock':
+        return requestFor({ for: 'clock' });
+      case 'write-elected': {
+        const { record, headVersion, elected: value, electedVersion: version } = action;
+        const head = record && { term: record.term, fencingToken: record.fencingToken };
+        return requestFor(
+          { for: 'elected' },
+          seat,
+          { check: 'config', version: action.configVersion },
+          { set: 'elected', value, version },
+          ...(head === null || headVersion === null
+            ? []
+            : [{ set: 'history', value: head, version: headVersion } as const]),
+        );
+      }
+      case 'record': {
+        const { term, fencingToken } = action.record;
+        const head = { set: 'history', value: { term, fencingToken }, version: action.headVersion } as const;
+        return requestFor({ for: 'record' }, seat, head);
+      }
+      case 'end-override': {
+        const value = structuredClone(view.config?.value ?? this.#options.setting.config);
+        for (const name of action.sites) withoutOverride(value, name);
+        return requestFor({ for: 'end-override' }, seat, {
+          set: 'config',
+          value,
+          version: action.configVersion,
+        });
+      }
+      case 'remove-fenced-claim': {
+        const { fence } = action;
+        const heir = fence.electedNode;
+        const owner = view.current?.owner;
+        const seats = view.seats.filter((one) => one.node === fence.node && one.owner === owner);
+        return requestFor(
+          { for: 'remove-fenced', fence },
+          seat,
+          { check: 'elected', version: fence.electedVersion },
+          ...(heir === null ? [] : [{ check: 'member', ...heir } as const]),
+          ...seats.map(({ id }) => ({ delete: 'seat', id }) as const),
+          { delete: 'current', version: fence.claimVersion },
+        );
+      }
+      case 'give-up-seat': {
+        const gaveUp = { configVersion: action.configVersion, reason: action.reason };
+        const value = { ...agent.registration, gaveUp };
+        return requestFor(
+          { for: 'give-up-seat' },
+          { set: 'member', node: agent.node, value, version: null },
+          { delete: 'seat', id: agent.seat ?? -1 },
+          { create: 'seat', node: agent.node },
+        );
+      }
+    }
+  }
+
+  /** The next in line looks whether the elector decides. */
+  #audit(agent: Agent, view: Tree, nowMs: number): Agent {
+    if (nowMs < agent.auditAtMs || view.elected === null) return agent;
+    const round = this.#round(agent, view, nowMs);
+    const below = view.seats[0]?.id ?? -1;
+    const looked = { ...agent, memory: round.memory, auditAtMs: nowMs + auditMs, wakeAtMs: nowMs + auditMs };
+    const isDue = round.actions.some(({ do: verb }) => verb === 'write-elected');
+    const electedVersion = view.elected.version;
+    if (!isDue) return { ...looked, silent: null };
+    const { silent: before } = agent;
+    const isSame = before?.seat === below && before.electedVersion === electedVersion;
+    const silent = isSame ? before : { electedVersion, seat: below, sinceMs: nowMs };
+    const patienceMs = 2 * this.#options.setting.sessionTimeoutMs + auditMs;
+    if (nowMs - silent.sinceMs < patienceMs) return { ...looked, silent };
+    const request = requestFor(
+      { for: 'unseat' },
+      { check: 'seat', id: agent.seat ?? -1 },
+      { check: 'elected', version: electedVersion },
+      { delete: 'seat', id: below },
+    );
+    return this.#options.sent({ ...looked, silent: null }, request, null);
+  }
+}
+
+/** Nothing more to do in this round: sleeps, or leaves the group. */
+function sleepOrLeave(agent: Agent, view: Tree, nowMs: number): Agent {
+  const { drainUntilMs, tenure } = agent;
+  const isLeaving = drainUntilMs !== null && tenure === null;
+  const isFree = view.elected?.value?.node !== agent.node || nowMs >= (drainUntilMs ?? 0);
+  if (isLeaving && (isFree || view.config?.value?.paused != null)) {
+    return { ...agent, round: asleep, awake: false, process: 'left' };
+  }
+  return { ...agent, round: asleep };
+}
+
+function missing(): never {
+  throw new Error('a setting without a strategy');
+}
+
+function withoutOverride(config: GroupConfig, name: string): void {
+  const settings = config.sites[name];
+  if (settings !== undefined) settings.override = null;
+}

@@ -1,0 +1,359 @@
+/** What of each part of a world counts for its key; see `key.ts`. */
+import { durationMs } from '../../src/core/duration.js';
+import type { ElectorAction, ElectorMemory } from '../../src/core/electing.js';
+import { newElector } from '../../src/core/electing.js';
+import type { Fence } from '../../src/core/fencing.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import { fromInstant } from '../../src/core/names.js';
+import type { Claim, Member, Versioned } from '../../src/core/snapshot.js';
+import type { Tenure } from '../../src/core/tenure.js';
+import type {
+  ClaimContent,
+  Elected,
+  FailureRecord,
+  HistoryHead,
+  Registration,
+} from '../../src/core/znodes.js';
+import { epoch0Ms } from '../core/builders.js';
+import { type Facet, FacetWriter, kinds, numberOf } from './key.js';
+import type { Agent, Operation, Purpose, Request, Rest, Round, Setting, Tree, World } from './world.js';
+
+/** Computes each object's facet once. */
+function once<T extends object>(write: (out: FacetWriter, value: T) => void): (value: T) => Facet {
+  const known = new WeakMap<T, Facet>();
+  return (value) => {
+    let facet = known.get(value);
+    if (facet === undefined) {
+      const out = new FacetWriter();
+      write(out, value);
+      facet = out.done();
+      known.set(value, facet);
+    }
+    return facet;
+  };
+}
+
+const nothing: Facet = new FacetWriter().plain(-1).done();
+
+function orNothing<T extends object>(facetOf: (value: T) => Facet, value: T | null): Facet {
+  return value === null ? nothing : facetOf(value);
+}
+
+const stages = ['claimed', 'taking-over', 'taken-over', 'leading', 'releasing', 'released'];
+
+export interface Facets {
+  /** Its parts; the key is that of all of them together. */
+  world(world: World): Facet[];
+  registration(value: Registration): Facet;
+  /** What an elector's round depends on. */
+  round(agent: Agent, view: Tree): Facet[];
+}
+
+/** `longestMs`: the longest time limit of any configuration in the exploration. */
+export function facetsFor(setting: Setting, readsClock: boolean): Facets {
+  const holdMs = 8 * durationMs(setting.config.exclusion.max);
+  const byFailback = setting.config.failback !== 'manual';
+  const minTenureMs = durationMs(setting.config.minTenure);
+  const { base, max } = setting.config.exclusion;
+  const [baseMs, maxMs] = [durationMs(base), durationMs(max)];
+  const { canFence, audits } = setting;
+
+  const putConfig = once((out: FacetWriter, value: GroupConfig) => {
+    const { switchover, ...rest } = value;
+    const asked = switchover === null ? '' : JSON.stringify({ ...switchover, replacesTerm: 0 });
+    const readmitted = Object.keys(value.readmitted).length;
+    out.plain(numberOf(JSON.stringify(rest)), numberOf(asked), readmitted);
+    out.maybe(kinds.term, switchover?.replacesTerm);
+    const overrides = Object.values(value.sites).map(({ override }) => override?.until ?? null);
+    for (const until of [...overrides, switchover?.notBefore ?? null]) {
+      out.maybe(kinds.ensembleDue, until === null ? null : fromInstant(until) - epoch0Ms);
+    }
+  });
+  const config = once((out: FacetWriter, { value, version }: Versioned<GroupConfig>) => {
+    out.put(kinds.configVersion, version).add(orNothing(putConfig, value));
+  });
+
+  const putFailure = (out: FacetWriter, record: FailureRecord) => {
+    const failedAt = fromInstant(record.failedAt) - epoch0Ms;
+    out.plain(numberOf(record.node), Math.min(record.count, byFailback ? 4 : 2), record.restarted ? 1 : 0);
+    out.put(kinds.life, numberOf(record.incarnation));
+    out.maybe(kinds.ensembleDue, record.until === null ? null : fromInstant(record.until) - epoch0Ms);
+    out.put(kinds.ensembleDue, failedAt + baseMs).put(kinds.ensembleDue, failedAt + 2 * maxMs);
+  };
+  const electedValue = once((out: FacetWriter, value: Elected) => {
+    const { node, term, previous, priorities, asked, failures } = value;
+    out
+      .plain(numberOf(node ?? ''))
+      .put(kinds.term, term)
+      .plain(numberOf(previous?.node ?? ''));
+    out.plain(...(priorities ?? [-1, -1]), numberOf(asked === null ? '' : asked.waived.join()));
+    out.plain(asked === null ? 0 : 1, failures.length);
+    for (const record of failures) putFailure(out, record);
+  });
+  const elected = once((out: FacetWriter, { value, version }: Versioned<Elected>) => {
+    out.put(kinds.electedVersion, version).add(orNothing(electedValue, value));
+  });
+
+  const claimContent = once((out: FacetWriter, { node, status, term }: ClaimContent) => {
+    out.plain(numberOf(node), status === 'READY' ? 1 : 0).put(kinds.term, term);
+  });
+  const claim = once((out: FacetWriter, { value, version, token, owner }: Claim) => {
+    out.put(kinds.token, Number(token)).put(kinds.session, Number(owner)).plain(version);
+    out.add(orNothing(claimContent, value));
+  });
+
+  const headValue = once((out: FacetWriter, { term, fencingToken }: HistoryHead) => {
+    out.put(kinds.term, term).maybe(kinds.token, fencingToken === null ? null : Number(fencingToken));
+  });
+  const history = once((out: FacetWriter, { value, version }: Versioned<HistoryHead>) => {
+    out.put(kinds.historyVersion, version).add(orNothing(headValue, value));
+  });
+
+  const registration = once((out: FacetWriter, value: Registration) => {
+    const { incarnation, health, draining, priority, claimedUnder, lastFailure, lastTakeover, gaveUp } =
+      value;
+    out.put(kinds.life, numberOf(incarnation)).plain(health.ok ? 1 : 0, draining ? 1 : 0, priority);
+    out.maybe(kinds.electedVersion, canFence ? claimedUnder : null);
+    out.maybe(kinds.electedVersion, lastFailure?.electedVersion);
+    out.maybe(kinds.token, lastFailure?.token == null ? null : Number(lastFailure.token));
+    out.maybe(kinds.token, lastTakeover === null ? null : Number(lastTakeover.token));
+    out.maybe(kinds.configVersion, gaveUp?.configVersion);
+  });
+  const member = once((out: FacetWriter, { node, owner, version, value }: Member) => {
+    out.plain(numberOf(node), canFence ? version : 0).put(kinds.session, Number(owner));
+    out.add(orNothing(registration, value));
+  });
+
+  const tree = once((out: FacetWriter, value: Tree) => {
+    out.add(orNothing(config, value.config)).add(orNothing(elected, value.elected));
+    out.add(orNothing(claim, value.current)).add(orNothing(history, value.history));
+    out.plain(value.members.length);
+    for (const one of value.members) out.add(member(one));
+    out.plain(value.seats.length);
+    for (const seat of value.seats) {
+      out.put(kinds.seat, seat.id).put(kinds.session, Number(seat.owner)).plain(numberOf(seat.node));
+    }
+  });
+
+  const putFence = (out: FacetWriter, value: Fence | null) => {
+    if (value === null) {
+      out.plain(-1);
+      return;
+    }
+    out.put(kinds.token, Number(value.token)).plain(numberOf(value.node), value.claimVersion);
+    out.put(kinds.electedVersion, value.electedVersion);
+    out.plain(numberOf(value.electedNode?.node ?? ''), value.electedNode?.version ?? -1);
+  };
+  const seenOfMemory = (
+    out: FacetWriter,
+    { watched, progress, fitSinceMs, ready, alarmed, fenced }: ElectorMemory,
+  ) => {
+    out.plain(watched === null ? 0 : 1);
+    if (watched !== null) {
+      const [kind = '', ...parts] = watched.key.split(' ');
+      const token = Number(parts.at(-1));
+      out.plain(numberOf(kind), numberOf(watched.condition.node ?? ''));
+      out.maybe(kinds.electedVersion, parts.length === 3 ? Number(parts[1]) : null);
+      out.maybe(kinds.token, Number.isNaN(token) ? null : token);
+      out.put(kinds.due, watched.sinceMs + watched.limitMs);
+    }
+    out.maybe(kinds.electedVersion, progress?.electedVersion).maybe(kinds.token, progress?.token);
+    if (byFailback) {
+      out.plain(fitSinceMs.size);
+      for (const [life, sinceMs] of fitSinceMs) {
+        const [node = '', owner = ''] = life.split(' ');
+        out
+          .plain(numberOf(node))
+          .put(kinds.session, Number(owner))
+          .put(kinds.due, sinceMs + holdMs);
+      }
+    }
+    out.maybe(kinds.token, ready?.token);
+    if (ready !== null && minTenureMs > 0) out.put(kinds.due, ready.sinceMs + minTenureMs);
+    out.maybe(kinds.token, alarmed);
+    putFence(out, fenced);
+  };
+  const memory = once((out: FacetWriter, value: ElectorMemory) => {
+    if (value === newElector || value.lookedAtMs === null) {
+      out.plain(0);
+      return;
+    }
+    const forgets = value.watched !== null || value.progress !== null || value.fenced !== null || byFailback;
+    const seen = new FacetWriter();
+    seenOfMemory(seen, value);
+    const { own } = seen.done();
+    if (!forgets) {
+      out.plain(1).append(own);
+      return;
+    }
+    out
+      .plain(2)
+      .put(kinds.forgottenAt, value.lookedAtMs + 60_001)
+      .plain(own.length / 2)
+      .append(own);
+  });
+
+  const tenure = once((out: FacetWriter, { token, term, stage, failure, claimedUnder }: Tenure) => {
+    out
+      .put(kinds.token, Number(token))
+      .put(kinds.term, term)
+      .plain(stages.indexOf(stage), failure === null ? 0 : 1);
+    out.put(kinds.electedVersion, claimedUnder);
+  });
+
+  const putOperation = (out: FacetWriter, operation: Operation) => {
+    if ('check' in operation) {
+      const kind = { seat: 1, config: 2, elected: 3, member: 4 }[operation.check];
+      out.plain(kind);
+      if (operation.check === 'seat') out.put(kinds.seat, operation.id);
+      else if (operation.check === 'config') out.put(kinds.configVersion, operation.version);
+      else if (operation.check === 'elected') out.put(kinds.electedVersion, operation.version);
+      else out.plain(numberOf(operation.node), operation.version);
+      return;
+    }
+    if ('delete' in operation) {
+      out.plain({ current: 11, member: 12, seat: 13 }[operation.delete]);
+      if (operation.delete === 'seat') out.put(kinds.seat, operation.id);
+      else out.plain(operation.version ?? -1);
+      return;
+    }
+    if ('create' in operation) {
+      out.plain({ current: 21, member: 22, seat: 23, tree: 24 }[operation.create]);
+      if (operation.create === 'current') out.add(claimContent(operation.value));
+      if (operation.create === 'member') out.add(registration(operation.value));
+      return;
+    }
+    switch (operation.set) {
+      case 'elected':
+        out.plain(31).put(kinds.electedVersion, operation.version).add(electedValue(operation.value));
+        return;
+      case 'history':
+        out.plain(32).put(kinds.historyVersion, operation.version).add(headValue(operation.value));
+        return;
+      case 'config':
+        out.plain(33).put(kinds.configVersion, operation.version).add(putConfig(operation.value));
+        return;
+      case 'current':
+        out.plain(34, operation.version).add(claimContent(operation.value));
+        return;
+      case 'member':
+        out.plain(35, canFence ? (operation.version ?? -1) : 0).add(registration(operation.value));
+    }
+  };
+  const putPurpose = (out: FacetWriter, purpose: Purpose) => {
+    out.plain(numberOf(purpose.for));
+    if (purpose.for === 'claim')
+      out.put(kinds.electedVersion, purpose.electedVersion).add(tree(purpose.view));
+    if (purpose.for === 'ready') out.add(electedValue(purpose.elected));
+    if (purpose.for === 'give-away') out.maybe(kinds.electedVersion, purpose.failedUnder);
+  };
+  const request = once((out: FacetWriter, { purpose, operations }: Request) => {
+    putPurpose(out, purpose);
+    out.plain(operations.length);
+    for (const operation of operations) putOperation(out, operation);
+  });
+
+  const putAction = (out: FacetWriter, action: ElectorAction) => {
+    out.plain(numberOf(action.do));
+    switch (action.do) {
+      case 'write-elected':
+        out.add(electedValue(action.elected)).put(kinds.electedVersion, action.electedVersion);
+        return;
+      case 'record':
+        out.put(kinds.historyVersion, action.headVersion).put(kinds.term, action.record.term);
+        return;
+      case 'end-override':
+      case 'give-up-seat':
+        out.put(kinds.configVersion, action.configVersion);
+        return;
+      case 'fence':
+      case 'remove-fenced-claim':
+        putFence(out, action.fence);
+    }
+  };
+  const rest = once((out: FacetWriter, { actions, view }: Rest) => {
+    out.plain(actions.length);
+    if (actions.length === 0) return;
+    for (const action of actions) putAction(out, action);
+    out.add(tree(view));
+  });
+  const round = once((out: FacetWriter, value: Round) => {
+    switch (value.at) {
+      case 'asleep':
+        out.plain(0);
+        return;
+      case 'reading':
+        out.plain(1, value.done).add(tree(value.view));
+        return;
+      case 'read':
+        out.plain(2).add(tree(value.view));
+        return;
+      case 'sent':
+        out.plain(3).add(request(value.request)).add(orNothing(rest, value.rest));
+        return;
+      case 'answered':
+        out.plain(4).maybe(kinds.token, value.answer?.token).maybe(kinds.seat, value.answer?.seat);
+        out.add(request(value.request)).add(orNothing(rest, value.rest));
+    }
+  });
+
+  const agent = once((out: FacetWriter, one: Agent) => {
+    const bits = [one.frozen, one.cut, one.registered, one.awake, one.leaseEnded, one.process === 'up'];
+    out.plain(
+      bits.reduce((sum, bit, place) => sum + (bit ? 2 ** place : 0), 0),
+      one.process === 'left' ? 1 : 0,
+    );
+    out.plain(numberOf(one.lease), one.part).put(kinds.session, Number(one.session));
+    out.maybe(kinds.token, one.work);
+    if (one.process !== 'up') return;
+    out.maybe(kinds.seat, one.seat).add(round(one.round)).add(registration(one.registration));
+    out.add(orNothing(tenure, one.tenure)).put(kinds.session, Number(one.tenureSession));
+    out.put(kinds.token, Number(one.spentToken)).maybe(kinds.electedVersion, one.failedUnder);
+    const { hook, fencing, silent } = one;
+    out.plain(hook === null ? 0 : 1);
+    if (hook !== null) out.plain(numberOf(hook.phase), numberOf(hook.state)).put(kinds.due, hook.untilMs);
+    out.add(memory(one.memory)).maybe(kinds.due, one.wakeAtMs).maybe(kinds.due, one.drainUntilMs);
+    if (readsClock) {
+      const error = one.clock.epochMs - epoch0Ms - one.clock.atMs;
+      out
+        .plain(error)
+        .put(kinds.due, one.clock.atMs + 1_001)
+        .put(kinds.due, one.clock.atMs + 60_001);
+    }
+    if (canFence) {
+      out.maybe(kinds.token, one.fencingToken).plain(fencing === null ? 0 : 1);
+      if (fencing !== null) {
+        putFence(out, fencing.fence);
+        out.plain(fencing.hit ? 1 : 0).put(kinds.due, fencing.untilMs);
+      }
+    }
+    if (audits) {
+      out.put(kinds.due, one.auditAtMs).maybe(kinds.electedVersion, silent?.electedVersion);
+      out.maybe(kinds.seat, silent?.seat);
+      out.maybe(kinds.due, silent === null ? null : silent.sinceMs + 2 * setting.sessionTimeoutMs + unitMs);
+    }
+  });
+
+  return {
+    world(world) {
+      const out = new FacetWriter();
+      out.plain(world.faults, world.changes, readsClock ? world.skewMs : 0, world.sessions.length);
+      for (const { id, agent: index } of world.sessions) out.plain(index).put(kinds.session, Number(id));
+      out.plain(world.adrift.length).put(kinds.token, Number(world.newestWork));
+      out.put(kinds.term, world.newestTerm);
+      const adrift = world.adrift.flatMap(({ session, request: sent }) => [
+        new FacetWriter().put(kinds.session, Number(session)).done(),
+        request(sent),
+      ]);
+      return [tree(world.tree), ...world.agents.map(agent), out.done(), ...adrift];
+    },
+    registration,
+    round(one, view) {
+      const who = new FacetWriter().plain(one.index).maybe(kinds.seat, one.seat);
+      if (readsClock) who.plain(one.clock.epochMs - epoch0Ms, one.clock.atMs);
+      return [who.done(), memory(one.memory), tree(view)];
+    },
+  };
+}
+
+const unitMs = 10_000;

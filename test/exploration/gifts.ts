@@ -1,0 +1,62 @@
+/** What may happen and need not: people act, frozen nodes wake, links heal, agents are started again. */
+
+import { withWatches } from './ensemble.js';
+import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';
+import { type Agent, newAgent, type World } from './world.js';
+
+export function giftsOf(steps: Steps, { changes }: Rules): void {
+  const { world } = steps;
+  for (const agent of world.agents) {
+    const found = giftFor(world, agent);
+    if (found !== null) {
+      steps.add({ words: found.words, kind: 'gift', actor: actor(agent, 'agent'), world: found.world });
+    }
+  }
+  changes.forEach((change, place) => {
+    if ((world.changes & (1 << place)) !== 0) return;
+    const changed = change.make(world);
+    if (changed === null) return;
+    const next = withWatches({ ...changed, changes: world.changes | (1 << place) }, world.tree);
+    steps.add({ words: change.name, kind: 'gift', actor: 0, world: next });
+  });
+}
+
+function giftFor(world: World, agent: Agent): { words: string; world: World } | null {
+  const who = name(agent);
+  const become = (words: string, next: Agent) => ({ words, world: withAgent(world, next) });
+  if (agent.process === 'down') return { words: `${who} is started again`, world: restarted(world, agent) };
+  if (agent.process === 'left') return null;
+  if (agent.frozen) return become(`${who} wakes`, inTouch(world, { ...agent, frozen: false }));
+  if (agent.cut) {
+    const healed = become(`${who} is in touch again`, inTouch(world, { ...agent, cut: false }));
+    // A server hangs up on a session's earlier connection, and the ensemble refuses what is still under way from it.
+    const adrift = world.adrift.filter(({ session }) => session !== agent.session);
+    return { ...healed, world: { ...healed.world, adrift } };
+  }
+  if (agent.hook?.state === 'stuck') {
+    return become(`what ${who} could not end, ends`, { ...agent, hook: { ...agent.hook, state: 'runs' } });
+  }
+  return null;
+}
+
+/** Its lease is renewed if its session lives, but the one that has passed is never revived. */
+function inTouch(world: World, agent: Agent): Agent {
+  const { lease, tenure } = agent;
+  const leaseEnded = agent.leaseEnded || (tenure !== null && lease !== 'good');
+  const isGood = isAlive(world, agent) && !agent.frozen && !agent.cut;
+  return { ...agent, leaseEnded, lease: isGood ? 'good' : lease, awake: true };
+}
+
+function restarted(world: World, agent: Agent): World {
+  const session = world.lastSession + 1n;
+  const fresh = newAgent(agent.index, agent.node, session, Number(session));
+  const old = { fencing: agent.fencing, work: agent.work };
+  const { priority, host } = agent.registration;
+  const registration = { ...fresh.registration, priority, host };
+  const sessions = [...world.sessions, { id: session, agent: agent.index }];
+  return {
+    ...withAgent(world, { ...fresh, ...old, registration }),
+    sessions,
+    lastSession: session,
+  };
+}

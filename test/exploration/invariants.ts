@@ -1,0 +1,98 @@
+/** What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one write shows. */
+import { durationMs } from '../../src/core/duration.js';
+import { fromInstant } from '../../src/core/names.js';
+import type { Elected } from '../../src/core/znodes.js';
+import type { Agent, Request, World } from './world.js';
+
+/** Invariant 2. */
+export function judgeWork(world: World): string | null {
+  let working: Agent | null = null;
+  for (const agent of world.agents) {
+    if (agent.work === null) continue;
+    if (working !== null) {
+      return `two nodes work at once: ${working.node} under token ${working.work}, ${agent.node} under ${agent.work}`;
+    }
+    working = agent;
+  }
+  return null;
+}
+
+/** What a write that was applied to `before` must not have done. */
+export function judgeWrite(before: World, agent: Agent, request: Request, after: World): string | null {
+  const { purpose } = request;
+  switch (purpose.for) {
+    case 'claim':
+      return judgeClaim(before, agent, purpose.electedVersion);
+    case 'ready':
+      return judgeReady(before, agent);
+    case 'elected':
+      return judgeElected(before, after);
+    case 'give-away':
+      if (before.tree.current?.owner === agent.session) {
+        return agent.work === null ? null : `${agent.node} gives its claim away while its workload may live`;
+      }
+      return `${agent.node} deletes a claim that another made`;
+    case 'remove-fenced':
+      return judgeRemoval(before, purpose.fence.token);
+    default:
+      return before.tree.current === after.tree.current || purpose.for === 'tree'
+        ? null
+        : `${agent.node} changes the claim by ${purpose.for}`;
+  }
+}
+
+function judgeClaim({ tree }: World, agent: Agent, version: number): string | null {
+  if (tree.elected?.value?.node !== agent.node) {
+    return `${agent.node} claims while ${tree.elected?.value?.node} is elected`;
+  }
+  const told = tree.members.find(({ node }) => node === agent.node)?.value?.lastFailure;
+  const own = agent.failedUnder === version || told?.electedVersion === version;
+  return own ? `${agent.node} claims again under version ${version} of elected, in which it failed` : null;
+}
+
+/** Invariant 4. */
+function judgeReady({ tree }: World, agent: Agent): string | null {
+  if (tree.current?.owner !== agent.session) return `${agent.node} says READY in a claim that another made`;
+  const elected = tree.elected?.value?.node;
+  return elected === agent.node ? null : `${agent.node} says READY while ${elected} is elected`;
+}
+
+function judgeRemoval({ tree, agents }: World, token: bigint): string | null {
+  if (tree.current?.token !== token) return 'a claim is removed that was not fenced';
+  const owner = agents.find(({ work }) => work === token);
+  return owner === undefined ? null : `a fenced claim is removed while ${owner.node} still works under it`;
+}
+
+function judgeElected(before: World, after: World): string | null {
+  const was = before.tree.elected?.value ?? null;
+  const is = after.tree.elected?.value ?? null;
+  if (was === null || is === null) return null;
+  if (is.term < was.term) return `the term falls from ${was.term} to ${is.term}`;
+  if (is.node !== was.node && is.term <= before.newestTerm && before.newestTerm > 0) {
+    return `${is.node ?? 'nobody'} is elected under term ${is.term}, and there was a term ${before.newestTerm}`;
+  }
+  return judgeLimits(was, is, before);
+}
+
+/** Invariant 8: a rewrite never extends a limit, and no exclusion is longer than its back-off says. */
+function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null {
+  const maxMs = durationMs(tree.config?.value?.exclusion.max ?? '10m');
+  for (const record of is.failures) {
+    const earlier = was.failures.find(
+      ({ node, failedAt, count }) =>
+        node === record.node && failedAt === record.failedAt && count === record.count,
+    );
+    if (record.until === null) continue;
+    const until = fromInstant(record.until);
+    if (earlier !== undefined && (earlier.until === null || fromInstant(earlier.until) < until)) {
+      return `the exclusion of ${record.node} is made longer by a rewrite`;
+    }
+    if (until - fromInstant(record.failedAt) > maxMs) return `the exclusion of ${record.node} is too long`;
+  }
+  return null;
+}
+
+/** Invariant 3. */
+export function judgeToken(world: World, token: bigint): string | null {
+  return token > world.newestWork ? null : `token ${token} is led under after token ${world.newestWork}`;
+}

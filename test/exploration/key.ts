@@ -1,0 +1,253 @@
+/**
+ * The canonical form of a world, hashed: two worlds with one key have the same futures.
+ *
+ * Instants count from now, and those that have passed are all alike, since whatever looks at one asks only whether it
+ * has passed. Terms, tokens, versions and sessions are renumbered in their order, for the core compares them with
+ * each other and never with a constant; gaps between terms are kept up to four, because the core adds one to
+ * them. Left out is what no decision depends on: texts for people, and the times of records.
+ *
+ * Not promised: that two worlds with one future have one key. Then some futures are explored twice.
+ */
+export const kinds = {
+  plain: 0,
+  term: 1,
+  electedVersion: 2,
+  token: 3,
+  session: 4,
+  /** An instant on the machines' clock: until then something holds. */
+  due: 5,
+  /** An instant on the ensemble's clock. */
+  ensembleDue: 6,
+  seat: 7,
+  configVersion: 8,
+  historyVersion: 9,
+  life: 10,
+  /** An instant; when it has passed, as many of the numbers after it as the next one says are left out. */
+  forgottenAt: 11,
+} as const;
+type Kind = (typeof kinds)[keyof typeof kinds];
+
+/** A part of a world as numbers, each after its kind, and what it is made of besides. */
+export interface Facet {
+  readonly own: Int32Array;
+  readonly parts: readonly Facet[];
+}
+
+const noParts: readonly Facet[] = [];
+/** Buffers to write facets into: one for each that is being written. */
+const buffers: number[][] = [];
+
+export class FacetWriter {
+  readonly #numbers = buffers.pop() ?? [];
+  #length = 0;
+  #parts: Facet[] | null = null;
+
+  put(kind: Kind, value: number): this {
+    this.#numbers[this.#length] = kind;
+    this.#numbers[this.#length + 1] = value;
+    this.#length += 2;
+    return this;
+  }
+
+  plain(...values: number[]): this {
+    for (const value of values) this.put(kinds.plain, value);
+    return this;
+  }
+
+  /** -1 for what is not there. */
+  maybe(kind: Kind, value: number | bigint | null | undefined): this {
+    if (value === null || value === undefined) return this.plain(-1);
+    return this.put(kind, Number(value));
+  }
+
+  /** Comes after all numbers of its own. */
+  add(facet: Facet): this {
+    if (this.#parts === null) this.#parts = [facet];
+    else this.#parts.push(facet);
+    return this;
+  }
+
+  /** The numbers of another facet as its own. */
+  append(own: Int32Array): this {
+    for (const value of own) {
+      this.#numbers[this.#length] = value;
+      this.#length += 1;
+    }
+    return this;
+  }
+
+  /** Nothing can be written after this. */
+  done(): Facet {
+    const own = new Int32Array(this.#length);
+    for (let index = 0; index < this.#length; index += 1) own[index] = this.#numbers[index] ?? 0;
+    buffers.push(this.#numbers);
+    return { own, parts: this.#parts ?? noParts };
+  }
+}
+
+export function isSameFacet(a: Facet, b: Facet): boolean {
+  if (a === b) return true;
+  if (a.own.length !== b.own.length || a.parts.length !== b.parts.length) return false;
+  if (!a.own.every((value, index) => value === b.own[index])) return false;
+  return a.parts.every((part, index) => {
+    const other = b.parts[index];
+    return other !== undefined && isSameFacet(part, other);
+  });
+}
+
+const ranked: readonly number[] = [
+  kinds.term,
+  kinds.electedVersion,
+  kinds.token,
+  kinds.configVersion,
+  kinds.historyVersion,
+];
+const named: readonly number[] = [kinds.session, kinds.seat, kinds.life];
+const longestTermGap = 4;
+
+export interface KeyOptions {
+  readonly nowMs: number;
+  readonly ensembleNowMs: number;
+  /** How far back the ensemble's clock may still be set: instants passed by less are not yet over. */
+  readonly backMs: number;
+  /** Versions and terms as they are, for a decision whose outcome names them. */
+  readonly exact: boolean;
+  /** Terms and versions as they are: they may begin anew. */
+  readonly mayRestart: boolean;
+}
+
+/** Reused for every key: one to a thread. */
+export class Keyer {
+  readonly #values = new Int32Array(8192);
+  /** Where the numbers of each kind are. */
+  readonly #places = Array.from({ length: 12 }, () => new Int32Array(4096));
+  readonly #counts = new Int32Array(12);
+  #length = 0;
+  low = 0;
+  high = 0;
+
+  /** Hashes the facets, together, into `low` and `high`. */
+  hash(facets: readonly Facet[], options: KeyOptions): void {
+    this.#length = 0;
+    this.#counts.fill(0);
+    for (const facet of facets) this.#append(facet, options);
+    if (!options.exact) this.#renumber(options.mayRestart);
+    this.#mix();
+  }
+
+  #append({ own, parts }: Facet, options: KeyOptions): void {
+    const values = this.#values;
+    let length = this.#length;
+    for (let index = 0; index < own.length; index += 2) {
+      const kind = own[index] ?? 0;
+      let value = own[index + 1] ?? 0;
+      if (kind !== kinds.plain) {
+        if (kind === kinds.due) value = Math.max(0, value - options.nowMs);
+        else if (kind === kinds.ensembleDue) value = Math.max(-options.backMs, value - options.ensembleNowMs);
+        else if (kind === kinds.forgottenAt) {
+          const count = own[index + 3] ?? 0;
+          index += 2;
+          if (value <= options.nowMs) index += 2 * count;
+          value = Math.max(0, value - options.nowMs);
+        } else {
+          const count = this.#counts[kind] ?? 0;
+          const places = this.#places[kind];
+          if (places !== undefined) places[count] = length;
+          this.#counts[kind] = count + 1;
+        }
+      }
+      values[length] = value;
+      length += 1;
+    }
+    this.#length = length;
+    for (const part of parts) this.#append(part, options);
+  }
+
+  #renumber(mayRestart: boolean): void {
+    for (const kind of ranked) {
+      const isFixed = mayRestart && kind !== kinds.token;
+      if (!isFixed) this.#rank(kind, kind === kinds.term ? longestTermGap : 1);
+    }
+    for (const kind of named) this.#name(kind);
+  }
+
+  readonly #seen: number[] = [];
+  readonly #numbers: number[] = [];
+
+  #rank(kind: number, longestGap: number): void {
+    const places = this.#places[kind];
+    if (places === undefined) return;
+    const count = this.#counts[kind] ?? 0;
+    const seen = this.#seen;
+    const values = this.#values;
+    seen.length = 0;
+    for (let index = 0; index < count; index += 1) {
+      const value = values[places[index] ?? 0] ?? 0;
+      let at = seen.length;
+      while (at > 0 && (seen[at - 1] ?? 0) > value) at -= 1;
+      if (seen[at - 1] === value) continue;
+      seen.push(0);
+      seen.copyWithin(at + 1, at);
+      seen[at] = value;
+    }
+    let number = 0;
+    const numbers = this.#numbers;
+    for (let at = 0; at < seen.length; at += 1) {
+      number += at === 0 ? 0 : Math.min(longestGap, (seen[at] ?? 0) - (seen[at - 1] ?? 0));
+      numbers[at] = number;
+    }
+    for (let index = 0; index < count; index += 1) {
+      const place = places[index] ?? 0;
+      values[place] = numbers[seen.indexOf(values[place] ?? 0)] ?? 0;
+    }
+  }
+
+  #name(kind: number): void {
+    const places = this.#places[kind];
+    if (places === undefined) return;
+    const count = this.#counts[kind] ?? 0;
+    const seen = this.#seen;
+    seen.length = 0;
+    for (let index = 0; index < count; index += 1) {
+      const place = places[index] ?? 0;
+      const value = this.#values[place] ?? 0;
+      let at = seen.indexOf(value);
+      if (at === -1) at = seen.push(value) - 1;
+      this.#values[place] = at;
+    }
+  }
+
+  #mix(): void {
+    let a = 0x9e3779b9 ^ this.#length;
+    let b = 0x85ebca6b ^ this.#length;
+    for (let index = 0; index < this.#length; index += 1) {
+      const value = this.#values[index] ?? 0;
+      a = Math.imul(a ^ value, 0xcc9e2d51);
+      a = (a << 15) | (a >>> 17);
+      a = (a + Math.imul(value, 0x1b873593)) | 0;
+      b = Math.imul(b ^ (value + 0x7f4a7c15), 0x2c1b3c6d);
+      b = (b << 13) | (b >>> 19);
+      b = (Math.imul(b, 5) + 0xe6546b64) | 0;
+    }
+    this.low = finish(a);
+    this.high = finish(b ^ a);
+  }
+}
+
+function finish(hash: number): number {
+  let h = hash ^ (hash >>> 16);
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+const numbersOfTexts = new Map<string, number>();
+
+/** A small number for a text, the same one each time. */
+export function numberOf(text: string): number {
+  const known = numbersOfTexts.get(text);
+  if (known !== undefined) return known;
+  numbersOfTexts.set(text, numbersOfTexts.size);
+  return numbersOfTexts.size - 1;
+}

@@ -1,0 +1,190 @@
+/**
+ * What only the whole graph of states shows.
+ *
+ * - From every state a good one can be reached by steps that happen in the end, or somebody has to help: nobody could
+ *   lead.
+ * - No way can be gone for ever, weakly fair, through states in which somebody could lead and nobody does. Weakly
+ *   fair: who could go on all the time goes on at some time. A strongly connected component of such states is a way to
+ *   stay for ever exactly if every actor that could go on in all of its states does so in one of its steps.
+ * - There is no fair way for ever on which decisions are written, or electors unseated, again and again.
+ *
+ * Faults and gifts are left out: what is shown holds from the moment on at which the last of them has happened.
+ */
+import type { Numbers } from './table.js';
+
+export interface Graph {
+  readonly size: number;
+  /** The edges of state s are those from `starts[s]` to before `starts[s + 1]`. */
+  readonly starts: Numbers;
+  readonly targets: Numbers;
+  actorOf(edge: number): number;
+  isDue(edge: number): boolean;
+  isUnrest(edge: number): boolean;
+  isGood(state: number): boolean;
+  isHopeful(state: number): boolean;
+}
+
+export interface Fault {
+  readonly what: string;
+  readonly state: number;
+  readonly cycle: readonly number[];
+}
+
+export function judgeGraph(graph: Graph): Fault | null {
+  return judgeReach(graph) ?? judgeLeaderless(graph) ?? judgeUnrest(graph);
+}
+
+/** A state from which no good one can be reached. */
+function judgeReach(graph: Graph): Fault | null {
+  const canReach = new Uint8Array(graph.size);
+  const into = reversed(graph);
+  const open: number[] = [];
+  for (let state = 0; state < graph.size; state += 1) {
+    if (graph.isGood(state) || !graph.isHopeful(state)) {
+      canReach[state] = 1;
+      open.push(state);
+    }
+  }
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    for (let edge = into.starts[state] ?? 0; edge < (into.starts[state + 1] ?? 0); edge += 1) {
+      const source = into.sources[edge] ?? 0;
+      if (canReach[source] === 1) continue;
+      canReach[source] = 1;
+      open.push(source);
+    }
+  }
+  const state = canReach.indexOf(0);
+  return state === -1 ? null : { what: 'somebody could lead, and nobody ever will', state, cycle: [state] };
+}
+
+function reversed(graph: Graph): { starts: Uint32Array; sources: Uint32Array } {
+  const starts = new Uint32Array(graph.size + 2);
+  const each = (visit: (source: number, target: number) => void) => {
+    for (let state = 0; state < graph.size; state += 1) {
+      for (let edge = graph.starts.at(state); edge < graph.starts.at(state + 1); edge += 1) {
+        if (graph.isDue(edge)) visit(state, graph.targets.at(edge));
+      }
+    }
+  };
+  each((_, target) => {
+    starts[target + 2] = (starts[target + 2] ?? 0) + 1;
+  });
+  for (let state = 2; state < starts.length; state += 1) {
+    starts[state] = (starts[state] ?? 0) + (starts[state - 1] ?? 0);
+  }
+  const sources = new Uint32Array(starts.at(-1) ?? 0);
+  each((source, target) => {
+    const place = starts[target + 1] ?? 0;
+    sources[place] = source;
+    starts[target + 1] = place + 1;
+  });
+  return { starts: starts.subarray(0, graph.size + 1), sources };
+}
+
+function judgeLeaderless(graph: Graph): Fault | null {
+  const within = (state: number) => graph.isHopeful(state) && !graph.isGood(state);
+  for (const cycle of components(graph, within)) {
+    if (isFair(graph, cycle)) {
+      return { what: 'somebody could lead, and nobody does, for ever', state: Math.min(...cycle), cycle };
+    }
+  }
+  return null;
+}
+
+function judgeUnrest(graph: Graph): Fault | null {
+  for (const cycle of components(graph, () => true)) {
+    const inside = new Set(cycle);
+    const isUnrestful = cycle.some((state) =>
+      edgesOf(graph, state).some((edge) => graph.isUnrest(edge) && inside.has(graph.targets.at(edge))),
+    );
+    if (isUnrestful && isFair(graph, cycle)) {
+      return { what: 'decisions never come to rest', state: least(cycle), cycle };
+    }
+  }
+  return null;
+}
+
+function least(states: readonly number[]): number {
+  return states.reduce((a, b) => Math.min(a, b));
+}
+
+function edgesOf(graph: Graph, state: number): number[] {
+  const edges: number[] = [];
+  for (let edge = graph.starts.at(state); edge < graph.starts.at(state + 1); edge += 1) {
+    if (graph.isDue(edge)) edges.push(edge);
+  }
+  return edges;
+}
+
+/** Nobody who could go on all the time is left out. */
+function isFair(graph: Graph, cycle: readonly number[]): boolean {
+  const inside = new Set(cycle);
+  let couldAlways = -1;
+  let goes = 0;
+  for (const state of cycle) {
+    let could = 0;
+    for (const edge of edgesOf(graph, state)) {
+      const bit = 1 << graph.actorOf(edge);
+      could |= bit;
+      if (inside.has(graph.targets.at(edge))) goes |= bit;
+    }
+    couldAlways &= could;
+  }
+  return (couldAlways & ~goes) === 0;
+}
+
+/** The strongly connected components that hold a cycle, of the states `within` and the steps that are due (Tarjan). */
+function* components(graph: Graph, within: (state: number) => boolean): Generator<number[]> {
+  const { size, starts, targets } = graph;
+  const index = new Int32Array(size).fill(-1);
+  const low = new Int32Array(size);
+  const onStack = new Uint8Array(size);
+  const stack: number[] = [];
+  let count = 0;
+  for (let root = 0; root < size; root += 1) {
+    if (index[root] !== -1 || !within(root)) continue;
+    const path: number[] = [root];
+    const edges: number[] = [starts.at(root)];
+    const enter = (state: number) => {
+      index[state] = count;
+      low[state] = count;
+      count += 1;
+      stack.push(state);
+      onStack[state] = 1;
+    };
+    enter(root);
+    while (path.length > 0) {
+      const state = path.at(-1) ?? 0;
+      const edge = edges.at(-1) ?? 0;
+      if (edge < starts.at(state + 1)) {
+        edges[edges.length - 1] = edge + 1;
+        const target = targets.at(edge);
+        if (!graph.isDue(edge) || !within(target)) continue;
+        if (index[target] === -1) {
+          enter(target);
+          path.push(target);
+          edges.push(starts.at(target));
+        } else if (onStack[target] === 1) {
+          low[state] = Math.min(low[state] ?? 0, index[target] ?? 0);
+        }
+        continue;
+      }
+      path.pop();
+      edges.pop();
+      const parent = path.at(-1);
+      if (parent !== undefined) low[parent] = Math.min(low[parent] ?? 0, low[state] ?? 0);
+      if (low[state] !== index[state]) continue;
+      const component: number[] = [];
+      for (let other = stack.pop(); other !== undefined; other = stack.pop()) {
+        onStack[other] = 0;
+        component.push(other);
+        if (other === state) break;
+      }
+      if (component.length > 1 || hasLoop(graph, state)) yield component;
+    }
+  }
+}
+
+function hasLoop(graph: Graph, state: number): boolean {
+  return edgesOf(graph, state).some((edge) => graph.targets.at(edge) === state);
+}

@@ -1,0 +1,48 @@
+/** What an agent makes of what it read. */
+import type { GroupSnapshot, Member } from '../../src/core/snapshot.js';
+import type { Agent, Operation, Part, Purpose, Request, Round, Tree } from './world.js';
+
+export const asleep: Round = { at: 'asleep' };
+
+export function requestFor(purpose: Purpose, ...operations: Operation[]): Request {
+  return { purpose, operations };
+}
+
+export function lookAgain(agent: Agent): Agent {
+  return { ...agent, round: asleep, awake: true };
+}
+
+export function snapshotOf(agent: Agent, view: Tree): GroupSnapshot {
+  const { config, elected, current, members, seats, history } = view;
+  if (config === null || elected === null) throw new Error('a look at a tree that is not there');
+  const place = seats.findIndex(({ id }) => id === agent.seat);
+  const below = seats[place - 1] ?? null;
+  const own = members.find(({ node }) => node === agent.node) ?? null;
+  const seat =
+    place === -1
+      ? null
+      : { name: String(agent.seat), version: 0, below: below && String(below.id), second: place === 1 };
+  return {
+    config,
+    elected,
+    current: agent.part === 0 ? null : current,
+    self: own,
+    seat,
+    members: agent.part === 2 ? membersOf(view) : null,
+    history,
+  };
+}
+
+/** Everyone registered, with their seats' places. */
+export function membersOf({ members, seats }: Tree): Member[] {
+  const places = new Map(seats.map((seat, place) => [seat.node, place]));
+  return members.map((member) => ({ ...member, seat: places.get(member.node) ?? null }));
+}
+
+/** How much a node reads, by what it saw. */
+export function partFor(agent: Agent, view: Tree): Part {
+  if (view.seats[0]?.id === agent.seat) return 2;
+  const isNamed = view.elected?.value?.node === agent.node;
+  const owns = agent.part > 0 && view.current?.owner === agent.session;
+  return isNamed || owns || agent.tenure !== null ? 1 : 0;
+}

@@ -1,0 +1,388 @@
+/**
+ * Every step that is possible in a world: of the agents' loops, as fine as their awaits; of the hooks, the leases and
+ * the sessions; of people and of faults; and of time, which passes to the next instant at which something is due.
+ *
+ * Agents are prompt: while one of them could go on, time does not pass, unless that very slowness is the fault (an
+ * agent freezes, a step takes long). Hooks, sessions and people take as long as they like, hooks up to their limits.
+ */
+import { Decider, end } from './decide.js';
+import { apply } from './ensemble.js';
+import { faultsOf } from './faults.js';
+import { giftsOf } from './gifts.js';
+import { judgeWrite } from './invariants.js';
+import { asleep, lookAgain, partFor } from './look.js';
+import { machineSteps } from './machine.js';
+import {
+  actor,
+  actors,
+  isAlive,
+  name,
+  type Rules,
+  requestText,
+  type Step,
+  Steps,
+  withAgent,
+} from './step.js';
+import { timeStep } from './time.js';
+import type { Agent, Purpose, Request, Round, Tree, World } from './world.js';
+
+const unread = { config: null, elected: null, current: null, history: null, members: [], seats: [] };
+
+export class Rulebook {
+  readonly #rules: Rules;
+  readonly #decider: Decider;
+
+  constructor(rules: Rules) {
+    this.#rules = rules;
+    this.#decider = new Decider(rules.setting, rules.hands, rules.readsClock);
+  }
+
+  stepsOf(world: World): readonly Step[] {
+    const steps = new Steps(world);
+    for (const agent of world.agents) this.#agentSteps(steps, agent);
+    machineSteps(steps, this.#rules);
+    const isBusy = steps.list.some(({ actor: who, kind }) => kind === 'due' && isPrompt(who));
+    giftsOf(steps, this.#rules);
+    if (world.faults > 0) faultsOf(steps, this.#rules);
+    timeStep(steps, this.#rules, isBusy);
+    return steps.list.map((step) => {
+      const quiet = this.#quieted(step.world);
+      return quiet === step.world ? step : { ...step, world: quiet };
+    });
+  }
+
+  /**
+   * A standby that would look and find nothing that concerns it has looked at once: whatever could make a later look
+   * find more fires a watch of its own, and wakes it again. Its own registration is the exception, so where that can
+   * be deleted by others every look is a step.
+   */
+  #quieted(world: World): World {
+    const { faults, setting } = this.#rules;
+    const { tree } = world;
+    if (
+      faults.includes('evict') ||
+      faults.includes('delete-tree') ||
+      setting.audits ||
+      tree.elected === null
+    ) {
+      return world;
+    }
+    const isQuiet = (agent: Agent) =>
+      agent.awake && agent.part === 0 && this.#isIdle(agent, world) && partFor(agent, tree) === 0;
+    if (!world.agents.some(isQuiet)) return world;
+    return { ...world, agents: world.agents.map((one) => (isQuiet(one) ? { ...one, awake: false } : one)) };
+  }
+
+  #isIdle(agent: Agent, { tree, sessions }: World): boolean {
+    if (agent.process !== 'up' || agent.frozen || agent.cut || agent.round.at !== 'asleep') return false;
+    if (agent.tenure !== null || agent.drainUntilMs !== null) return false;
+    if (!tree.seats.some(({ id }) => id === agent.seat)) return false;
+    const own = tree.members.find(({ node }) => node === agent.node);
+    const isThere = own?.owner === agent.session && sessions.some(({ id }) => id === agent.session);
+    return isThere && own.value !== null && this.#decider.isPublished(agent.registration, own.value);
+  }
+
+  #agentSteps(steps: Steps, agent: Agent): void {
+    if (agent.process !== 'up') return;
+    const { round } = agent;
+    const add = (words: string, world: World, more: Partial<Step> = {}) =>
+      steps.add({
+        words: `${name(agent)} ${words}`,
+        kind: 'due',
+        actor: actor(agent, 'agent'),
+        world,
+        ...more,
+      });
+    const become = (words: string, next: Agent) => add(words, withAgent(steps.world, next));
+    if (agent.frozen) {
+      // What it sent is on its way all the same.
+      if (round.at === 'sent' && isAlive(steps.world, agent)) this.#applied(steps, agent, round, true);
+      return;
+    }
+    const { nowMs } = steps.world;
+    switch (round.at) {
+      case 'asleep':
+        if (!agent.awake) return;
+        if (agent.cut) {
+          become('looks at the clock, out of touch', {
+            ...this.#outOfTouch({ ...agent, awake: false }, nowMs),
+          });
+        } else if (!isAlive(steps.world, agent)) this.#learn(steps, agent);
+        else if (agent.seat === null) this.#join(steps, agent);
+        else this.#read(steps, { ...agent, awake: false }, 0, unread);
+        return;
+      case 'reading':
+        if (agent.cut) become('reads no further, out of touch', lookAgain(agent));
+        else if (!isAlive(steps.world, agent)) this.#learn(steps, agent);
+        else this.#read(steps, agent, round.done, round.view);
+        return;
+      case 'read':
+        this.#decide(steps, agent, round.view, '');
+        return;
+      case 'sent':
+        if (!isAlive(steps.world, agent)) this.#learn(steps, agent);
+        else this.#applied(steps, agent, round, false);
+        return;
+      case 'answered':
+        become(
+          `hears that ${round.answer === null ? 'nothing was written' : 'it is written'} (${round.request.purpose.for})`,
+          this.#hear(agent, round, steps.world),
+        );
+    }
+  }
+
+  #outOfTouch(agent: Agent, nowMs: number): Agent {
+    const next = this.#decider.outOfTouch(agent, nowMs);
+    const hasLeft = next.drainUntilMs !== null && (next.tenure === null || next.tenure.stage === 'released');
+    const mayLeave = hasLeft && (next.tenure !== null || nowMs >= (next.drainUntilMs ?? 0));
+    return mayLeave ? { ...next, round: asleep, process: 'left' } : next;
+  }
+
+  /** Its session is over, and it hears of it: registers anew, once what it began is released. */
+  #learn(steps: Steps, agent: Agent): void {
+    const session = steps.world.lastSession + 1n;
+    const fresh: Agent = {
+      ...agent,
+      session,
+      registered: false,
+      seat: null,
+      part: 0,
+      lease: 'good',
+      leaseEnded: agent.tenure !== null,
+      round: asleep,
+      awake: true,
+    };
+    const world = withAgent(steps.world, fresh);
+    const sessions = [...world.sessions, { id: session, agent: agent.index }];
+    steps.add({
+      words: `${name(agent)} hears that its session is over, and opens another`,
+      kind: 'due',
+      actor: actor(agent, 'agent'),
+      world: { ...world, sessions, lastSession: session },
+    });
+  }
+
+  #join(steps: Steps, before: Agent) {
+    const { world } = steps;
+    const { tree, nowMs } = world;
+    const agent = this.#decider.outOfTouch(before, nowMs);
+    const add = (words: string, next: Agent) =>
+      steps.add({
+        words: `${name(agent)} ${words}`,
+        kind: 'due',
+        actor: actor(agent, 'agent'),
+        world: withAgent(world, next),
+      });
+    const send = (words: string, purpose: Purpose, ...operations: Request['operations']) =>
+      add(words, { ...agent, round: { at: 'sent', request: { purpose, operations }, rest: null } });
+    if (agent !== before) return add('goes on with its tenure', agent);
+    if (agent.drainUntilMs !== null && agent.tenure === null) {
+      return add('leaves', { ...agent, awake: false, process: 'left' });
+    }
+    if (tree.elected === null) return send('finds the tree gone', { for: 'tree' }, { create: 'tree' });
+    const value = agent.registration;
+    const there = tree.members.find(({ node }) => node === agent.node);
+    if (!agent.registered) {
+      if (there === undefined) return send('registers', { for: 'register' }, { create: 'member', value });
+      const { node, version } = there;
+      if (there.owner === agent.session) {
+        return send('registers again', { for: 'register' }, { set: 'member', node, value, version });
+      }
+      if (there.value?.incarnation === value.incarnation) {
+        const drop = { delete: 'member', node, version } as const;
+        return send('registers in its new session', { for: 'register' }, drop, { create: 'member', value });
+      }
+      if (there.value?.host !== value.host) {
+        const gone = {
+          ...agent,
+          awake: false,
+          work: null,
+          hook: null,
+          tenure: null,
+          process: 'left',
+        } as const;
+        return add('finds its name in use on another machine, and leaves', gone);
+      }
+      // An earlier life of its own: waits for the end of that session.
+      return;
+    }
+    const held = tree.seats.find(({ owner }) => owner === agent.session);
+    if (held !== undefined) return add('finds its seat', { ...agent, seat: held.id });
+    send('asks for a seat', { for: 'seat' }, { create: 'seat', node: agent.node });
+  }
+
+  #read(steps: Steps, agent: Agent, done: number, before: Tree) {
+    const { tree } = steps.world;
+    const become = (words: string, next: Agent) =>
+      steps.add({
+        words: `${name(agent)} ${words}`,
+        kind: 'due',
+        actor: actor(agent, 'agent'),
+        world: withAgent(steps.world, next),
+      });
+    if (done === 0 && (tree.elected === null || tree.config === null)) {
+      const stopped = this.#decider.checkClaim(agent, tree.current, steps.world.nowMs);
+      const request: Request = { purpose: { for: 'tree' }, operations: [{ create: 'tree' }] };
+      return become('finds the tree gone', { ...stopped, round: { at: 'sent', request, rest: null } });
+    }
+    const { parts } = this.#rules.setting;
+    const until = agent.part === 0 ? 4 : (parts.find((part) => part > done) ?? 4);
+    const view = {
+      config: done < 1 ? tree.config : before.config,
+      elected: done < 2 && until >= 2 ? tree.elected : before.elected,
+      current: done < 3 && until >= 3 ? tree.current : before.current,
+      history: until === 4 ? tree.history : null,
+      members: until === 4 ? tree.members : [],
+      seats: until === 4 ? tree.seats : [],
+    };
+    const what = partTexts.slice(done, until).join(', ');
+    if (until < 4) return become(`reads ${what}`, { ...agent, round: { at: 'reading', done: until, view } });
+    const part = partFor(agent, view);
+    if (part > agent.part) {
+      return become(`reads ${what}, and sees that it has to read more`, { ...lookAgain(agent), part });
+    }
+    const read: Agent = { ...agent, part, round: { at: 'read', view } };
+    // Nothing but its own hook, or its standing still, can come between reading and deciding.
+    if (agent.hook !== null) return become(`reads ${what}`, read);
+    this.#decide(steps, read, view, `reads ${what}, and `);
+    if (steps.world.faults === 0 || !this.#rules.faults.includes('freeze')) return;
+    const next = withAgent(steps.world, { ...read, frozen: true });
+    steps.add({
+      words: `FAULT: ${name(agent)} reads ${what}, and freezes`,
+      kind: 'fault',
+      actor: actor(agent, 'agent'),
+      world: { ...next, faults: next.faults - 1 },
+    });
+  }
+
+  #decide(steps: Steps, agent: Agent, view: Tree, before: string): void {
+    const next = this.#decider.decide(agent, view, steps.world.nowMs);
+    const isLost = agent.cut && next.round.at === 'sent';
+    steps.add({
+      words: `${name(agent)} ${before}${isLost ? 'decides, and cannot send' : decisionText(agent, next)}`,
+      kind: 'due',
+      actor: actor(agent, 'agent'),
+      world: withAgent(steps.world, isLost ? lookAgain(next) : next),
+    });
+  }
+
+  /**
+   * Its write is applied. Hearing of it is a step of its own only where the sender stands still, or never hears: else
+   * it changes nothing that another step depends on, and hearing late is doing the next step late.
+   */
+  #applied(
+    steps: Steps,
+    agent: Agent,
+    { request, rest }: Extract<Round, { at: 'sent' }>,
+    isFrozen: boolean,
+  ): void {
+    const { world, answer } = apply(steps.world, request, agent.session);
+    const { purpose } = request;
+    const wrote = answer !== null && purpose.for !== 'clock';
+    const after = wrote ? withNewest(world, request) : world;
+    const woken = after.agents[agent.index] ?? agent;
+    const answered = { at: 'answered', request, rest, answer } as const;
+    const words = `${name(agent)}’s write is ${answer === null ? 'refused' : 'applied'} (${requestText(request)})`;
+    const more = {
+      violation: answer === null ? null : judgeWrite(steps.world, agent, request, world),
+      isUnrest: wrote && ['elected', 'unseat', 'claim', 'end-override'].includes(purpose.for),
+    };
+    const waits = { ...woken, round: answered };
+    const heard = isFrozen ? waits : this.#hear(woken, answered, after);
+    steps.add({
+      words,
+      kind: 'due',
+      // On a connection of its own, so to say, while its sender stands still.
+      actor: actor(agent, isFrozen ? 'lease' : 'agent'),
+      world: withAgent(after, heard),
+      ...more,
+    });
+    if (after.faults === 0 || isFrozen) return;
+    const fault = (what: string, next: Agent) =>
+      steps.add({
+        words: `FAULT: ${words}, and ${what}`,
+        kind: 'fault',
+        actor: actor(agent, 'agent'),
+        world: { ...withAgent(after, next), faults: after.faults - 1 },
+        ...more,
+      });
+    const { faults } = this.#rules;
+    const deaf = lookAgain(woken);
+    if (faults.includes('lose')) fault('the answer is lost', deaf);
+    if (faults.includes('cut')) fault('the answer lost with the connection', { ...deaf, cut: true });
+    if (faults.includes('freeze')) fault('it freezes before it hears', { ...waits, frozen: true });
+  }
+
+  #hear(
+    agent: Agent,
+    { request, rest, answer }: Extract<Round, { at: 'answered' }>,
+    { nowMs, skewMs }: World,
+  ): Agent {
+    const { purpose } = request;
+    switch (purpose.for) {
+      case 'claim':
+        return answer === null
+          ? lookAgain(agent)
+          : this.#decider.claimed(agent, answer.token, purpose, nowMs);
+      case 'ready': {
+        const { tenure } = agent;
+        const isOn = tenure?.stage === 'taken-over' || tenure?.stage === 'leading';
+        if (answer === null || tenure === null || !isOn) return lookAgain(agent);
+        return lookAgain({ ...agent, tenure: { ...tenure, stage: 'leading', term: purpose.elected.term } });
+      }
+      case 'give-away':
+        return answer === null ? lookAgain(agent) : lookAgain(end(agent));
+      case 'register':
+        return { ...lookAgain(agent), registered: answer !== null };
+      case 'seat':
+        return { ...lookAgain(agent), seat: answer?.seat ?? null };
+      case 'give-up-seat':
+        return { ...lookAgain(agent), seat: answer === null ? agent.seat : answer.seat };
+      case 'publish':
+      case 'tree':
+        return lookAgain(agent);
+      case 'unseat':
+        return { ...agent, round: asleep };
+      case 'clock': {
+        const clock = { epochMs: epochOf(nowMs + skewMs), atMs: nowMs };
+        return lookAgain({ ...agent, clock });
+      }
+      case 'remove-fenced':
+        return this.#carryOn({ ...agent, memory: { ...agent.memory, fenced: null } }, rest, nowMs);
+      default:
+        return this.#carryOn(agent, rest, nowMs);
+    }
+  }
+
+  #carryOn(agent: Agent, rest: Extract<Round, { at: 'sent' }>['rest'], nowMs: number): Agent {
+    return rest === null ? lookAgain(agent) : this.#decider.carryOn({ ...agent, round: asleep }, rest, nowMs);
+  }
+}
+
+function epochOf(ms: number): number {
+  return Date.UTC(2026, 0, 1) + ms;
+}
+
+const partTexts = ['config', 'elected', 'current', 'nodes and seats'];
+
+/** Agents and what they wait for at once. */
+function isPrompt(who: number): boolean {
+  return who !== actors.time && who % actors.perAgent === actors.agent;
+}
+
+function decisionText(before: Agent, next: Agent): string {
+  const { round, tenure } = next;
+  if (next.process === 'left') return 'leaves the group';
+  if (tenure?.stage !== before.tenure?.stage) {
+    const sends = round.at === 'sent' ? `, and sends ${requestText(round.request)}` : '';
+    return `decides: ${before.tenure?.stage ?? 'no tenure'} → ${tenure?.stage ?? 'no tenure'}${sends}`;
+  }
+  if (round.at === 'sent') return `decides: sends ${requestText(round.request)}`;
+  return next.fencing !== before.fencing ? 'decides: starts the fence hook' : 'decides: nothing to do';
+}
+
+function withNewest(world: World, { purpose }: Request): World {
+  const term = world.tree.elected?.value?.term ?? 0;
+  if (purpose.for !== 'elected' || term <= world.newestTerm) return world;
+  return { ...world, newestTerm: term };
+}
