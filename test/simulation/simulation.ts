@@ -194,8 +194,7 @@ class Simulation {
   #hasLeader(): boolean {
     const { claim } = this.#judge;
     if (claim?.isReady !== true) return false;
-    const leader = this.#nodes.find(({ name }) => name === claim.node);
-    return leader?.saysItLeads === true;
+    return this.#nodes.some(({ name, saysItLeads }) => name === claim.node && saysItLeads);
   }
 
   /** Exclusions and holds run out; then nothing moves, and nothing is written but leases. */
