@@ -471,6 +471,7 @@ export class Leadership {
 
   /** Lets go of timers and listeners; the duty is closed by its owner. */
   close(): void {
+    this.#run = null;
     this.#cancelRetry();
     this.#renewal?.stop();
     this.#unsubscribe();

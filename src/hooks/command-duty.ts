@@ -61,6 +61,8 @@ interface Run {
   readonly log: Logger;
   readonly settle: (outcome: DutyOutcome) => void;
   settled: boolean;
+  /** A new keeper runs it when this one dies: once. */
+  due: boolean;
   pgid: number | null;
 }
 
@@ -112,19 +114,25 @@ export class CommandDuty implements Duty {
 
   run(context: DutyContext): DutyRun {
     if (!this.has(context.phase)) return { outcome: Promise.resolve(nothingRun), abort: () => {} };
-    if (this.#closed) return { outcome: Promise.resolve(notRun('closed')), abort: () => {} };
+    if (this.#closed) {
+      const outcome = { ...notRun('closed'), provenDead: context.phase !== 'release' };
+      return { outcome: Promise.resolve(outcome), abort: () => {} };
+    }
     const id = ++this.#lastId;
     if (context.phase === 'takeover') this.#tenure.begun = true;
     const outcome = new Promise<DutyOutcome>((settle) => {
       const log = this.#logOf(context);
-      this.#runs.set(id, { context, tenure: this.#tenure.id, log, settle, settled: false, pgid: null });
+      const due = context.phase === 'release';
+      this.#runs.set(id, { context, tenure: this.#tenure.id, log, settle, settled: false, due, pgid: null });
     });
     this.#send({ type: 'run', request: this.#request(id, context) });
     this.#listenFor();
     return {
       outcome,
       abort: (reason, killAtMs = Number.POSITIVE_INFINITY) => {
-        if (this.#runs.get(id)?.settled !== false) return;
+        const run = this.#runs.get(id);
+        if (run === undefined || run.settled) return;
+        run.due = false;
         this.#send({ type: 'abort', id, reason, killAtMs: Number.isFinite(killAtMs) ? killAtMs : null });
       },
     };
@@ -137,7 +145,7 @@ export class CommandDuty implements Duty {
     this.#tenure.release = release;
     if (this.#keeper === null && this.#waiting === null) this.#startKeeper();
     else {
-      if (!known) this.#send({ type: 'guard', release: this.#request(0, release) });
+      if (!known) this.#send({ type: 'guard', release: this.#request(0, release), begun: false });
       this.#send({ type: 'lease', tenure: this.#tenure.id, ...lease });
     }
     // One that has ended already is the keeper's affair: it may be starting still.
@@ -227,8 +235,10 @@ export class CommandDuty implements Duty {
     });
     this.#keeper = keeper;
     for (const pgid of this.#groups) keeper.send({ type: 'adopt', pgid });
-    const { id, lease, release } = this.#tenure;
-    if (release !== null) keeper.send({ type: 'guard', release: this.#request(0, release) });
+    const { id, lease, release, begun, released } = this.#tenure;
+    if (release !== null) {
+      keeper.send({ type: 'guard', release: this.#request(0, release), begun: begun && !released });
+    }
     if (lease !== null) keeper.send({ type: 'lease', tenure: id, ...lease });
     return keeper;
   }
@@ -305,14 +315,22 @@ export class CommandDuty implements Duty {
     const cut = [...this.#runs];
     const { begun, released } = this.#tenure;
     const provenDead = await this.#killGroups();
+    if (this.#closed) return;
     const reason = `the keeper ${how}`;
     if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });
+    const due = cut.filter(([, run]) => run.due && !run.settled && run.tenure === this.#tenure.id);
     for (const [id, run] of cut) {
+      if (due.some(([dueId]) => dueId === id)) continue;
       this.#settle(run, { ...notRun(reason), result: 'failed', error: reason, provenDead });
       this.#runs.delete(id);
     }
     const waiting = this.#waiting;
     this.#waiting = null;
+    for (const [id, run] of due) {
+      run.due = false;
+      run.pgid = null;
+      this.#send({ type: 'run', request: this.#request(id, run.context) });
+    }
     for (const message of waiting) this.#send(message);
   }
 

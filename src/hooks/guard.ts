@@ -84,7 +84,10 @@ export class Guard {
       this.#lane.abort(({ id }) => id === message.id, message.reason, message.killAtMs ?? never);
     } else if (message.type === 'guard') {
       const tenure = this.#open(message.release.tenure);
-      if (tenure !== null) tenure.release = message.release;
+      if (tenure !== null) {
+        tenure.release = message.release;
+        tenure.begun ||= message.begun;
+      }
     } else if (message.type === 'lease') this.#setLease(message.tenure, message);
     else if (message.type === 'let-go') this.#letGo(message.tenure);
     else this.#groups.adopt(message.pgid);
@@ -190,7 +193,9 @@ export class Guard {
 
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
-    this.#lane.abort(() => true, reason, this.#machine.clock.monotonicMs());
+    this.#lane.abort(isNoRelease, reason);
+    // A release that still waits is run all the same: it gives up what is not a process, and proves the rest dead.
+    this.#lane.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
   /** When the tenure's last process must be killed; Infinity while nothing presses. */
@@ -207,8 +212,7 @@ export class Guard {
       if (!cleared) return notRun('processes of an earlier tenure are still there', 'failed');
       // The alarm may not have rung yet.
       this.#lookAtLease();
-      if (running.abortedBecause !== null) return notRun(running.abortedBecause);
-      this.#tenure.begun = true;
+      if (running.abortedBecause === null) this.#tenure.begun = true;
     }
     const startedAtMs = this.#machine.clock.monotonicMs();
     const outcome = await this.#runHook(running);
@@ -220,6 +224,7 @@ export class Guard {
   async #runHook(running: Running): Promise<DutyOutcome> {
     const { request } = running;
     const { id, command, tenure, foreground } = request;
+    if (running.abortedBecause !== null) return notRun(running.abortedBecause);
     if (command === null) return nothingRun;
     const hook = this.#start(request, command);
     running.process = hook;

@@ -1,4 +1,7 @@
-/** Requests performed one after the other, in the order they came, and aborted while they wait or run. */
+/**
+ * Requests performed one after the other, in the order they came, and aborted while they wait or run. A release is
+ * performed even when it was aborted while it waited: whoever performs it still has a tenure to end.
+ */
 import type { DutyOutcome } from '../ports/duty.js';
 import type { HookProcess } from './hook-process.js';
 import type { RunRequest } from './messages.js';
@@ -21,7 +24,7 @@ export interface LaneListener {
 
 export class Lane {
   readonly #listener: LaneListener;
-  readonly #queue: RunRequest[] = [];
+  readonly #queue: Running[] = [];
   #running: Running | null = null;
   #working = false;
 
@@ -39,22 +42,32 @@ export class Lane {
 
   /** Whether one that runs or waits is meant. */
   has(which: (request: RunRequest) => boolean): boolean {
-    return (this.#running !== null && which(this.#running.request)) || this.#queue.some(which);
+    return (
+      (this.#running !== null && which(this.#running.request)) ||
+      this.#queue.some(({ request }) => which(request))
+    );
   }
 
   add(request: RunRequest, place: 'first' | 'last' = 'last'): void {
-    if (place === 'first') this.#queue.unshift(request);
-    else this.#queue.push(request);
+    const added: Running = { request, process: null, abortedBecause: null };
+    if (place === 'first') this.#queue.unshift(added);
+    else this.#queue.push(added);
     void this.#work();
   }
 
-  /** What waits settles at once; what runs, when it has ended. */
+  /** What waits settles at once, unless it is a release; what runs, when it has ended. */
   abort(which: (request: RunRequest) => boolean, reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
-    for (const request of this.#queue.filter(which)) {
-      this.#queue.splice(this.#queue.indexOf(request), 1);
-      this.#listener.settled(request, notRun(reason));
+    for (const waiting of this.#queue.filter(({ request }) => which(request))) {
+      waiting.abortedBecause ??= reason;
+      if (waiting.request.phase === 'release') continue;
+      this.#queue.splice(this.#queue.indexOf(waiting), 1);
+      this.#listener.settled(waiting.request, notRun(reason));
     }
-    if (this.#running === null || !which(this.#running.request)) return;
+    if (this.#running !== null && which(this.#running.request)) this.abortRunning(reason, killAtMs);
+  }
+
+  abortRunning(reason: string, killAtMs: number): void {
+    if (this.#running === null) return;
     this.#running.abortedBecause ??= reason;
     this.#running.process?.abort(reason, killAtMs);
   }
@@ -62,11 +75,11 @@ export class Lane {
   async #work(): Promise<void> {
     if (this.#working) return;
     this.#working = true;
-    for (let request = this.#queue.shift(); request !== undefined; request = this.#queue.shift()) {
-      this.#running = { request, process: null, abortedBecause: null };
-      const outcome = await this.#listener.perform(this.#running);
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      this.#running = next;
+      const outcome = await this.#listener.perform(next);
       this.#running = null;
-      this.#listener.settled(request, outcome);
+      this.#listener.settled(next.request, outcome);
     }
     this.#working = false;
     this.#listener.idle();

@@ -31,8 +31,8 @@ export type ToKeeper =
       readonly reason: string;
       readonly killAtMs: number | null;
     }
-  /** What to run when the lease passes unrenewed or the agent dies. */
-  | { readonly type: 'guard'; readonly release: RunRequest }
+  /** What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier keeper, so that it is due. */
+  | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
   | {
       readonly type: 'lease';
       readonly tenure: number;

@@ -1,0 +1,105 @@
+/** Processes that outlive SIGKILL for a while (uninterruptible sleep), and what is said of them: in simulated time. */
+import { expect, it } from 'vitest';
+import { CommandDuty } from '../../src/hooks/command-duty.js';
+import type { DutyEnd, DutyOutcome } from '../../src/ports/duty.js';
+import { context } from './duty-context.js';
+import { type Behaviour, type Script, SimulatedMachine, SimulatedProcess } from './simulated-machine.js';
+import { silentLog } from './support.js';
+
+const forever = Number.POSITIVE_INFINITY;
+const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
+const late: Behaviour = { runsMs: forever, code: 0, stopsInMs: forever, diesInMs: 5000 };
+const release = context('release', { timeoutMs: 1000, graceMs: 100 });
+
+function agentWith(takeover: Script, releases: Script = quick) {
+  const machine = new SimulatedMachine(
+    ({ env }) => (env.PETREL_PHASE === 'takeover' ? takeover : releases),
+    () => 1,
+  );
+  const agent = new SimulatedProcess(machine.timeline);
+  const duty = new CommandDuty({
+    commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
+    node: 'a1',
+    root: '/cluster',
+    log: silentLog,
+    ...machine.seenBy(agent),
+    keepers: machine.keepersOf(agent),
+  });
+  const ends: DutyEnd[] = [];
+  duty.onEnd((end) => ends.push(end));
+  duty.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, release);
+  duty.run(context('takeover', { timeoutMs: 60_000, graceMs: 100 }));
+  return { machine, timeline: machine.timeline, duty, ends };
+}
+
+/** What is left of the tenure when it is said to have ended. */
+function released(machine: SimulatedMachine, outcome: Promise<DutyOutcome>) {
+  const told: { result: string; provenDead: boolean; left: number }[] = [];
+  void outcome.then(({ result, provenDead }) => told.push({ result, provenDead, left: machine.groups.size }));
+  return told;
+}
+
+it('a release that waits for a takeover which cannot be killed is run, and proves nothing too early', async () => {
+  const { machine, timeline, duty } = agentWith({ ...late, diesInMs: 3000, workload: null });
+  await timeline.run(100);
+  const told = released(machine, duty.run(release).outcome);
+  await timeline.run(3000);
+  expect(told).toEqual([]);
+  await timeline.run(10_000);
+  expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+  expect(machine.started).toEqual(['takeover', 'release']);
+});
+
+it('a release aborted while it waits still ends the tenure', async () => {
+  const { machine, timeline, duty } = agentWith({
+    ...quick,
+    runsMs: 300,
+    stopsInMs: forever,
+    workload: late,
+  });
+  await timeline.run(100);
+  const run = duty.run(release);
+  const told = released(machine, run.outcome);
+  run.abort('a whim');
+  await timeline.run(1000);
+  expect(told).toEqual([]);
+  await timeline.run(20_000);
+  expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
+  expect(machine.started).toEqual(['takeover']);
+});
+
+it('a release whose keeper is killed is run by the next one', async () => {
+  const { machine, timeline, duty } = agentWith(quick, { ...quick, runsMs: 300 });
+  await timeline.run(100);
+  const told = released(machine, duty.run(release).outcome);
+  await timeline.run(200);
+  machine.keeper?.kill();
+  await timeline.run(5000);
+  expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+  expect(machine.started).toEqual(['takeover', 'release', 'release']);
+});
+
+it('a lease that ends after a keeper was killed is released by the next one, which knows what is left', async () => {
+  const { machine, timeline, duty, ends } = agentWith({ ...quick, workload: late });
+  await timeline.run(100);
+  machine.keeper?.kill();
+  await timeline.run(2500);
+  expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: false }]);
+  duty.holdLease({ releaseAtMs: 2600, endsAtMs: 20_000 }, release);
+  await timeline.run(5000);
+  expect(ends.slice(1)).toMatchObject([{ cause: 'lease-ended', release: { provenDead: false } }]);
+  expect(machine.started).toEqual(['takeover', 'release']);
+});
+
+it('an agent that closes while it clears away what a keeper left starts no other', async () => {
+  const { machine, timeline, duty } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
+  await timeline.run(100);
+  machine.keeper?.kill();
+  await timeline.run(200);
+  duty.run(release);
+  const closed: boolean[] = [];
+  void duty.close().then((provenDead) => closed.push(provenDead));
+  await timeline.run(10_000);
+  expect(closed).toEqual([true]);
+  expect(machine.keeper).toBeUndefined();
+});
