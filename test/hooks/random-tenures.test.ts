@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { DutyContext, DutyLease, DutyOutcome } from '../../src/ports/duty.js';
 import type { CommandLine } from '../../src/ports/processes.js';
-import { type Chance, chance } from '../core/draw.js';
+import { type Chance, chance } from '../support/chance.js';
 import { context } from './duty-context.js';
 import {
   type Behaviour,
