@@ -479,14 +479,15 @@ export class Leadership {
 }
 
 function detailOf(phase: string, outcome: DutyOutcome): FailureDetail {
+  const { result, error, command, exitCode, signal, durationMs, outputTail } = outcome;
   return {
     phase,
-    reason: outcome.error ?? outcome.result,
-    command: outcome.command,
-    exitCode: outcome.exitCode,
-    signal: outcome.signal,
-    durationMs: outcome.durationMs,
-    outputTail: [...outcome.outputTail],
+    reason: error ?? result,
+    command,
+    exitCode,
+    signal,
+    durationMs,
+    outputTail: [...outputTail],
   };
 }
 
