@@ -24,7 +24,7 @@ import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
-import { guarded } from './leadership.js';
+import { guarded } from './guarded.js';
 import { encode, heldSeats } from './membership.js';
 
 export interface ElectorOptions {

@@ -20,7 +20,8 @@ import {
 } from '../core/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
-import { isStoreError, type Store } from '../ports/store.js';
+import type { Store } from '../ports/store.js';
+import { guarded } from './guarded.js';
 import { encode } from './membership.js';
 import { Renewal } from './renewal.js';
 
@@ -489,14 +490,4 @@ function detailOf(phase: string, outcome: DutyOutcome): FailureDetail {
     durationMs,
     outputTail: [...outputTail],
   };
-}
-
-/** Null when what the write was decided on no longer holds: the next round reads why. */
-export async function guarded<T>(write: () => Promise<T>): Promise<T | null> {
-  try {
-    return await write();
-  } catch (error) {
-    if (isStoreError(error, 'BAD_VERSION', 'NODE_EXISTS', 'NO_NODE', 'NOT_EMPTY')) return null;
-    throw error;
-  }
 }
