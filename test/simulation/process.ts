@@ -23,6 +23,7 @@ export class Process {
   readonly name: string;
   readonly clock: Clock;
   readonly #world: World;
+  readonly #runsCode: boolean;
   #alive = true;
   #frozen = false;
   #incoming: Delivery[] = [];
@@ -31,8 +32,10 @@ export class Process {
   /** What happens at the n-th call from now. */
   #fate: { calls: number; readonly befall: () => void } | null = null;
 
-  constructor(world: World, name: string, machine: MachineClock) {
+  /** `runsCode`: what it does upon an event may go on in promises. */
+  constructor(world: World, name: string, machine: MachineClock, { runsCode = true } = {}) {
     this.#world = world;
+    this.#runsCode = runsCode;
     this.name = name;
     this.clock = {
       monotonicMs: () => machine.startMs + world.nowMs * machine.rate,
@@ -77,7 +80,7 @@ export class Process {
       this.#incoming.push({ kind, run });
       return;
     }
-    this.#world.codeRuns();
+    if (this.#runsCode) this.#world.codeRuns();
     run();
   }
 

@@ -77,7 +77,7 @@ export class Server {
     this.index = index;
     this.#machine = machine;
     this.#database = database;
-    this.#process = new Process(world, `server ${index}`, machine);
+    this.#process = newProcess(world, index, machine);
   }
 
   get process(): Process {
@@ -101,8 +101,7 @@ export class Server {
   }
 
   start(): void {
-    if (!this.#process.isAlive)
-      this.#process = new Process(this.#world, `server ${this.index}`, this.#machine);
+    if (!this.#process.isAlive) this.#process = newProcess(this.#world, this.index, this.#machine);
     this.#life += 1;
     this.#look();
     this.#everyHalfTick(this.#life);
@@ -459,4 +458,8 @@ export class Server {
     this.gone(peer);
     peer.close();
   }
+}
+
+function newProcess(world: World, index: number, machine: MachineClock): Process {
+  return new Process(world, `server ${index}`, machine, { runsCode: false });
 }

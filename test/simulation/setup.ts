@@ -81,7 +81,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     hasFence: odds(0.4),
     hasMemory: odds(0.7),
     config,
-    troubleMs: Math.round(between(2.5, 5) * sessionTimeoutMs),
+    troubleMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
     boundMs,
     checksPeace: odds(0.1),
     settleMs: 35_000,
