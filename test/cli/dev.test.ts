@@ -7,23 +7,23 @@ import { until } from '../support/until.js';
 const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
 
 describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
-  it('refuses a step that does not exist, and says what may have been meant', async () => {
+  it.concurrent('refuses a step that does not exist, and says what may have been meant', async () => {
     const { code, stdout, stderr } = await runProcess(['dev', '--crash', 'takeover-startd']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('there is no step "takeover-startd": did you mean takeover-started?');
   });
 
-  it('is no use of --once without it', async () => {
+  it.concurrent('is no use of --once without it', async () => {
     expect(await runProcess(['dev', '--once'])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  it('is explained in the help', async () => {
+  it.concurrent('is explained in the help', async () => {
     const { stdout } = await runProcess(['dev', '--help']);
     expect(stdout).toContain("  takeover-started  the heir's takeover hook runs");
     expect(stdout).toContain("  heir-keeper       the elected node's keeper");
   });
 
-  it('tells what was killed, what the others did, and how long nobody led, and ends if asked for once', async () => {
+  it.concurrent('tells what was killed, what the others did, and how long nobody led, and ends if asked for once', async () => {
     const { code, stdout } = await runProcess([
       'dev',
       '--port',
@@ -48,7 +48,7 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
     expect(found).toEqual(found.toSorted((a, b) => a - b));
   });
 
-  it('goes on afterwards, with the dead started again, and leaves nothing behind when it is told to end', async () => {
+  it.concurrent('goes on afterwards, with the dead started again, and leaves nothing behind when it is told to end', async () => {
     await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader']);
     await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });
     expect(dev.stdout).toMatch(
@@ -64,7 +64,7 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
     for (const [pid] of pids) expect(lives(Number(pid))).toBe(false);
   });
 
-  it('that is told to end in the middle holds nothing up', async () => {
+  it.concurrent('that is told to end in the middle holds nothing up', async () => {
     await using dev = await startProcess(['dev', '--port', '0', '--crash', 'takeover-started']);
     await until(() => dev.stdout.includes('crash point reached'), { timeoutMs: 30_000, intervalMs: 2 });
     dev.term();

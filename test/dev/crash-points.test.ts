@@ -49,9 +49,12 @@ async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<v
   // Besides the sessions that have to end: what hooks, writes, notifications and a busy machine take.
   expect(leaderlessMs).toBeLessThan((row.sessionTimeouts + 1) * sessionTimeoutMs);
   expect(leaderlessMs).toBeGreaterThan((row.sessionTimeouts / 2) * sessionTimeoutMs);
-  const terms = (await stage.transitions()).map(({ term, fencingToken }) => `${term} ${fencingToken}`);
-  expect(terms).toEqual([...new Set(terms)]);
-  expect(terms.at(-1)).toBe(`${outcome.term} ${token}`);
+  const records = await stage.transitions();
+  expect(records.at(-1)).toMatchObject({ term: outcome.term, fencingToken: String(token), outcome: 'READY' });
+  const tenures = records.map(({ term, fencingToken }) => `${term} ${fencingToken}`);
+  expect(tenures).toEqual([...new Set(tenures)]);
+  const tokens = records.flatMap(({ fencingToken }) => (fencingToken === null ? [] : [BigInt(fencingToken)]));
+  expect(tokens).toEqual(tokens.toSorted((a, b) => (a < b ? -1 : 1)));
   if (row.twoMayBeActive) return;
   await until(async () => {
     const works = { node: leader, token: String(token) };
