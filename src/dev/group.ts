@@ -1,0 +1,194 @@
+/**
+ * A development group in use: changes its configuration, waits until it is as wanted, and gives its nodes their parts in a
+ * change of leader.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import { fromInstant, toInstant } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import type { DevelopmentServer } from '../embedded/server.js';
+import { PetrelError } from '../errors.js';
+import { type GroupView, readGroup } from '../group/view.js';
+import { systemClock } from '../ports/clock.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import type { DevAgents } from './agents.js';
+import type { DevHooks } from './hooks.js';
+import type { Cast } from './moments.js';
+
+/** What a group is made of. Its configuration is the rehearsal's to write. */
+export interface Stage {
+  readonly server: DevelopmentServer;
+  readonly store: Store;
+  readonly paths: GroupPaths;
+  readonly agents: DevAgents;
+  /** The agents' own. */
+  readonly hooks: DevHooks;
+}
+
+export interface DevGroupOptions {
+  /** Where it is to differ from the defaults. */
+  readonly config: Partial<GroupConfig>;
+  /** For all that is waited for. */
+  readonly patienceMs: number;
+  /** Ends all waiting, with its reason. */
+  readonly signal: AbortSignal;
+}
+
+const lookAtLeastEveryMs = 100;
+const byHand = { by: 'petrel dev', reason: 'a crash point is rehearsed' };
+
+export class DevGroup {
+  readonly #stage: Stage;
+  readonly #options: DevGroupOptions;
+  #wake: () => void = () => {};
+
+  constructor(stage: Stage, options: DevGroupOptions) {
+    this.#stage = stage;
+    this.#options = options;
+  }
+
+  /** Something has changed: what is waited for may be there. */
+  changed(): void {
+    this.#wake();
+  }
+
+  /** All nodes paused in a group in which nobody was ever elected; the elector has come first. */
+  async newGroup(): Promise<Cast> {
+    const { agents } = this.#stage;
+    const [heir = '', ...others] = agents.nodes;
+    const elector = others.at(-1) ?? '';
+    const order = [heir, ...others];
+    const paused = { ...byHand, at: toInstant(systemClock.wallMs()) };
+    await this.configure({ ...this.#config(order), paused });
+    agents.start(elector);
+    await this.until(`${elector} to join`, ({ seats }) => seats.length === 1);
+    agents.startAll();
+    await this.until('all nodes to join', (view) => areAllIn(view, agents.nodes));
+    return { elector, leader: null, heir };
+  }
+
+  /** All nodes are there, and three of them have a part each. */
+  async wholeGroup(): Promise<Cast> {
+    const { agents } = this.#stage;
+    await this.configure(this.#config(agents.nodes));
+    agents.startAll();
+    const isWhole = (view: GroupView) => areAllIn(view, agents.nodes) && isQuiet(view) && !excludes(view);
+    let view = await this.until('the group to be whole', isWhole);
+    const elector = view.seats[0]?.node ?? '';
+    if (readyLeader(view) === elector) {
+      const other = agents.nodes.find((node) => node !== elector) ?? '';
+      await this.switchover(other);
+      view = await this.until(`${other} to lead`, (seen) => readyLeader(seen) === other && isWhole(seen));
+    }
+    const leader = readyLeader(view) ?? '';
+    const [heir = '', ...spare] = agents.nodes.filter((node) => node !== elector && node !== leader);
+    await this.configure(this.#config([heir, ...spare, leader, elector]));
+    return { elector, leader, heir };
+  }
+
+  /** Who comes next is told, and nothing moves that nobody asked for. */
+  #config(order: readonly string[]): Partial<GroupConfig> {
+    const strategy = { strategy: 'preference-list', strategyOptions: { order } };
+    return { ...this.#options.config, ...strategy, failback: 'manual', paused: null, switchover: null };
+  }
+
+  /** Asks for it, as the command line does. */
+  async switchover(node: string): Promise<void> {
+    const { store, paths } = this.#stage;
+    const { elected } = await readGroup(store, paths);
+    const at = toInstant(systemClock.wallMs());
+    const replacesTerm = elected.value?.term ?? 0;
+    const request = { to: { node }, replacesTerm, notBefore: null, force: false, ...byHand, at };
+    await this.configure({ switchover: request });
+  }
+
+  /** By compare-and-set: the elector may write, too. */
+  async configure(change: Partial<GroupConfig>): Promise<void> {
+    const { store, paths } = this.#stage;
+    for (;;) {
+      const { config } = await readGroup(store, paths);
+      const content = Buffer.from(JSON.stringify({ ...(config.value ?? defaultGroupConfig), ...change }));
+      try {
+        await store.set(paths.config, content, config.version);
+        return;
+      } catch (error) {
+        if (!isStoreError(error, 'BAD_VERSION')) throw error;
+      }
+    }
+  }
+
+  /** Reads the group at every change, and every so often, until it is as wanted. */
+  async until(wanted: string, isSo: (view: GroupView) => boolean): Promise<GroupView> {
+    const untilMs = systemClock.monotonicMs() + this.#options.patienceMs;
+    for (;;) {
+      this.#options.signal.throwIfAborted();
+      const changed = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const view = await this.#view();
+      if (view !== null && isSo(view)) return view;
+      if (systemClock.monotonicMs() >= untilMs) throw this.#tooLate(wanted);
+      await Promise.race([changed, sleep(lookAtLeastEveryMs)]);
+    }
+  }
+
+  /** Null while it cannot be read. */
+  async #view(): Promise<GroupView | null> {
+    const { store, paths } = this.#stage;
+    try {
+      return await readGroup(store, paths);
+    } catch (error) {
+      if (isStoreError(error) && store.state !== 'CLOSED') return null;
+      throw error;
+    }
+  }
+
+  /** Throws PetrelError FAILED when it takes too long, and why it was ended when it was. */
+  async inTime<T>(wanted: string, work: Promise<T>): Promise<T> {
+    const { signal } = this.#options;
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      signal.throwIfAborted();
+      const end = () => reject(signal.reason);
+      signal.addEventListener('abort', end);
+      const cancelTimer = systemClock.timer(this.#options.patienceMs, () => reject(this.#tooLate(wanted)));
+      cancel = () => {
+        signal.removeEventListener('abort', end);
+        cancelTimer();
+      };
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      cancel();
+    }
+  }
+
+  #tooLate(wanted: string): PetrelError {
+    return new PetrelError('FAILED', `waited ${this.#options.patienceMs / 1000} s in vain for ${wanted}`);
+  }
+}
+
+export function readyLeader({ current }: GroupView): string | null {
+  return current?.value?.status === 'READY' ? current.value.node : null;
+}
+
+/** The elected node is READY, and the history says so. */
+export function isQuiet(view: GroupView): boolean {
+  const { elected, current, history } = view;
+  const term = elected.value?.term;
+  const isSettled = current?.value?.term === term && history?.value?.term === term;
+  return term !== undefined && isSettled && readyLeader(view) === elected.value?.node;
+}
+
+function areAllIn({ members, seats }: GroupView, nodes: readonly string[]): boolean {
+  return nodes.every((node) => {
+    const member = members.find((one) => one.node === node);
+    return member?.value?.draining === false && seats.some((seat) => seat.node === node);
+  });
+}
+
+function excludes({ elected }: GroupView): boolean {
+  const nowMs = systemClock.wallMs();
+  return (elected.value?.failures ?? []).some(({ until }) => until !== null && fromInstant(until) > nowMs);
+}
