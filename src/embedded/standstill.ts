@@ -61,13 +61,19 @@ export class Standstills {
   }
 
   at(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill> {
-    return new Promise((reached, reject) => {
+    return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
+      const giveUp = () => {
+        this.#points.delete(point);
+        reject(signal?.reason);
+      };
+      const reached = (standstill: Standstill) => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve(standstill);
+      };
       const point = { moment, matches, reached };
       this.#points.add(point);
-      signal?.addEventListener('abort', () => {
-        if (this.#points.delete(point)) reject(signal.reason);
-      });
+      signal?.addEventListener('abort', giveUp);
     });
   }
 

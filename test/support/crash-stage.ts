@@ -29,7 +29,7 @@ const paths = groupPaths('/crash');
 export class CrashStage implements AsyncDisposable {
   readonly log: HookLog;
   /** What happened in the play that is on, or was last. */
-  readonly said: string[] = [];
+  readonly said: { readonly text: string; readonly atMs: number | null }[] = [];
   readonly #store: Store;
   readonly #rehearsal: Rehearsal;
   readonly #dispose: () => Promise<void>;
@@ -41,7 +41,7 @@ export class CrashStage implements AsyncDisposable {
     this.#rehearsal = new Rehearsal(stage, {
       config,
       patienceMs: 30_000,
-      say: (text, atMs) => this.said.push(`${atMs === null ? '' : Math.round(atMs)}\t${text}`),
+      say: (text, atMs) => this.said.push({ text, atMs }),
     });
   }
 
@@ -77,6 +77,11 @@ export class CrashStage implements AsyncDisposable {
   async play(point: CrashPoint): Promise<Outcome> {
     this.said.length = 0;
     return await this.#rehearsal.play(point);
+  }
+
+  /** When something of which `text` tells happened after the kill, in milliseconds; NaN when it did not. */
+  afterKillMs(text: string): number {
+    return this.said.find((one) => one.text === text && one.atMs !== null)?.atMs ?? Number.NaN;
   }
 
   /** Oldest first. */

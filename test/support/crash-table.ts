@@ -8,10 +8,12 @@ const document = readFileSync(fileURLToPath(new URL('../../docs/crash-points.md'
 export interface Row {
   readonly name: string;
   readonly point: CrashPoint;
-  readonly leadsThen: 'the heir' | 'another';
+  readonly leadsThen: 'the heir' | 'another' | 'either';
   /** Session timeouts that nobody leads for; 0: less than one. */
   readonly sessionTimeouts: number;
   readonly twoMayBeActive: boolean;
+  /** The killed agent's keeper ends what runs, and releases, without waiting for the lease's end. */
+  readonly keeperReleases: boolean;
   readonly inEveryRun: boolean;
 }
 
@@ -33,7 +35,7 @@ export function crashTable(): Row[] {
     .map(([first = '', what = '', who = '', without = '', shown = '']) => {
       const name = first.replaceAll('`', '');
       const point = everyPoint().find((one) => pointName(one) === name);
-      const leadsThen = (['the heir', 'another'] as const).find((one) => one === who);
+      const leadsThen = (['the heir', 'another', 'either'] as const).find((one) => one === who);
       const sessionTimeouts = ['at once', 'T', '2 T'].indexOf(without);
       if (
         point === undefined ||
@@ -44,7 +46,9 @@ export function crashTable(): Row[] {
         throw new Error(`docs/crash-points.md: the row of ${name} is not understood`);
       }
       const twoMayBeActive = what.includes('**two may be active**');
-      return { name, point, leadsThen, sessionTimeouts, twoMayBeActive, inEveryRun: shown === 'CI' };
+      const keeperReleases = what.includes('its keeper ');
+      const inEveryRun = shown === 'CI';
+      return { name, point, leadsThen, sessionTimeouts, twoMayBeActive, keeperReleases, inEveryRun };
     });
 }
 
