@@ -58,7 +58,8 @@ async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<v
   expect(tokens).toEqual(tokens.toSorted((a, b) => (a < b ? -1 : 1)));
   if (row.keeperReleases) {
     const killed = row.point.victim === 'leader' ? cast.leader : cast.heir;
-    expect(stage.afterKillMs(`${killed}: release hook ended`)).toBeLessThan(sessionTimeoutMs / 2);
+    // No lease that was good at the kill is due for release sooner.
+    expect(stage.afterKillMs(`${killed}: release hook ended`)).toBeLessThan(sessionTimeoutMs / 4);
   }
   if (row.twoMayBeActive) return;
   await until(async () => {
