@@ -1,6 +1,7 @@
 /** One node in the foreground: from settings to an agent whose duty is the configured hooks. */
 import { isatty } from 'node:tty';
 import type { Agent } from '../agent/agent.js';
+import { systemHost } from '../agent/process-life.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
@@ -28,7 +29,8 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags, stateDir } = settings;
-  const duty = new CommandDuty({ commands, node, root, log, ...machine, keepers: systemKeepers });
+  const life = systemHost.newIncarnation();
+  const duty = new CommandDuty({ commands, node, root, life, log, ...machine, keepers: systemKeepers });
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   let agent: Agent;
   try {

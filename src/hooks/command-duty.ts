@@ -15,12 +15,12 @@ import type { Logger } from '../log.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
-import { argvOf, type Command, commandText } from './command.js';
+import { argvOf, type Command, commandText, hookNames } from './command.js';
 import { hookEnvironment } from './environment.js';
 import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
-import { nothingRun, notRun } from './outcomes.js';
-import { endGroup } from './process-group.js';
+import { logOutcome, nothingRun, notRun } from './outcomes.js';
+import { endGroup, endGroupsWith } from './process-group.js';
 
 export interface HookCommands {
   readonly onPrepare: Command | null;
@@ -34,6 +34,8 @@ export interface CommandDutyOptions extends Machine {
   readonly commands: HookCommands;
   readonly node: string;
   readonly root: string;
+  /** A name for this life of the agent, never given again. */
+  readonly life: string;
   readonly log: Logger;
   /**
    * `onTakeover` is itself the workload: it has taken over as soon as it runs, there is no time limit, its output
@@ -42,12 +44,8 @@ export interface CommandDutyOptions extends Machine {
   readonly foreground?: boolean;
 }
 
-const hookNames = {
-  prepare: 'onPrepare',
-  takeover: 'onTakeover',
-  release: 'onRelease',
-  fence: 'onFence',
-} as const;
+/** By this a run's processes are found when their keeper died before it could tell of them. */
+const runVariable = 'PETREL_RUN';
 
 /** A keeper that takes this much longer than what it runs may take hangs. */
 const patienceMs = 10_000;
@@ -77,6 +75,7 @@ interface Tenure {
 export class CommandDuty implements Duty {
   readonly #commands: HookCommands;
   readonly #keeperOptions: KeeperOptions;
+  readonly #life: string;
   readonly #log: Logger;
   readonly #runs = new Map<number, Run>();
   readonly #groups = new Set<number>();
@@ -95,9 +94,10 @@ export class CommandDuty implements Duty {
 
   /** Starts the keeper at once if this node can lead, so that a takeover does not wait for it. */
   constructor(options: CommandDutyOptions) {
-    const { commands, node, root, log, foreground = false, clock, processes, keepers } = options;
+    const { commands, node, root, life, log, foreground = false, clock, processes, keepers } = options;
     this.#commands = commands;
     this.#keeperOptions = { node, root, passesOutput: foreground };
+    this.#life = life;
     this.#log = log;
     this.#machine = { clock, processes };
     this.#keepers = keepers;
@@ -193,14 +193,17 @@ export class CommandDuty implements Duty {
     return [...this.#runs.values()].filter(({ settled }) => !settled);
   }
 
-  /** True when nothing is left of any group that the keeper had not reported gone. */
+  /** True when nothing is left of any group that the keeper had not reported gone, nor of what it may have started
+   * without having been able to report that. */
   async #killGroups(): Promise<boolean> {
+    const unheard = [...this.#runs].filter(([, { settled, pgid }]) => !settled && pgid === null);
+    const searches = unheard.map(([id]) => endGroupsWith(this.#machine, runVariable, this.#nameOf(id)));
     const proofs = [...this.#groups].map(async (pgid) => {
       const dead = await endGroup(this.#machine, pgid, () => 0);
       if (dead) this.#groupGone(pgid);
       return dead;
     });
-    return (await Promise.all(proofs)).every(Boolean);
+    return (await Promise.all([...proofs, ...searches])).every(Boolean);
   }
 
   #request(id: number, context: DutyContext): RunRequest {
@@ -215,10 +218,14 @@ export class CommandDuty implements Duty {
       name: foreground ? 'the workload' : hook,
       foreground,
       command: command === null ? null : { ...argvOf(command), text: commandText(command) },
-      env: hookEnvironment(context),
+      env: { ...hookEnvironment(context), [runVariable]: this.#nameOf(id) },
       timeoutMs: context.timeoutMs,
       graceMs: context.graceMs,
     };
+  }
+
+  #nameOf(id: number): string {
+    return `${this.#life}.${id}`;
   }
 
   #send(message: ToKeeper): void {
@@ -390,11 +397,4 @@ export class CommandDuty implements Duty {
 
 function newTenure(id: number): Tenure {
   return { id, lease: null, release: null, begun: false, released: false };
-}
-
-function logOutcome(log: Logger, name: string, outcome: DutyOutcome): void {
-  const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
-  const fields = { result, exitCode, signal, durationMs, command, provenDead };
-  if (result === 'ok') log.info(fields, `${name} went well`);
-  else log.warn(fields, error ?? `${name}: ${result}`);
 }

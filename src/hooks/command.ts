@@ -30,3 +30,11 @@ export function commandText(command: Command): string {
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** As settings and messages call them. */
+export const hookNames = {
+  prepare: 'onPrepare',
+  takeover: 'onTakeover',
+  release: 'onRelease',
+  fence: 'onFence',
+} as const;

@@ -1,3 +1,4 @@
+import type { Logger } from '../log.js';
 import type { DutyOutcome } from '../ports/duty.js';
 
 /** Of a run for which nothing is configured. */
@@ -15,4 +16,12 @@ export const nothingRun: DutyOutcome = {
 /** Of a run that was ended before it began. */
 export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): DutyOutcome {
   return { ...nothingRun, result, error: `was not started: ${reason}` };
+}
+
+/** One line, as serious as it is. */
+export function logOutcome(log: Logger, name: string, outcome: DutyOutcome): void {
+  const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
+  const fields = { result, exitCode, signal, durationMs, command, provenDead };
+  if (result === 'ok') log.info(fields, `${name} went well`);
+  else log.warn(fields, error ?? `${name}: ${result}`);
 }

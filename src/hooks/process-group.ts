@@ -1,4 +1,4 @@
-/** Ending a process group: telling it to stop, killing it, and proving that nothing of it is left. */
+/** Ending process groups: telling it to stop, killing it, and proving that nothing of it is left. */
 import type { Machine, Processes } from '../ports/processes.js';
 import { sleep } from './alarm.js';
 
@@ -9,6 +9,9 @@ const longestLookMs = 50;
 const looksBeforeScan = 4;
 /** How long after SIGKILL to wait for the proof: a process in uninterruptible sleep dies only when that ends. */
 const proofPatienceMs = 2000;
+
+/** Within this long what was started has become its own program, with its own environment. */
+const becomingMs = 50;
 
 /** SIGTERM, and SIGCONT so that a stopped process hears it. */
 export function askGroupToStop(processes: Processes, pgid: number): void {
@@ -35,4 +38,17 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
     if (look < looksBeforeScan ? !processes.groupExists(pgid) : !processes.groupLives(pgid)) return true;
     if (killedAtMs !== null && clock.monotonicMs() - killedAtMs > proofPatienceMs) return false;
   }
+}
+
+/** Kills what was started with this variable in its environment, by whomever. False when that cannot be told, or
+ * something is left. */
+export async function endGroupsWith(machine: Machine, variable: string, value: string): Promise<boolean> {
+  for (const delayMs of [0, becomingMs]) {
+    await sleep(machine.clock, delayMs);
+    const found = machine.processes.groupsWith(variable, value);
+    if (found === null) return false;
+    const ends = await Promise.all(found.map((pgid) => endGroup(machine, pgid, () => 0)));
+    if (!ends.every(Boolean)) return false;
+  }
+  return true;
 }

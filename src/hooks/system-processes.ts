@@ -16,6 +16,14 @@ export const systemProcesses: Processes = {
   },
   groupExists: (pgid) => signalled(pgid, 0),
   groupLives: (pgid) => signalled(pgid, 0) && !onlyZombies(pgid),
+  groupsWith(variable, value) {
+    try {
+      const bearers = pids().filter((pid) => environmentOf(pid).includes(`${variable}=${value}`));
+      return [...new Set(bearers.flatMap((pid) => readStat(pid)?.pgid ?? []))];
+    } catch {
+      return null;
+    }
+  },
 };
 
 function spawned({ program, args, env, passesOutput }: CommandLine): ChildProcess {
@@ -68,14 +76,26 @@ function signalled(pgid: number, signal: NodeJS.Signals | 0): boolean {
 /** False where /proc does not tell, or shows no member at all: it may hide other users' processes. */
 function onlyZombies(pgid: number): boolean {
   try {
-    const states = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
+    const states = pids()
       .map(readStat)
       .filter((stat) => stat?.pgid === pgid)
       .map((stat) => stat?.state);
     return states.length > 0 && states.every((state) => state === 'Z' || state === 'X');
   } catch {
     return false;
+  }
+}
+
+function pids(): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+}
+
+/** Empty for a process that is gone, a zombie, or another user's. */
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  } catch {
+    return [];
   }
 }
 

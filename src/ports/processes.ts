@@ -52,6 +52,10 @@ export interface Processes {
   /** Whether a process of the group runs. Zombies do not: where nobody reaps orphans they stay for ever.
    * True when that cannot be told. May cost a look at every process of the machine. */
   groupLives(pgid: number): boolean;
+  /** Groups in which a process has this variable, with this value, in its environment; null when the system does not
+   * tell. Costs a look at every process of the machine, and does not see one that has just been started and is not
+   * yet its own program. */
+  groupsWith(variable: string, value: string): readonly number[] | null;
 }
 
 /** What a process finds on the machine it runs on: its time, and its fellows. */

@@ -3,6 +3,7 @@
  * it, a JSON line each. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
  * A line on stdin asks for a release, the end of stdin for close.
  */
+import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +33,7 @@ const duty = new CommandDuty({
   node: 'a1',
   root: '/cluster',
   foreground,
+  life: randomUUID(),
   log: createLogger({ level: 'silent', format: 'json' }),
   clock: systemClock,
   processes: systemProcesses,

@@ -11,9 +11,12 @@ const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload:
 const late: Behaviour = { runsMs: forever, code: 0, stopsInMs: forever, diesInMs: 5000 };
 const release = context('release', { timeoutMs: 1000, graceMs: 100 });
 
-function agentWith(takeover: Script, releases: Script = quick) {
+function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase: string) => {}) {
   const machine = new SimulatedMachine(
-    ({ env }) => (env.PETREL_PHASE === 'takeover' ? takeover : releases),
+    ({ env }) => {
+      onStart(env.PETREL_PHASE ?? '');
+      return env.PETREL_PHASE === 'takeover' ? takeover : releases;
+    },
     () => 1,
   );
   const agent = new SimulatedProcess(machine.timeline);
@@ -21,6 +24,7 @@ function agentWith(takeover: Script, releases: Script = quick) {
     commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
     node: 'a1',
     root: '/cluster',
+    life: 'one',
     log: silentLog,
     ...machine.seenBy(agent),
     keepers: machine.keepersOf(agent),
@@ -102,4 +106,25 @@ it('an agent that closes while it clears away what a keeper left starts no other
   await timeline.run(10_000);
   expect(closed).toEqual([true]);
   expect(machine.keeper).toBeUndefined();
+});
+
+it('what a keeper started and died before it could tell of is found and killed', async () => {
+  const dying = { ...quick, runsMs: 300, workload: { ...late, diesInMs: 0 } };
+  const phases = ['takeover', 'release'];
+  for (const last of phases) {
+    let hasDied = false;
+    const agent = agentWith(dying, dying, (phase) => {
+      if (phase !== last || hasDied) return;
+      hasDied = true;
+      agent.machine.keeper?.kill();
+    });
+    const { machine, timeline, duty, ends } = agent;
+    await timeline.run(400);
+    if (last === 'takeover') expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
+    if (last === 'takeover') expect(machine.groups.size).toBe(0);
+    const told = released(machine, duty.run(release).outcome);
+    await timeline.run(3000);
+    expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+    expect(hasDied).toBe(true);
+  }
 });

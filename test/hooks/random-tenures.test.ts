@@ -73,6 +73,7 @@ class Life {
       commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
       node: 'a1',
       root: '/cluster',
+      life: 'one',
       log: silentLog,
       ...this.#machine.seenBy(this.#agent),
       keepers: this.#machine.keepersOf(this.#agent),

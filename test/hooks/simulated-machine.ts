@@ -204,6 +204,10 @@ export class SimulatedMachine {
       },
       groupExists: (pgid) => this.groups.has(pgid),
       groupLives: (pgid) => this.groups.has(pgid),
+      groupsWith: (variable, value) =>
+        [...this.groups.values()]
+          .filter(({ command }) => command.env[variable] === value)
+          .map(({ pgid }) => pgid),
     };
     return { clock: process.clock, processes };
   }

@@ -57,6 +57,7 @@ export function bench(): () => Bench {
           commands: { ...none, ...commands },
           node: 'a1',
           root: '/cluster',
+          life: randomUUID(),
           log: silentLog,
           ...machine,
           keepers: systemKeepers,

@@ -21,6 +21,8 @@ export interface Group {
   readonly token: bigint;
   /** The node to fence, or empty. */
   readonly target: string;
+  /** The name of the run that it belongs to. */
+  readonly run: string;
   /** The command itself, while it runs. */
   leads: boolean;
   /** What it left in the background. */
@@ -78,6 +80,8 @@ export class Machine {
       signalGroup: (pgid, signal) => process.call(() => this.#signal(pgid, signal)),
       groupExists: (pgid) => this.#groups.has(pgid),
       groupLives: (pgid) => this.#groups.has(pgid),
+      groupsWith: (_variable, value) =>
+        this.groups.filter(({ run }) => run === value).map(({ pgid }) => pgid),
     };
   }
 
@@ -94,7 +98,8 @@ export class Machine {
       const mood = this.moods.get(phase) ?? 'well';
       const ignoresTerm = mood === 'stubborn';
       const target = env.PETREL_TARGET ?? '';
-      const group: Group = { pgid, phase, token, target, leads: true, hasWorkload: false, ignoresTerm };
+      const run = env.PETREL_RUN ?? '';
+      const group: Group = { pgid, phase, token, target, run, leads: true, hasWorkload: false, ignoresTerm };
       this.#exits.set(pgid, tellExit);
       this.#groups.set(pgid, group);
       this.#world.note(() => `${this.name}: ${phase} hook starts (${mood}), token ${token}`);

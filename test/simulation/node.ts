@@ -171,6 +171,7 @@ export class Node {
       },
       node,
       root,
+      life: `${machine.name} ${process.name}`,
       log,
       clock: process.clock,
       processes: machine.processesFor(process),

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { endGroupsWith } from '../../src/hooks/process-group.js';
+import { eventually, machine } from './support.js';
+
+const variable = 'PETREL_TEST_FOUND_BY';
+
+function start(value: string, script: string) {
+  const child = spawn('/bin/sh', ['-c', script], {
+    detached: true,
+    stdio: 'ignore',
+    env: { ...process.env, [variable]: value },
+  });
+  return { child, ended: once(child, 'exit') };
+}
+
+describe('process groups found by what is in their environment', () => {
+  it('are all that bear it, each once, and are ended with everything in them', async () => {
+    const value = `mine-${process.pid}`;
+    const one = start(value, 'sleep 1000 & sleep 1000 & wait');
+    const other = start(`${value}0`, 'exec sleep 1000');
+    try {
+      await eventually(() => machine.processes.groupsWith(variable, value)).toEqual([one.child.pid]);
+      expect(await endGroupsWith(machine, variable, value)).toBe(true);
+      await one.ended;
+      expect(machine.processes.groupsWith(variable, value)).toEqual([]);
+      expect(machine.processes.groupsWith(variable, `${value}0`)).toEqual([other.child.pid]);
+    } finally {
+      other.child.kill('SIGKILL');
+      await other.ended;
+    }
+  });
+
+  it('may be none', async () => {
+    expect(await endGroupsWith(machine, variable, 'nobody')).toBe(true);
+  });
+});
