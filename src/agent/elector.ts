@@ -25,6 +25,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
 import { guarded } from './guarded.js';
+import { JunkReport } from './junk.js';
 import { encode, heldSeats } from './membership.js';
 
 export interface ElectorOptions {
@@ -55,6 +56,7 @@ export interface TurnResult {
 
 export class Elector {
   readonly #options: ElectorOptions;
+  readonly #junk: JunkReport;
   #memory: ElectorMemory = newElector;
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
@@ -65,10 +67,12 @@ export class Elector {
 
   constructor(options: ElectorOptions) {
     this.#options = options;
+    this.#junk = new JunkReport(options.paths, options.log);
   }
 
   /** Throws StoreError. */
   async turn(turn: ElectorTurn): Promise<TurnResult> {
+    this.#junk.look(turn.snapshot, turn.members);
     const round = this.#decide(turn);
     this.#explain(round, turn);
     let newSeat: string | null = null;

@@ -194,8 +194,8 @@ function readElected({ data, stat }: Read): GroupSnapshot['elected'] {
 
 /** One that cannot be read is written anew with the next record. */
 function readHead({ data, stat }: Read): GroupSnapshot['history'] {
-  const { value } = parseJson(historyHeadSchema, text(data));
-  return versioned({ value: value ?? initialHistoryHead, problem: null }, stat);
+  if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
+  return versioned(parseJson(historyHeadSchema, text(data)), stat);
 }
 
 export function readClaim({ data, stat }: Read): Claim {

@@ -140,7 +140,7 @@ function duringTenure(situation: TenureSituation, tenure: Tenure): TenureAction 
   }
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
-  const elected = decisionNow(snapshot, tenure);
+  const elected = decisionNow(snapshot, tenure, own);
   if (own === null || elected === null) return null;
   if (tenure.stage === 'claimed') return { do: 'take-over', elected };
   if (tenure.stage === 'taking-over') return null;
@@ -154,9 +154,16 @@ function duringTenure(situation: TenureSituation, tenure: Tenure): TenureAction 
   };
 }
 
-/** Null where it cannot be read, or is older than what the tenure began under: lost, and made anew. */
-function decisionNow({ elected }: GroupSnapshot, tenure: Tenure): Elected | null {
-  return elected.value === null || elected.value.term < tenure.term ? null : elected.value;
+/**
+ * Null where it cannot be read, or is older than what the tenure began under: lost, and made anew. The elector knows
+ * the term from the claim, and will decide under a later one. Where it cannot, the claim being lost too, it has
+ * decided as well as it could, and that stands.
+ */
+function decisionNow({ elected }: GroupSnapshot, tenure: Tenure, own: Claim | null): Elected | null {
+  const { value } = elected;
+  if (value === null || value.term >= tenure.term) return value;
+  const isRepairable = own?.value != null && own.value.term > value.term;
+  return isRepairable || value.node === null ? null : value;
 }
 
 /** Why the tenure has to end; null while it need not. */
@@ -171,7 +178,7 @@ function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   if (own === null || own.token !== tenure.token) return 'the claim leader/current is gone';
   if (draining && config.paused !== null) return 'shutting down while the group is paused';
   if (draining && tenure.stage === 'claimed') return 'shutting down before anything was started';
-  const elected = decisionNow(snapshot, tenure);
+  const elected = decisionNow(snapshot, tenure, own);
   if (elected === null) return null;
   if (elected.node === null) return `nobody is elected: ${elected.reason}`;
   if (elected.node !== self) return `${elected.node} is elected: ${elected.reason}`;

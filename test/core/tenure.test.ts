@@ -399,6 +399,20 @@ describe('a tenure', () => {
     });
   });
 
+  it.each([
+    ['another: it stops', 'b1', 'release'],
+    ['it: it says so in its claim', self, 'write-ready'],
+  ])('obeys a decision of an elector to whom its term was lost with its claim, for %s', (_, node, verb) => {
+    const snapshot = seen({
+      elected: versioned(decided({ node, term: 1 }), version + 2),
+      current: { ...own(), ...unreadable(5) },
+    });
+    expect(step({ tenure: tenure('leading'), snapshot })).toMatchObject({ do: verb });
+    // While its claim tells the term, the elector will repair what is older.
+    const told = { ...snapshot, current: own({ status: 'READY' }) };
+    expect(step({ tenure: tenure('leading'), snapshot: told })).toBeNull();
+  });
+
   it.each(['cannot be read', 'is made anew'])('goes on as it is while `elected` %s', (decision) => {
     for (const stage of ['taking-over', 'taken-over', 'leading'] as const) {
       expect(step({ tenure: tenure(stage), snapshot: under(decision) })).toBeNull();

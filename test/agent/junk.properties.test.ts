@@ -1,0 +1,125 @@
+/** A living group whose znodes are filled with junk: no agent ends, one node leads, and the elector says where it is. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { GroupPaths } from '../../src/core/paths.js';
+import { lastTerm } from '../../src/core/znodes.js';
+import { isStoreError } from '../../src/ports/store.js';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { Group } from '../support/agent-group.js';
+import { anyJson, anyText, holds, jsonText, nested, spoilt } from '../support/properties.js';
+import { overlaps } from '../support/recording-duty.js';
+import { until } from '../support/until.js';
+import { examples } from '../support/znode-examples.js';
+
+let server: DevelopmentServer;
+let group: Group;
+beforeAll(async () => {
+  server = await startDevelopmentServer({ tickTimeMs: 200 });
+  group = await Group.found(server.connectString, { exclusion: { base: '1s', max: '1s' } });
+  await group.startInOrder(['a', 'b', 'c']);
+  await group.ready('a');
+});
+afterAll(async () => {
+  await group[Symbol.asyncDispose]();
+  await server.close();
+});
+
+const places: Readonly<Record<string, (paths: GroupPaths) => string>> = {
+  config: ({ config }) => config,
+  elected: ({ elected }) => elected,
+  current: ({ current }) => current,
+  'the registration of one': (paths) => paths.node('a'),
+  'the registration of another': (paths) => paths.node('b'),
+  'the registration of nobody': (paths) => paths.node('nobody'),
+  history: ({ history }) => history,
+  nodes: ({ nodes }) => nodes,
+  election: ({ election }) => election,
+  clock: ({ clock }) => clock,
+};
+
+/** Writes where there is something to write to: a claim, say, may be gone. */
+async function put(path: string, data: Buffer): Promise<void> {
+  try {
+    await group.store.set(path, data, 'any');
+  } catch (error) {
+    if (!isStoreError(error, 'NO_NODE')) throw error;
+  }
+}
+
+function expectNobodyEnded(): void {
+  expect(group.members.filter(({ ended }) => ended !== null).map(({ node, ended }) => [node, ended])).toEqual(
+    [],
+  );
+}
+
+async function oneLeader(): Promise<void> {
+  await put(group.paths.config, Buffer.from('{}'));
+  await until(
+    async () => {
+      expectNobodyEnded();
+      const current = await group.current().catch(() => null);
+      const leaders = group.members.filter(({ status }) => status.leads).map(({ node }) => node);
+      return current?.status === 'READY' && leaders.join() === current.node;
+    },
+    { timeoutMs: 30_000, describe: 'one leader' },
+  );
+}
+
+const deep = Buffer.from(jsonText(nested(100_000)));
+
+describe('junk in a living group', () => {
+  it.each([
+    ['config', "the group's configuration cannot be used"],
+    ['elected', '/leader/elected cannot be read: '],
+    ['the registration of another', '/nodes/b cannot be read: '],
+    ['the registration of nobody', '/nodes/nobody cannot be read: '],
+    ['history', '/history cannot be read: '],
+  ])('in %s is told by who elects, and does no harm', async (place, told) => {
+    const path = places[place]?.(group.paths) ?? '';
+    const isNobody = path === group.paths.node('nobody');
+    if (isNobody) await group.store.create(path, deep, 'persistent');
+    await until(
+      async () => {
+        await put(path, deep);
+        return group.members.some(({ log }) => log.some((line) => line.includes(told)));
+      },
+      { timeoutMs: 20_000, describe: told },
+    );
+    await oneLeader();
+  });
+
+  it('of a term that is the last of all does no harm', async () => {
+    await put(group.paths.history, Buffer.from(JSON.stringify({ term: lastTerm, fencingToken: null })));
+    await group.members[0]?.expire(group.connectString);
+    await until(async () => (await group.elected().catch(() => null))?.term === lastTerm, {
+      timeoutMs: 20_000,
+    });
+    await oneLeader();
+  });
+
+  it('of any kind, anywhere, in any order: no agent ends, and one node leads', async () => {
+    const texts = fc.oneof(
+      ...Object.values(examples).map((example) => spoilt(example).map(jsonText)),
+      anyJson.map(jsonText),
+      anyText,
+    );
+    const writes = fc.noShrink(
+      fc.array(fc.tuple(fc.constantFrom(...Object.keys(places)), texts), {
+        minLength: 5,
+        maxLength: 20,
+      }),
+    );
+    await holds(
+      fc.asyncProperty(writes, async (sequence) => {
+        for (const [place, text] of sequence) {
+          const path = places[place]?.(group.paths);
+          if (path !== undefined) await put(path, Buffer.from(text));
+        }
+        await oneLeader();
+      }),
+      0.04,
+    );
+    const duties = Object.fromEntries(group.members.map(({ node, recorded }) => [node, recorded]));
+    expect(overlaps(duties)).toEqual([]);
+  });
+});

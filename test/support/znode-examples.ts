@@ -1,0 +1,59 @@
+/** One full example of whatever a znode of a group holds. */
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import { byHand, decided, failure, instant, registration } from '../core/builders.js';
+
+export const detail = {
+  phase: 'takeover',
+  reason: 'exit code 1',
+  command: '/bin/x',
+  exitCode: 1,
+  signal: null,
+};
+const place = { node: 'a1', site: 'a' };
+
+export const examples = {
+  registration: {
+    ...registration('a1'),
+    tags: { zone: 'x' },
+    lastFailure: { electedVersion: 3, token: '17', detail: { ...detail, durationMs: 5, outputTail: ['no'] } },
+    lastTakeover: { token: '17', durationMs: 12 },
+    lastRelease: { token: '16', result: 'ok', durationMs: 3, error: null },
+    gaveUp: { configVersion: 2, reason: 'no such strategy' },
+  },
+  elected: decided({
+    node: 'a1',
+    term: 7,
+    previous: place,
+    priorities: [100, 100],
+    asked: { by: 'ops', waived: ['unhealthy'] },
+    failures: [failure('b1')],
+  }),
+  claim: { ...place, incarnation: 'a1-life1', status: 'READY', term: 7, electedVersion: 1 },
+  head: { term: 7, fencingToken: '100' },
+  transition: {
+    kind: 'transition',
+    term: 7,
+    fencingToken: '100',
+    ...place,
+    previous: { node: 'b1', site: 'b' },
+    strategy: 'site-priority',
+    reason: 'better',
+    cause: 'failure',
+    outcome: 'FAILED',
+    error: { ...detail, durationMs: 5, outputTail: ['no'] },
+    electedAt: instant(0),
+    claimedAt: instant(1),
+    readyAt: null,
+    phases: { releaseMs: 1, claimMs: 2, takeoverMs: null },
+  },
+  change: { kind: 'change', by: 'ops', what: 'paused', reason: null, at: instant(0) },
+  config: groupConfigSchema.parse({
+    sites: { a: { priority: 5, override: { priority: 1, until: instant(5000), ...byHand } }, b: {} },
+    failback: 'after:10m',
+    paused: byHand,
+    switchover: { to: { node: 'b1' }, replacesTerm: 7, notBefore: instant(9), ...byHand },
+    drained: { b1: byHand },
+    readmitted: { b1: { failedAt: instant(0), ...byHand } },
+    strategyOptions: { order: ['a1'] },
+  }),
+} as const;
