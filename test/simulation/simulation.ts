@@ -85,7 +85,8 @@ class Simulation {
       overflow: setup.overflow,
       clockOf: () => ({ ...this.#clock(), wallMs: epochMs + world.chance.between(-1, 1) * setup.wallSkewMs }),
       onCommit: (commit) => this.#judge.committed(commit),
-      onWake: (connections) => this.#judge.woken(connections),
+      // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
+      onWake: (connections) => setup.sequence === null && this.#judge.woken(connections),
     });
     this.#network = new Network(world, this.#ensemble, setup.delays);
     for (const name of setup.nodes) this.#nodes.push(this.#newNode(name, name));
