@@ -213,7 +213,12 @@ async function serverTrouble(
   const index = await serverOf(fault.on, world);
   const server = world.servers[index];
   if (server === undefined) return null;
-  const trouble = { nodes: [], ensemble: true, end: () => world.peers.heal() };
+  // It is over when the server serves again.
+  const heal = async () => {
+    await world.peers.heal();
+    await server.ready();
+  };
+  const trouble = { nodes: [], ensemble: true, end: heal };
   const who = `${fault.on}, server ${index}`;
   switch (fault.kind) {
     case 'kill-server':
@@ -224,10 +229,18 @@ async function serverTrouble(
           tell.crash(`server ${index}`);
           await server.kill9();
         },
-        end: () => server.restart({ waitUntilReady: false }),
+        end: () => server.restart(),
       };
     case 'freeze-server':
-      return { ...trouble, detail: who, begin: () => server.pause(), end: () => server.resume() };
+      return {
+        ...trouble,
+        detail: who,
+        begin: () => server.pause(),
+        end: async () => {
+          await server.resume();
+          await server.ready();
+        },
+      };
     case 'isolate-server':
       return {
         ...trouble,
@@ -241,7 +254,7 @@ async function serverTrouble(
         begin: async () => world.peers.delay(index, fault.delayMs),
       };
     case 'reset-server':
-      return { nodes: [], ensemble: true, detail: who, begin: async () => world.peers.reset(index) };
+      return { ...trouble, detail: who, begin: async () => world.peers.reset(index) };
   }
 }
 
@@ -260,7 +273,7 @@ async function killMajority(world: World, tell: Tell): Promise<Trouble> {
       }
     },
     end: async () => {
-      for (const index of victims) await world.servers[index]?.restart({ waitUntilReady: false });
+      await Promise.all(victims.map((index) => world.servers[index]?.restart()));
     },
   };
 }

@@ -13,7 +13,10 @@ export interface Verdict {
   readonly violations: readonly Violation[];
   readonly faults: readonly FaultSpan[];
   readonly gaps: readonly Gap[];
-  readonly margins: readonly Margin[];
+  /** After claims that were deleted by their owner. */
+  readonly handovers: readonly Margin[];
+  /** After claims that went with their owner's session. */
+  readonly failovers: readonly Margin[];
   /** Takeovers that were begun, and claims that became READY. */
   readonly takeovers: number;
   readonly ready: number;
@@ -27,6 +30,8 @@ export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Ve
   const { claims, violations } = readClaims(changes);
   const faults = faultSpans(nemesis, run);
   const leaderless = gaps(tenures, answers, faults, run);
+  const expired = new Set(claims.filter((claim) => claim.expired).map(({ token }) => token));
+  const moved = margins(tenures);
   const ready = claims.filter(({ readyAtMs }) => readyAtMs !== null).length;
   const all: Violation[] = [
     ...overlaps(hooks, tenures),
@@ -46,7 +51,8 @@ export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Ve
     violations: all.toSorted((one, other) => one.atMs - other.atMs),
     faults,
     gaps: leaderless,
-    margins: margins(tenures),
+    handovers: moved.filter(({ from }) => !expired.has(from.token)),
+    failovers: moved.filter(({ from }) => expired.has(from.token)),
     takeovers: tenures.length,
     ready,
     crashes: nemesis.filter(({ event }) => event === 'crash').length,

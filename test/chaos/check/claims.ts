@@ -10,6 +10,8 @@ export interface Claim {
   readonly session: string;
   readonly atMs: number;
   readyAtMs: number | null;
+  /** It was not deleted, but went with its owner's session. */
+  expired: boolean;
 }
 
 const electedSchema = z.object({ node: z.string().nullable() });
@@ -47,6 +49,7 @@ class ClaimReader implements ClaimsFound {
     }
     for (const change of transaction) {
       const gone = change.op === 'close' && change.session === this.#present?.session;
+      if (gone && this.#present !== null) this.#present.expired = true;
       if (gone || (change.op === 'delete' && change.path === currentPath)) this.#present = null;
       else if (change.path === currentPath) this.#written(change);
     }
@@ -75,7 +78,7 @@ class ClaimReader implements ClaimsFound {
       this.#violate(change, 'one claim', `${node} claims what ${this.#present.node} holds`);
     if (node !== this.#elected)
       this.#violate(change, 'claims by the elected', `${node} claims while ${this.#elected} is elected`);
-    this.#present = { node, token, session, atMs, readyAtMs: null };
+    this.#present = { node, token, session, atMs, readyAtMs: null, expired: false };
     this.claims.push(this.#present);
   }
 

@@ -2,9 +2,11 @@
 import type { RunRecords } from '../records.js';
 import type { Verdict } from './check.js';
 import type { Gap } from './leaderless.js';
+import { type Margin, nameOf } from './tenures.js';
 import type { Violation } from './violation.js';
 
 const longestShown = 5;
+const smallestShown = 3;
 const aroundMs = 1_500;
 
 export function reportText(verdict: Verdict, records: RunRecords): string {
@@ -18,7 +20,9 @@ export function reportText(verdict: Verdict, records: RunRecords): string {
     '',
     ...longestGaps(verdict.gaps, run.startedAtMs),
     '',
-    ...smallestMargins(verdict, run.startedAtMs),
+    "from one leader's end to the next one's start",
+    ...smallestMargins('its claim deleted', verdict.handovers, run.startedAtMs),
+    ...smallestMargins('its session ended', verdict.failovers, run.startedAtMs),
     '',
     violations.length === 0 ? 'no violation' : `${violations.length} VIOLATIONS`,
     ...violations.flatMap((violation) => ['', ...violationLines(violation, records)]),
@@ -69,13 +73,13 @@ function longestGaps(gaps: readonly Gap[], startMs: number): string[] {
   ];
 }
 
-function smallestMargins({ margins }: Verdict, startMs: number): string[] {
+function smallestMargins(how: string, margins: readonly Margin[], startMs: number): string[] {
   const sorted = margins.toSorted((one, other) => one.marginMs - other.marginMs);
   const middle = sorted[Math.floor(sorted.length / 2)];
   return [
-    `from one leader's end to the next one's start: median ${middle === undefined ? '-' : seconds(middle.marginMs)}; smallest:`,
-    ...sorted.slice(0, longestShown).map(({ from, to, atMs, marginMs }) => {
-      return `  ${marginMs.toFixed(1)} ms at ${at(atMs, startMs)}, ${from} to ${to}`;
+    `  ${how}: ${sorted.length} times, median ${middle === undefined ? '-' : seconds(middle.marginMs)}, smallest`,
+    ...sorted.slice(0, smallestShown).map(({ from, to, atMs, marginMs }) => {
+      return `    ${marginMs.toFixed(1)} ms at ${at(atMs, startMs)}, ${nameOf(from)} to ${nameOf(to)}`;
     }),
   ];
 }

@@ -86,8 +86,8 @@ export function tokenProblems(hooks: readonly HookRecord[]): Violation[] {
 }
 
 export interface Margin {
-  readonly from: string;
-  readonly to: string;
+  readonly from: Pick<Tenure, 'node' | 'token'>;
+  readonly to: Pick<Tenure, 'node' | 'token'>;
   readonly atMs: number;
   readonly marginMs: number;
 }
@@ -98,8 +98,8 @@ export function margins(tenures: readonly Tenure[]): Margin[] {
     const before = tenures.slice(0, index + 1);
     const ends = before.map((earlier) => ({ earlier, endMs: endBefore(earlier, tenure.startMs) }));
     const last = ends.reduce((one, other) => (other.endMs > one.endMs ? other : one));
-    const [from, to] = [nameOf(last.earlier), nameOf(tenure)];
-    return { from, to, atMs: tenure.startMs, marginMs: tenure.startMs - last.endMs };
+    const marginMs = tenure.startMs - last.endMs;
+    return { from: last.earlier, to: tenure, atMs: tenure.startMs, marginMs };
   });
 }
 

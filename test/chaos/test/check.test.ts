@@ -136,7 +136,8 @@ describe('the checker of chaos', () => {
     expect(verdict.violations).toEqual([]);
     expect(verdict).toMatchObject({ takeovers: 2, ready: 2 });
     expect(verdict.gaps).toMatchObject([{ fromMs: 20_000, toMs: 26_000, lost: 'a', open: false }]);
-    expect(verdict.margins).toMatchObject([{ from: 'a (token 2)', to: 'b (token 25)', marginMs: 3_100 }]);
+    expect(verdict.failovers).toEqual([]);
+    expect(verdict.handovers).toMatchObject([{ from: { node: 'a' }, to: { node: 'b' }, marginMs: 3_100 }]);
   });
 
   it('wants something to be shown', () => {
@@ -343,6 +344,12 @@ describe('the time without a leader', () => {
     const verdict = killed(7, (scene) => scene.fault(1, 7, ['a']));
     expect(told(verdict)).toEqual(['a stopped leading without a fault']);
     expect(killed(7, (scene) => scene.fault(1, 9, ['a'])).violations).toEqual([]);
+  });
+
+  it('is told apart from the margin between the workloads', () => {
+    const { failovers, handovers } = killed(7);
+    expect(handovers).toEqual([]);
+    expect(failovers).toMatchObject([{ from: { node: 'a' }, to: { node: 'b' }, marginMs: 6_100 }]);
   });
 
   it('is none for a claim that says READY while its node is dead', () => {
