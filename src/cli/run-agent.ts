@@ -83,6 +83,8 @@ function leaveOnSignals(agent: Agent, log: Logger): () => void {
   for (const signal of leaveSignals) process.on(signal, leave);
   if (!hasTerminal) process.on('SIGHUP', stay);
   process.once('disconnect', orphaned);
+  // Gone before this process listened; without a channel it is undefined.
+  if (process.connected === false) orphaned();
   return () => {
     for (const signal of leaveSignals) process.off(signal, leave);
     process.off('SIGHUP', stay);

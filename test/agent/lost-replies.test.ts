@@ -25,13 +25,13 @@ interface Scene extends AsyncDisposable {
   readonly b: Member;
 }
 
-async function scene(): Promise<Scene> {
+async function scene(sessionTimeoutMs = 6_000): Promise<Scene> {
   const zooKeeper = await sharedZooKeeper();
   const way = await LossyWay.to(zooKeeper);
   const group = await Group.found(zooKeeper);
   const a = group.start('a');
   await group.ready('a');
-  const b = group.start('b', { connect: way.address });
+  const b = group.start('b', { connect: way.address, sessionTimeoutMs });
   await b.joined();
   const end = async () => {
     await group[Symbol.asyncDispose]();
@@ -85,7 +85,7 @@ describe('a reply that is lost', () => {
   });
 
   it('to the claim of a node that has long written nothing: it is adopted with a lease of its own', async () => {
-    await using all = await scene();
+    await using all = await scene(2_000);
     const { group, way, b } = all;
     const lastWriteAtMs = b.store.provenAliveAtMs();
     const outlivedAtMs = lastWriteAtMs + b.store.negotiatedTimeoutMs;

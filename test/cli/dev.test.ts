@@ -1,7 +1,12 @@
 /** `petrel dev --crash`, as a person runs it. What the crash points themselves show is in test/dev. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProcess, startProcess } from '../support/agents.js';
+import { hasExited, killAndWait, spawnBound } from '../support/bound-process.js';
 import { zooKeeperKind } from '../support/ensemble.js';
+import { oncePerRun } from '../support/once-per-run.js';
 import { until } from '../support/until.js';
 
 const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
@@ -69,6 +74,25 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
     await until(() => dev.stdout.includes('crash point reached'), { timeoutMs: 30_000, intervalMs: 2 });
     dev.term();
     expect(await dev.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('an agent that petrel dev has started', () => {
+  it('leaves when its parent is gone before it has begun', async () => {
+    const main = await oncePerRun('build');
+    const stateDir = await mkdtemp(join(tmpdir(), 'petrel-orphan-'));
+    const nowhere = ['--zookeeper', '127.0.0.1:1', '--node-id', 'a1', '--site', 'a', '--on-takeover', 'true'];
+    const child = spawnBound(process.execPath, [main, 'agent', ...nowhere, '--state-dir', stateDir], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    child.disconnect();
+    try {
+      await until(() => hasExited(child));
+      expect(child.exitCode).toBe(0);
+    } finally {
+      await killAndWait(child);
+      await rm(stateDir, { recursive: true });
+    }
   });
 });
 
