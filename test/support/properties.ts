@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 
-const usualRuns = 200;
+const usualRuns = 100;
 const seed = Number(process.env.PETREL_TEST_SEED ?? 1);
 const runs = Number(process.env.PETREL_TEST_RUNS ?? usualRuns);
 
