@@ -75,7 +75,7 @@ export interface Commit {
 }
 
 /** Silence of a leader or of too many followers that a server bears, in ticks. */
-export const syncLimitTicks = 3;
+export const syncLimitTicks = 5;
 
 export class Ensemble {
   readonly servers: readonly Server[];

@@ -3,6 +3,7 @@
  * client, duty and guard around it. What it remembers between two lives is what its state directory would hold.
  */
 import pino from 'pino';
+import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
 import { groupPaths } from '../../src/core/paths.js';
@@ -244,7 +245,7 @@ export class Node {
     const { world } = this.#options;
     if (world.story === null) return silent;
     const write = (line: string) => {
-      const { msg } = JSON.parse(line);
+      const { msg } = logLine.parse(JSON.parse(line));
       if (process.isAlive) world.note(() => `    ${process.name} says: ${msg}`);
     };
     return pino({ level: 'debug', base: null, timestamp: false }, { write });
@@ -252,3 +253,4 @@ export class Node {
 }
 
 const silent = pino({ level: 'silent' });
+const logLine = z.object({ msg: z.string() });
