@@ -2,6 +2,9 @@
 import type { DutyOutcome, Phase } from '../ports/duty.js';
 import type { OutputStream } from './output.js';
 
+/** The id of a release that nobody asked for. */
+export const unasked = 0;
+
 export interface RunRequest {
   readonly id: number;
   /** Tenures are counted by the agent; 0 for what belongs to none. */
