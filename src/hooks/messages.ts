@@ -80,7 +80,7 @@ const isTexts: Check<readonly string[]> = (value) => Array.isArray(value) && val
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
 const isEnvironment: Check<Readonly<Record<string, string>>> = (value): value is Record<string, string> =>
-  isObject(value) && Object.values(value).every(isText);
+  isObject(value) && !Array.isArray(value) && Object.values(value).every(isText);
 
 const isRequest = shaped<RunRequest>({
   id: isNumber,

@@ -131,8 +131,9 @@ describe('a server whose clients send junk', () => {
   let server: DevelopmentServer;
   let bystander: WireClient;
   beforeAll(async () => {
-    server = await startDevelopmentServer({ tickTimeMs: 500 });
-    bystander = await WireClient.connect(server.connectString);
+    // A long session: it is kept alive by what it is asked between two inputs alone.
+    server = await startDevelopmentServer({ tickTimeMs: 5000 });
+    bystander = await WireClient.connect(server.connectString, { timeoutMs: 100_000 });
     await bystander.authenticate('digest', 'by:stander');
     const acl = [{ permissions: permissions.all, identity: { scheme: 'auth', id: '' } }];
     await bystander.create('/mine', { flags: 1, acl });

@@ -32,6 +32,7 @@ const outcome = {
   provenDead: true,
 };
 
+const isText = (value: unknown) => typeof value === 'string';
 const number = z.number();
 const group = z.int().min(2);
 const requests = z.object({
@@ -41,7 +42,7 @@ const requests = z.object({
   name: z.string(),
   command: z.object({ program: z.string(), args: z.array(z.string()), text: z.string() }).nullable(),
   foreground: z.boolean(),
-  env: z.looseObject({}).refine((env) => Object.values(env).every((value) => typeof value === 'string')),
+  env: z.custom((env) => env instanceof Object && !Array.isArray(env) && Object.values(env).every(isText)),
   timeoutMs: number,
   graceMs: number,
 });
