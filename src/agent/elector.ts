@@ -11,6 +11,7 @@ import {
   type ElectorRound,
   electorRound,
   type Fence,
+  isPlainlyDue,
   newElector,
 } from '../core/electing.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
@@ -85,7 +86,7 @@ export class Elector {
   }
 
   /**
-   * Whether this node, were it the elector, would now write a decision; for watching the one who is. Never by a
+   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the one who is. Never by a
    * configuration that cannot be read: the last one that could be may not be the same for both.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
@@ -95,7 +96,7 @@ export class Elector {
       await this.#readClock(turn.store);
       round = this.#decide(turn);
     }
-    return round.actions.some(({ do: verb }) => verb === 'write-elected');
+    return isPlainlyDue(round);
   }
 
   #decide({ snapshot, members }: ElectorTurn): ElectorRound {

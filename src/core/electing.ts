@@ -67,6 +67,15 @@ export interface ElectorSituation extends Scene {
   readonly canFence: boolean;
 }
 
+/**
+ * Whether a decision is missing on which nobody could think otherwise. That leadership might be better elsewhere is a
+ * matter of opinion, on which two nodes, of two versions or with two memories, may differ for ever.
+ */
+export function isPlainlyDue({ actions, choice }: ElectorRound): boolean {
+  const isOpinion = choice?.changes === true && choice.cause === 'preference';
+  return !isOpinion && actions.some(({ do: verb }) => verb === 'write-elected');
+}
+
 /** One round. Never throws for what a strategy does. */
 export function electorRound(situation: ElectorSituation): ElectorRound {
   const { snapshot, config, clock, nowMs } = situation;
