@@ -36,9 +36,19 @@ export function failureOf(failures: readonly FailureRecord[], node: string): Fai
   return failures.find((record) => record.node === node) ?? null;
 }
 
+/** Readings of the ensemble's clock differ by less, unless it was set back. */
+const unevennessMs = 10_000;
+
 /** Whether a record keeps its node out at `nowMs`. A node that waits for its exclusion's end is excluded by it. */
 export function excludes(record: FailureRecord, nowMs: number): boolean {
-  return record.until !== null && fromInstant(record.until) > nowMs;
+  return record.until !== null && !isOver(record, nowMs);
+}
+
+/** Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would last for as
+ * much longer than it should. */
+export function isOver({ failedAt, until }: FailureRecord, nowMs: number): boolean {
+  if (until === null || fromInstant(until) <= nowMs) return true;
+  return fromInstant(failedAt) > nowMs + unevennessMs;
 }
 
 /**

@@ -2,11 +2,11 @@
  * The memory of failed takeovers, kept in `elected`: how often a node failed since it was last READY, and until
  * when it is excluded for it. Exclusions double with each failure, up to a cap.
  *
- * An exclusion ends when its time is over, when a person readmits the node, once when the node starts anew, or
- * when the node becomes READY.
+ * An exclusion ends when its time is over, when a person readmits the node, once when the node starts anew, or when the
+ * node becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
  */
 import { durationMs } from './duration.js';
-import { failureOf } from './eligibility.js';
+import { failureOf, isOver } from './eligibility.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant, toInstant } from './names.js';
 import { type Claim, claimOwner, type Member } from './snapshot.js';
@@ -53,7 +53,7 @@ export function settleFailures(
   const ready = readyNode(current, members);
   return failures
     .filter((record) => record.node !== ready && !isReadmitted(record, config))
-    .map((record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : record))
+    .map((record) => (isOver(record, nowMs) ? letTry(record) : record))
     .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
 }

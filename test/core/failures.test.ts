@@ -47,6 +47,11 @@ describe('a failure', () => {
     expect(settle(failure('a1'), { ms: 10_000 })).toEqual([failure('a1', { until: null })]);
   });
 
+  it('excludes hardly longer than it should when the ensemble’s clock is set back', () => {
+    expect(settle(failure('a1'), { ms: -10_000 })).toEqual([failure('a1')]);
+    expect(settle(failure('a1'), { ms: -10_001 })).toEqual([failure('a1', { until: null })]);
+  });
+
   it('is forgotten after twice the longest exclusion, once that life is over', () => {
     const over = failure('a1', { until: null });
     for (const present of [[], [member('a1', { incarnation: 'second' })]]) {
