@@ -27,7 +27,7 @@ import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
-import { encode, heldSeats } from './membership.js';
+import { checkSeat, encode, heldSeats } from './membership.js';
 
 export interface ElectorOptions {
   readonly node: string;
@@ -194,10 +194,6 @@ export class Elector {
     this.#clock = { epochMs: stat.mtimeMs, atMs: this.#options.clock.monotonicMs() };
   }
 
-  #ownSeat({ seat }: ElectorTurn): Operation {
-    return { type: 'check', path: this.#options.paths.seat(seat), version: 'any' };
-  }
-
   async #writeElected(
     turn: ElectorTurn,
     action: Extract<ElectorAction, { do: 'write-elected' }>,
@@ -205,7 +201,7 @@ export class Elector {
     const { paths } = this.#options;
     const { elected, record, headVersion } = action;
     const operations: Operation[] = [
-      this.#ownSeat(turn),
+      checkSeat(this.#options.paths, turn.seat),
       { type: 'check', path: paths.config, version: action.configVersion },
       { type: 'set', path: paths.elected, data: encode(elected), version: action.electedVersion },
       ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),
@@ -229,7 +225,7 @@ export class Elector {
   }
 
   async #record(turn: ElectorTurn, record: HistoryRecord, headVersion: number): Promise<void> {
-    const operations = [this.#ownSeat(turn), ...this.#recording(record, headVersion)];
+    const operations = [checkSeat(this.#options.paths, turn.seat), ...this.#recording(record, headVersion)];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
     this.#options.log.info({ record }, `recorded: ${recordText(record)}`);
     await this.#prune(turn);
@@ -266,7 +262,7 @@ export class Elector {
     };
     const done = await guarded(() =>
       turn.store.multi([
-        this.#ownSeat(turn),
+        checkSeat(this.#options.paths, turn.seat),
         { type: 'set', path: paths.config, data: Buffer.from(JSON.stringify(next)), version: configVersion },
         ...this.#recording(record, 0),
       ]),
@@ -324,7 +320,7 @@ export class Elector {
     const seats = await heldSeats(store, paths, fence.node, owner);
     const heir = fence.electedNode;
     const operations: Operation[] = [
-      this.#ownSeat(turn),
+      checkSeat(this.#options.paths, turn.seat),
       { type: 'check', path: paths.elected, version: fence.electedVersion },
       ...(heir === null
         ? []

@@ -22,7 +22,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
 import { guarded } from './guarded.js';
-import { encode } from './membership.js';
+import { checkSeat, encode } from './membership.js';
 import { Renewal } from './renewal.js';
 
 export interface LeadershipOptions {
@@ -155,7 +155,7 @@ export class Leadership {
         this.#takeOver(action.elected);
         return false;
       case 'write-ready':
-        return await this.#writeReady(round.store, action);
+        return await this.#writeReady(round, action);
       case 'release':
         this.#release(action.reason, action.newLeader);
         return this.#stage === 'released';
@@ -224,9 +224,12 @@ export class Leadership {
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
     const { paths, node } = this.#options;
+    const { seat, store } = round;
+    if (seat === null) return false;
     const content = this.#claimContent('PROGRESS', elected, electedVersion);
     const results = await guarded(() =>
-      round.store.multi([
+      store.multi([
+        checkSeat(paths, seat),
         { type: 'check', path: paths.elected, version: electedVersion },
         { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
         {
@@ -237,12 +240,12 @@ export class Leadership {
         },
       ]),
     );
-    const written = results?.[2];
+    const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
     // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.
     const { mzxid: token, mtimeMs } = written.stat;
-    this.#begin(round.store, token, elected, electedVersion);
-    const owner = round.store.sessionId;
+    this.#begin(store, token, elected, electedVersion);
+    const owner = store.sessionId;
     const made = { value: content, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs };
     // What was written need not be read before the takeover begins: nobody leads meanwhile.
     await this.step({ ...round, snapshot: { ...round.snapshot, current: { ...made, token, owner } } });
@@ -329,12 +332,16 @@ export class Leadership {
     });
   }
 
-  async #writeReady(store: Store, action: Extract<TenureAction, { do: 'write-ready' }>): Promise<boolean> {
+  async #writeReady(
+    { store, seat }: LeadershipRound,
+    { elected, electedVersion, claimVersion }: Extract<TenureAction, { do: 'write-ready' }>,
+  ): Promise<boolean> {
     const { paths, node, log } = this.#options;
-    const { elected, electedVersion, claimVersion } = action;
+    if (seat === null) return false;
     const stage = this.#stage;
     const written = await guarded(() =>
       store.multi([
+        checkSeat(paths, seat),
         { type: 'check', path: paths.elected, version: electedVersion },
         {
           type: 'set',
@@ -444,7 +451,7 @@ export class Leadership {
     if (failure !== null && under !== undefined) this.#failedUnder = under;
     const written = await guarded(() =>
       store.multi([
-        { type: 'check', path: paths.seat(seat), version: 'any' },
+        checkSeat(paths, seat),
         { type: 'delete', path: paths.current, version: claimVersion },
         { type: 'set', path: paths.node(node), data: encode(this.#options.amend(change)), version: 'any' },
       ]),

@@ -8,13 +8,18 @@ import { parseSeatName } from '../core/sequence.js';
 import { type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Host } from '../ports/host.js';
-import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';
 import { forbidden } from './tree.js';
 
 /** JSON, with texts cut: a message that somebody's code threw must not make a write too large. */
 export function encode(content: unknown): Buffer {
   const cut = (_key: string, value: unknown) => (typeof value === 'string' ? brief(value) : value);
   return Buffer.from(JSON.stringify(content, cut));
+}
+
+/** A write of an earlier life that arrives late finds its seat gone, whatever else stands as it did. */
+export function checkSeat(paths: GroupPaths, seat: string): Operation {
+  return { type: 'check', path: paths.seat(seat), version: 'any' };
 }
 
 /** Another session holds this node's registration. */
