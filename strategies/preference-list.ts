@@ -17,12 +17,11 @@ export const preferenceList: Strategy<z.infer<typeof options>> = {
   description: 'the nodes in the order that option `order` lists; others last',
   options,
   rank: ({ candidates, options: { order } }) => {
-    const places = new Map(order.map((node, index) => [node, index]));
-    const place = (node: string) => places.get(node) ?? order.length;
+    const place = (node: string) => (order.includes(node) ? order.indexOf(node) : order.length);
     return gradeBy(candidates, (a, b) => place(a.node) - place(b.node)).map(({ candidate, grade }) => ({
       node: candidate.node,
       grade,
-      reason: places.has(candidate.node)
+      reason: order.includes(candidate.node)
         ? `number ${place(candidate.node) + 1} of the preference list`
         : 'not on the preference list',
     }));

@@ -51,7 +51,7 @@ export class Decider {
     const self = view.members.find(({ node }) => node === agent.node);
     if (!isSeated || self?.value?.incarnation !== agent.registration.incarnation) {
       const stray = this.#tenure(
-        { ...agent, seat: null },
+        { ...agent, registered: false, seat: null },
         isSeated ? view : { ...view, seats: [] },
         nowMs,
       ).agent;
@@ -115,20 +115,24 @@ export class Decider {
       case 'prepare':
         return { agent, acted: false };
       case 'claim':
-        if (view === null) return { agent, acted: false };
+        if (view === null || agent.seat === null) return { agent, acted: false };
         return { agent: this.#claim(agent, action.elected, action.electedVersion, view), acted: true };
-      case 'adopt':
-        return {
-          agent: this.begin(agent, action.claim.token, action.elected, action.electedVersion),
-          acted: true,
-        };
+      case 'adopt': {
+        const { claim, elected, electedVersion } = action;
+        const { token, version } = claim;
+        const purpose = { for: 'adopt', elected, electedVersion, token } as const;
+        const request = requestFor(purpose, { check: 'current', version });
+        return { agent: this.#sent(agent, request), acted: true };
+      }
       case 'take-over':
         return { agent: this.#takeOver(agent, view, nowMs), acted: false };
       case 'write-ready': {
         const { elected, electedVersion, claimVersion } = action;
-        const { node, registration: value } = agent;
+        const { node, registration: value, seat } = agent;
+        if (seat === null) return { agent, acted: false };
         const request = requestFor(
           { for: 'ready', elected },
+          { check: 'seat', id: seat },
           { check: 'elected', version: electedVersion },
           { set: 'current', value: content(agent, 'READY', elected, electedVersion), version: claimVersion },
           { set: 'member', node, value, version: null },
@@ -149,6 +153,7 @@ export class Decider {
     const value = { ...agent.registration, claimedUnder: electedVersion, lastFailure: null };
     const request = requestFor(
       { for: 'claim', elected, electedVersion, view },
+      { check: 'seat', id: agent.seat ?? -1 },
       { check: 'elected', version: electedVersion },
       { create: 'current', value: content(agent, 'PROGRESS', elected, electedVersion) },
       { set: 'member', node, value, version: null },

@@ -26,6 +26,8 @@ function holds(tree: Tree, check: Check): boolean {
       return tree.config?.version === check.version;
     case 'elected':
       return tree.elected?.version === check.version;
+    case 'current':
+      return tree.current?.version === check.version;
     case 'member':
       return tree.members.some(({ node, version }) => node === check.node && version === check.version);
   }

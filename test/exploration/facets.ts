@@ -203,11 +203,12 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
 
   const putOperation = (out: FacetWriter, operation: Operation) => {
     if ('check' in operation) {
-      const kind = { seat: 1, config: 2, elected: 3, member: 4 }[operation.check];
+      const kind = { seat: 1, config: 2, elected: 3, member: 4, current: 5 }[operation.check];
       out.plain(kind);
       if (operation.check === 'seat') out.put(kinds.seat, operation.id);
       else if (operation.check === 'config') out.put(kinds.configVersion, operation.version);
       else if (operation.check === 'elected') out.put(kinds.electedVersion, operation.version);
+      else if (operation.check === 'current') out.plain(operation.version);
       else out.plain(numberOf(operation.node), operation.version);
       return;
     }
@@ -244,6 +245,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(numberOf(purpose.for));
     if (purpose.for === 'claim')
       out.put(kinds.electedVersion, purpose.electedVersion).add(tree(purpose.view));
+    if (purpose.for === 'adopt') {
+      out.put(kinds.electedVersion, purpose.electedVersion).put(kinds.token, Number(purpose.token));
+      out.add(electedValue(purpose.elected));
+    }
     if (purpose.for === 'ready') out.add(electedValue(purpose.elected));
     if (purpose.for === 'give-away') out.maybe(kinds.electedVersion, purpose.failedUnder);
   };
@@ -298,7 +303,15 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   });
 
   const agent = once((out: FacetWriter, one: Agent) => {
-    const bits = [one.frozen, one.cut, one.registered, one.awake, one.leaseEnded, one.process === 'up'];
+    const bits = [
+      one.frozen,
+      one.stalls,
+      one.cut,
+      one.registered,
+      one.awake,
+      one.leaseEnded,
+      one.process === 'up',
+    ];
     out.plain(
       bits.reduce((sum, bit, place) => sum + (bit ? 2 ** place : 0), 0),
       one.process === 'left' ? 1 : 0,
@@ -337,7 +350,14 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   return {
     world(world) {
       const out = new FacetWriter();
-      out.plain(world.faults, world.changes, readsClock ? world.skewMs : 0, world.sessions.length);
+      out.plain(
+        world.faults,
+        world.changes,
+        world.moves,
+        world.isClaimLost ? 1 : 0,
+        readsClock ? world.skewMs : 0,
+        world.sessions.length,
+      );
       for (const { id, agent: index } of world.sessions) out.plain(index).put(kinds.session, Number(id));
       out.plain(world.adrift.length).put(kinds.token, Number(world.newestWork));
       out.put(kinds.term, world.newestTerm);

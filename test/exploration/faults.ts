@@ -1,13 +1,18 @@
 /** What can go wrong. Each costs one of the faults that a scenario allows. */
-import { withWatches } from './ensemble.js';
+import { endSession, withWatches } from './ensemble.js';
 import { adriftOf, down, takeoverFailed } from './machine.js';
-import { actor, name, type Rules, type Steps, withAgent } from './step.js';
+import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';
 import type { Agent, Tree, World } from './world.js';
 
 export const faultKinds = [
   'crash',
+  /** Stands still for any time; its lease and its session may end. */
   'freeze',
+  /** Stands still for less than a lease. */
+  'stall',
   'cut',
+  /** Was cut off for so long that its workload was killed and its session ended, and knows nothing of it yet. */
+  'expire',
   'lose',
   'takeover-fails',
   'takeover-hangs',
@@ -33,7 +38,7 @@ export function faultsOf(steps: Steps, { faults }: Rules): void {
       words: `FAULT: ${words}`,
       kind: 'fault',
       actor: actor(agent, 'agent'),
-      world: { ...next, faults: left },
+      world: { ...next, faults: left, moves: 0 },
     });
   for (const agent of world.agents) {
     for (const kind of faults) {
@@ -45,7 +50,9 @@ export function faultsOf(steps: Steps, { faults }: Rules): void {
   if (first === undefined) return;
   for (const kind of faults) {
     for (const { words, tree } of treeFaults(world, kind)) {
-      add(first, words, withWatches({ ...world, tree }, world.tree));
+      const isClaimLost = world.isClaimLost || kind === 'delete-claim' || kind === 'delete-tree';
+      const newestTerm = kind === 'delete-tree' ? 0 : world.newestTerm;
+      add(first, words, withWatches({ ...world, tree, isClaimLost, newestTerm }, world.tree));
     }
   }
 }
@@ -63,6 +70,11 @@ function agentFault(world: World, agent: Agent, kind: Faults): { words: string; 
     }
     case 'freeze':
       return agent.frozen ? null : become(`${who} freezes`, { ...agent, frozen: true });
+    case 'stall':
+      return agent.frozen ? null : become(`${who} stands still`, { ...agent, frozen: true, stalls: true });
+    case 'expire':
+      if (agent.cut || agent.frozen || !isAlive(world, agent)) return null;
+      return { words: `the session of ${who} expires, its workload killed`, world: expired(world, agent) };
     case 'cut': {
       if (agent.cut || agent.frozen) return null;
       const sent = adriftOf([agent]);
@@ -111,6 +123,23 @@ function agentFault(world: World, agent: Agent, kind: Faults): { words: string; 
     default:
       return null;
   }
+}
+
+function expired(world: World, agent: Agent): World {
+  const { tenure, round } = agent;
+  const isStarted = tenure !== null && tenure.stage !== 'claimed';
+  const isSilent = round.at === 'sent' || round.at === 'answered';
+  const killed: Agent = {
+    ...agent,
+    lease: 'over',
+    leaseEnded: tenure !== null,
+    work: null,
+    hook: null,
+    awake: true,
+    round: isSilent ? { at: 'asleep' } : round,
+    tenure: isStarted ? { ...tenure, stage: 'released' } : tenure,
+  };
+  return endSession(withAgent(world, killed), agent.session);
 }
 
 function treeFaults({ tree, agents }: World, kind: Faults): { words: string; tree: Tree }[] {

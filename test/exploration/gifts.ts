@@ -9,14 +9,19 @@ export function giftsOf(steps: Steps, { changes }: Rules): void {
   for (const agent of world.agents) {
     const found = giftFor(world, agent);
     if (found !== null) {
-      steps.add({ words: found.words, kind: 'gift', actor: actor(agent, 'agent'), world: found.world });
+      steps.add({
+        words: found.words,
+        kind: agent.stalls ? 'due' : 'gift',
+        actor: actor(agent, 'agent'),
+        world: { ...found.world, moves: 0 },
+      });
     }
   }
   changes.forEach((change, place) => {
     if ((world.changes & (1 << place)) !== 0) return;
     const changed = change.make(world);
     if (changed === null) return;
-    const next = withWatches({ ...changed, changes: world.changes | (1 << place) }, world.tree);
+    const next = withWatches({ ...changed, changes: world.changes | (1 << place), moves: 0 }, world.tree);
     steps.add({ words: change.name, kind: 'gift', actor: 0, world: next });
   });
 }
@@ -26,7 +31,7 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
   const become = (words: string, next: Agent) => ({ words, world: withAgent(world, next) });
   if (agent.process === 'down') return { words: `${who} is started again`, world: restarted(world, agent) };
   if (agent.process === 'left') return null;
-  if (agent.frozen) return become(`${who} wakes`, inTouch(world, { ...agent, frozen: false }));
+  if (agent.frozen) return become(`${who} wakes`, inTouch(world, { ...agent, frozen: false, stalls: false }));
   if (agent.cut) {
     const healed = become(`${who} is in touch again`, inTouch(world, { ...agent, cut: false }));
     // A server hangs up on a session's earlier connection, and the ensemble refuses what is still under way from it.
@@ -49,10 +54,10 @@ function inTouch(world: World, agent: Agent): Agent {
 
 function restarted(world: World, agent: Agent): World {
   const session = world.lastSession + 1n;
-  const fresh = newAgent(agent.index, agent.node, session, Number(session));
+  const fresh = newAgent(agent.index, agent.node, session, agent.host);
   const old = { fencing: agent.fencing, work: agent.work };
-  const { priority, host } = agent.registration;
-  const registration = { ...fresh.registration, priority, host };
+  const { priority } = agent.registration;
+  const registration = { ...fresh.registration, priority };
   const sessions = [...world.sessions, { id: session, agent: agent.index }];
   return {
     ...withAgent(world, { ...fresh, ...old, registration }),

@@ -1,7 +1,9 @@
 /** What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one write shows. */
 import { durationMs } from '../../src/core/duration.js';
+import { excludes } from '../../src/core/eligibility.js';
 import { fromInstant } from '../../src/core/names.js';
 import type { Elected } from '../../src/core/znodes.js';
+import { epoch0Ms } from '../core/builders.js';
 import type { Agent, Request, World } from './world.js';
 
 /** Invariant 2. */
@@ -95,4 +97,21 @@ function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null 
 /** Invariant 3. */
 export function judgeToken(world: World, token: bigint): string | null {
   return token > world.newestWork ? null : `token ${token} is led under after token ${world.newestWork}`;
+}
+
+/** How much later than its own length an exclusion may end: clocks of servers differ by so much. */
+const toleranceMs = 10_000;
+
+/** Invariant 8: nobody is kept out for longer than the back-off says, whatever becomes of the ensemble's clock. */
+export function judgeExclusions({ tree, nowMs, skewMs }: World): string | null {
+  const failures = tree.elected?.value?.failures ?? [];
+  if (failures.length === 0 || skewMs === 0) return null;
+  const maxMs = durationMs(tree.config?.value?.exclusion.max ?? '10m');
+  const late = failures.find((record) => {
+    const leftMs = fromInstant(record.until ?? record.failedAt) - (epoch0Ms + nowMs + skewMs);
+    return leftMs > maxMs + toleranceMs && excludes(record, epoch0Ms + nowMs + skewMs);
+  });
+  return late === undefined
+    ? null
+    : `${late.node} is excluded until ${late.until}, though no exclusion is that long`;
 }

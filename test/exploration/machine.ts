@@ -72,7 +72,8 @@ export function released(agent: Agent): Agent {
 const started = ['taking-over', 'taken-over', 'leading', 'releasing'];
 
 function leaseSteps(steps: Steps, agent: Agent) {
-  const { process, frozen, cut, lease, tenure, work } = agent;
+  const { process, stalls, cut, lease, tenure, work } = agent;
+  const frozen = agent.frozen && !stalls;
   const isOrphan = work !== null && tenure?.token !== work;
   if (!isOrphan && (lease === 'over' || (!frozen && !cut && process === 'up'))) return;
   const add = (words: string, next: Agent) =>
@@ -105,7 +106,7 @@ function sessionSteps(steps: Steps, agent: Agent, { withoutLease }: Rules): void
   for (const { id, agent: index } of world.sessions) {
     if (index !== agent.index) continue;
     const isPresent = id === agent.session && agent.process === 'up';
-    if (isPresent && !agent.frozen && !agent.cut) continue;
+    if (isPresent && (!agent.frozen || agent.stalls) && !agent.cut) continue;
     const isProven = agent.work === null && (!isPresent || agent.tenure === null || agent.lease === 'over');
     // What an earlier life left is dead before a later one begins anything.
     const isOld = id !== agent.session && ownsNothing(world, id);
@@ -201,6 +202,7 @@ export function down(agent: Agent): Agent {
     ...agent,
     process: 'down',
     frozen: false,
+    stalls: false,
     cut: false,
     awake: false,
     round: { at: 'asleep' },

@@ -1,11 +1,23 @@
 /** The groups that are explored: who is there, what changes, and what may go wrong. */
 import { obstacles } from '../../src/core/eligibility.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
-import { byHand, versioned } from '../core/builders.js';
+import type { ReadyStrategy } from '../../strategies/index.js';
+import { config, strategyOf, versioned } from '../core/builders.js';
+import {
+  clockJump,
+  overrideOf,
+  pause,
+  priorityOf,
+  resume,
+  secondMachine,
+  stop,
+  switchoverTo,
+} from './changes.js';
 import { goodHands, type Hands } from './decide.js';
 import { type Exploration, ensembleNowMs } from './explore.js';
 import type { Faults } from './faults.js';
-import type { Change, Rules } from './step.js';
+import { actors, type Change, type Rules } from './step.js';
+import { Rulebook } from './steps.js';
 import { newSetting, newWorld, type Setting, settings, type World } from './world.js';
 
 export interface Scenario {
@@ -13,6 +25,8 @@ export interface Scenario {
   /** One line: what is explored, and what is left out to keep it finite. */
   readonly about: string;
   readonly nodes: readonly string[];
+  /** Begins where the first of the nodes leads; otherwise where nobody was elected yet. */
+  readonly isLed?: boolean;
   readonly config?: Partial<GroupConfig>;
   readonly setting?: Partial<Omit<Setting, 'config'>>;
   readonly changes?: readonly Change[];
@@ -20,6 +34,8 @@ export interface Scenario {
   readonly maxFaults: number;
   readonly backMs?: number;
   readonly readsClock?: boolean;
+  /** How often leadership may move by itself after anything was done. */
+  readonly maxMoves?: number;
 }
 
 export interface Sabotage {
@@ -29,8 +45,8 @@ export interface Sabotage {
 
 export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Exploration {
   const { nodes, faults, maxFaults, changes = [] } = scenario;
-  const config = { ...settings, ...scenario.config };
-  const setting = newSetting(config, { nodes: nodes.length, ...scenario.setting });
+  const group = { ...settings, ...scenario.config };
+  const setting = newSetting(group, { nodes: nodes.length, ...scenario.setting });
   const readsClock = scenario.readsClock ?? false;
   const rules: Rules = {
     setting,
@@ -39,15 +55,32 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
     hands: sabotage.hands ?? goodHands,
     readsClock,
     withoutLease: sabotage.withoutLease ?? false,
+    maxMoves: scenario.maxMoves ?? null,
   };
   return {
     rules,
-    start: newWorld(nodes, config, maxFaults),
+    start: {
+      ...(scenario.isLed === true ? led(newWorld(nodes, group, 0), rules) : newWorld(nodes, group, 0)),
+      faults: maxFaults,
+    },
     backMs: scenario.backMs ?? 0,
     mayRestart: faults.includes('delete-tree'),
     isGood,
     isHopeful,
   };
+}
+
+/** The world in which somebody leads and everything is done, without faults. */
+function led(start: World, rules: Rules): World {
+  const book = new Rulebook({ ...rules, faults: [], changes: [] });
+  let world = start;
+  for (;;) {
+    const step = book.stepsOf(world).find(({ kind, actor }) => kind === 'due' && actor !== actors.time);
+    if (step === undefined) break;
+    world = step.world;
+  }
+  if (!isGood(world)) throw new Error('nobody leads in a group without faults');
+  return { ...world, moves: 0 };
 }
 
 /** The elected node leads, and works. */
@@ -62,60 +95,224 @@ function isGood({ tree, agents }: World): boolean {
 /** Somebody is there, in touch and fit, and nobody's workload refuses to die. */
 function isHopeful(world: World): boolean {
   const { tree, agents } = world;
-  const config = tree.config?.value ?? settings;
+  const group = tree.config?.value ?? settings;
   if (agents.some(({ hook, frozen, cut }) => hook?.state === 'stuck' && !frozen && !cut)) return false;
   const able = agents.filter(
     ({ process, frozen, cut, drainUntilMs }) => process === 'up' && !frozen && !cut && drainUntilMs === null,
   );
   const fit = able.filter(({ node, registration, session }) => {
     const there = { ...versioned(registration), node, owner: session, seat: null };
-    return obstacles(there, config, [], ensembleNowMs(world)).length === 0;
+    return obstacles(there, group, [], ensembleNowMs(world)).length === 0;
   });
-  if (config.paused === null) return fit.length > 0;
+  if (group.paused === null) return fit.length > 0;
   const elected = tree.elected?.value?.node;
   return fit.some(({ node }) => node === elected);
 }
 
-function reconfigure(
-  name: string,
-  change: (config: GroupConfig, world: World) => GroupConfig | null,
-): Change {
-  return {
-    name,
-    make(world) {
-      const { config } = world.tree;
-      if (config?.value == null) return null;
-      const value = change(config.value, world);
-      if (value === null) return null;
-      return { ...world, tree: { ...world.tree, config: versioned(value, config.version + 1) } };
-    },
-  };
-}
-
-export const switchoverTo = (node: string) =>
-  reconfigure(`a person asks for a switchover to ${node}`, (config, { tree }) => {
-    const replacesTerm = tree.elected?.value?.term ?? 0;
-    if (tree.elected?.value?.node == null || tree.elected.value.node === node) return null;
-    return {
-      ...config,
-      switchover: { to: { node }, replacesTerm, notBefore: null, force: false, ...byHand },
-    };
-  });
+const light = [
+  'crash',
+  'expire',
+  'stall',
+  'lose',
+  'takeover-fails',
+  'takeover-hangs',
+  'release-hangs',
+] as const;
+const full = [
+  'crash',
+  'freeze',
+  'cut',
+  'lose',
+  'takeover-fails',
+  'takeover-hangs',
+  'release-hangs',
+  'slow',
+] as const;
 
 export const scenarios: readonly Scenario[] = [
   {
     name: 'first-2',
-    about: 'two nodes, nobody elected yet; one fault',
+    about: 'two nodes, nobody elected yet; one fault of any kind',
     nodes: ['a1', 'b1'],
-    faults: ['crash', 'freeze', 'cut', 'lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'],
+    faults: full,
+    maxFaults: 1,
+  },
+  {
+    name: 'first-2-twice',
+    about: 'two nodes, nobody elected yet; two faults',
+    nodes: ['a1', 'b1'],
+    faults: light,
+    maxFaults: 2,
+  },
+  {
+    name: 'first-3',
+    about: 'three nodes, nobody elected yet; one fault',
+    nodes: ['a1', 'a2', 'b1'],
+    faults: light,
     maxFaults: 1,
   },
   {
     name: 'switchover-2',
-    about: 'two nodes and a switchover; one fault',
+    about: 'two nodes and a switchover; one fault of any kind',
     nodes: ['a1', 'b1'],
+    isLed: true,
     changes: [switchoverTo('b1')],
-    faults: ['crash', 'freeze', 'cut', 'lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'],
+    faults: full,
     maxFaults: 1,
   },
+  {
+    name: 'switchover-3',
+    about: 'three nodes and a switchover; one fault',
+    nodes: ['a1', 'a2', 'b1'],
+    isLed: true,
+    changes: [switchoverTo('b1')],
+    faults: light,
+    maxFaults: 1,
+  },
+  {
+    name: 'failing-2',
+    about: 'two nodes; two takeovers that fail or hang, or agents that crash of them',
+    nodes: ['a1', 'b1'],
+    faults: ['takeover-fails', 'takeover-hangs', 'crash'],
+    maxFaults: 2,
+  },
+  {
+    name: 'priority-2',
+    about: 'two nodes; the site that leads loses its priority, and gets it back; one fault',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    config: { failback: 'auto' },
+    changes: [priorityOf('a', 10), priorityOf('a', 100)],
+    faults: ['crash', 'expire', 'lose', 'takeover-fails'],
+    maxFaults: 1,
+  },
+  {
+    name: 'pause-2',
+    about: 'two nodes; the group is paused and resumed; two faults',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [pause, resume],
+    faults: ['crash', 'expire', 'takeover-fails'],
+    maxFaults: 2,
+  },
+  {
+    name: 'stop-2',
+    about: 'two nodes; the agent of one is told to stop; one fault',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [stop('a1')],
+    faults: light,
+    maxFaults: 1,
+  },
+  {
+    name: 'health-2',
+    about: 'two nodes; one becomes unhealthy, and recovers; another fault',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    faults: ['unhealthy', 'crash', 'expire', 'takeover-fails'],
+    maxFaults: 2,
+  },
+  {
+    name: 'deleted-2',
+    about: 'two nodes; the claim or seats are deleted by hand, twice',
+    nodes: ['a1', 'b1'],
+    faults: ['delete-claim', 'delete-seat', 'lose'],
+    maxFaults: 2,
+  },
+  {
+    name: 'tree-2',
+    about: 'two nodes; the whole tree is deleted',
+    nodes: ['a1', 'b1'],
+    faults: ['delete-tree'],
+    maxFaults: 1,
+  },
+  {
+    name: 'evict-2',
+    about: 'two nodes; one is evicted, alive or dead; another fault',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    faults: ['evict', 'evict-dead', 'crash'],
+    maxFaults: 2,
+  },
+  {
+    name: 'fence-2',
+    about:
+      'two nodes and a switchover; a release that cannot be ended; the fence hook succeeds, fails or is late',
+    isLed: true,
+    nodes: ['a1', 'b1'],
+    setting: { canFence: true },
+    changes: [switchoverTo('b1')],
+    faults: ['release-stuck', 'fence-fails', 'crash', 'stall'],
+    maxFaults: 2,
+  },
+  {
+    name: 'question-a',
+    about:
+      'a fence hook that hits a node elected again: a release that cannot be ended, a switchover away and back',
+    nodes: ['a1', 'b1'],
+    setting: { canFence: true },
+    changes: [switchoverTo('b1'), switchoverTo('a1')],
+    faults: ['release-stuck', 'stall'],
+    maxFaults: 2,
+  },
+  {
+    name: 'question-b',
+    about: 'two electors that rank differently, and unseat whoever is silent; one fault',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    config: { failback: 'auto' },
+    setting: { audits: true, strategies: [preferring('a1', 'b1'), preferring('b1', 'a1')] },
+    faults: ['stall', 'crash'],
+    maxFaults: 1,
+  },
+  {
+    name: 'question-b-alike',
+    about: 'two electors of one mind, and unseat whoever is silent; one fault',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    config: { failback: 'auto' },
+    setting: { audits: true },
+    faults: ['stall', 'crash'],
+    maxFaults: 1,
+  },
+  {
+    name: 'question-c',
+    about: 'a second machine under the same name, and evictions; one fault besides',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [secondMachine('a1')],
+    faults: ['evict', 'evict-dead', 'crash', 'expire'],
+    maxFaults: 2,
+  },
+  {
+    name: 'question-d',
+    about: 'the ensemble’s clock jumps back and forth while takeovers fail',
+    nodes: ['a1', 'b1'],
+    changes: [clockJump(-40_000), clockJump(40_000)],
+    faults: ['takeover-fails'],
+    maxFaults: 2,
+    backMs: 40_000,
+    readsClock: true,
+  },
+  {
+    name: 'question-e',
+    about: 'an override ends, whatever else happens at that very time',
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    config: { failback: 'auto', exclusion: { base: '10s', max: '10s' } },
+    changes: [overrideOf('b', 300)],
+    faults: ['crash', 'expire', 'stall', 'slow', 'lose'],
+    maxFaults: 1,
+    maxMoves: 2,
+  },
 ];
+
+function preferring(...order: string[]): ReadyStrategy {
+  return strategyOf(config({ strategy: 'preference-list', strategyOptions: { order } }));
+}
+
+export function scenarioOf(name: string, change: Partial<Scenario> = {}): Scenario {
+  const found = scenarios.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`there is no scenario ${name}`);
+  return { ...found, ...change };
+}

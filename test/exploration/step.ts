@@ -1,7 +1,7 @@
 /** What a step is, and what steps are collected with. */
 import type { Hands } from './decide.js';
 import type { Faults } from './faults.js';
-import { judgeToken, judgeWork } from './invariants.js';
+import { judgeExclusions, judgeToken, judgeWork } from './invariants.js';
 import type { Agent, Request, Setting, World } from './world.js';
 
 export type StepKind =
@@ -38,6 +38,8 @@ export interface Rules {
   readonly readsClock: boolean;
   /** The session of a node may end while its workload lives: a lease that does not work. */
   readonly withoutLease: boolean;
+  /** How often at most leadership may move by itself; null: not counted. */
+  readonly maxMoves: number | null;
 }
 
 export const actors = { agent: 0, hook: 1, lease: 2, session: 3, fence: 4, perAgent: 5, time: 31 };
@@ -69,14 +71,17 @@ export class Steps {
       ({ work }, index) => work !== null && work !== this.world.agents[index]?.work,
     );
     const violation =
-      step.violation ?? judgeWork(step.world) ?? (begun ? judgeToken(this.world, begun.work ?? 0n) : null);
+      step.violation ??
+      (step.world.isClaimLost ? null : judgeWork(step.world)) ??
+      judgeExclusions(step.world) ??
+      (begun ? judgeToken(this.world, begun.work ?? 0n) : null);
     const world = begun === undefined ? step.world : { ...step.world, newestWork: begun.work ?? newestWork };
     this.list.push({ isUnrest: false, ...step, world, violation });
   }
 }
 
-export function name({ node, index }: Agent): string {
-  return index > 2 && node !== `n${index}` ? `${node} (machine ${index})` : node;
+export function name({ node, host }: Pick<Agent, 'node' | 'host'>): string {
+  return host === 0 ? node : `${node} (machine ${host + 1})`;
 }
 
 export function requestText({ purpose, operations }: Request): string {

@@ -10,6 +10,7 @@ import { apply } from './ensemble.js';
 import { faultsOf } from './faults.js';
 import { giftsOf } from './gifts.js';
 import { judgeWrite } from './invariants.js';
+import { joinSteps } from './join.js';
 import { asleep, lookAgain, partFor } from './look.js';
 import { machineSteps } from './machine.js';
 import {
@@ -24,7 +25,7 @@ import {
   withAgent,
 } from './step.js';
 import { timeStep } from './time.js';
-import type { Agent, Purpose, Request, Round, Tree, World } from './world.js';
+import type { Agent, Request, Round, Tree, World } from './world.js';
 
 const unread = { config: null, elected: null, current: null, history: null, members: [], seats: [] };
 
@@ -108,7 +109,7 @@ export class Rulebook {
             ...this.#outOfTouch({ ...agent, awake: false }, nowMs),
           });
         } else if (!isAlive(steps.world, agent)) this.#learn(steps, agent);
-        else if (agent.seat === null) this.#join(steps, agent);
+        else if (agent.seat === null) joinSteps(steps, agent, this.#decider);
         else this.#read(steps, { ...agent, awake: false }, 0, unread);
         return;
       case 'reading':
@@ -162,55 +163,6 @@ export class Rulebook {
     });
   }
 
-  #join(steps: Steps, before: Agent) {
-    const { world } = steps;
-    const { tree, nowMs } = world;
-    const agent = this.#decider.outOfTouch(before, nowMs);
-    const add = (words: string, next: Agent) =>
-      steps.add({
-        words: `${name(agent)} ${words}`,
-        kind: 'due',
-        actor: actor(agent, 'agent'),
-        world: withAgent(world, next),
-      });
-    const send = (words: string, purpose: Purpose, ...operations: Request['operations']) =>
-      add(words, { ...agent, round: { at: 'sent', request: { purpose, operations }, rest: null } });
-    if (agent !== before) return add('goes on with its tenure', agent);
-    if (agent.drainUntilMs !== null && agent.tenure === null) {
-      return add('leaves', { ...agent, awake: false, process: 'left' });
-    }
-    if (tree.elected === null) return send('finds the tree gone', { for: 'tree' }, { create: 'tree' });
-    const value = agent.registration;
-    const there = tree.members.find(({ node }) => node === agent.node);
-    if (!agent.registered) {
-      if (there === undefined) return send('registers', { for: 'register' }, { create: 'member', value });
-      const { node, version } = there;
-      if (there.owner === agent.session) {
-        return send('registers again', { for: 'register' }, { set: 'member', node, value, version });
-      }
-      if (there.value?.incarnation === value.incarnation) {
-        const drop = { delete: 'member', node, version } as const;
-        return send('registers in its new session', { for: 'register' }, drop, { create: 'member', value });
-      }
-      if (there.value?.host !== value.host) {
-        const gone = {
-          ...agent,
-          awake: false,
-          work: null,
-          hook: null,
-          tenure: null,
-          process: 'left',
-        } as const;
-        return add('finds its name in use on another machine, and leaves', gone);
-      }
-      // An earlier life of its own: waits for the end of that session.
-      return;
-    }
-    const held = tree.seats.find(({ owner }) => owner === agent.session);
-    if (held !== undefined) return add('finds its seat', { ...agent, seat: held.id });
-    send('asks for a seat', { for: 'seat' }, { create: 'seat', node: agent.node });
-  }
-
   #read(steps: Steps, agent: Agent, done: number, before: Tree) {
     const { tree } = steps.world;
     const become = (words: string, next: Agent) =>
@@ -245,14 +197,19 @@ export class Rulebook {
     // Nothing but its own hook, or its standing still, can come between reading and deciding.
     if (agent.hook !== null) return become(`reads ${what}`, read);
     this.#decide(steps, read, view, `reads ${what}, and `);
-    if (steps.world.faults === 0 || !this.#rules.faults.includes('freeze')) return;
-    const next = withAgent(steps.world, { ...read, frozen: true });
-    steps.add({
-      words: `FAULT: ${name(agent)} reads ${what}, and freezes`,
-      kind: 'fault',
-      actor: actor(agent, 'agent'),
-      world: { ...next, faults: next.faults - 1 },
-    });
+    if (steps.world.faults === 0) return;
+    const { faults } = this.#rules;
+    const stops = (how: string, next: Agent) => {
+      const world = withAgent(steps.world, next);
+      steps.add({
+        words: `FAULT: ${name(agent)} reads ${what}, and ${how}`,
+        kind: 'fault',
+        actor: actor(agent, 'agent'),
+        world: { ...world, faults: world.faults - 1, moves: 0 },
+      });
+    };
+    if (faults.includes('freeze')) stops('freezes', { ...read, frozen: true });
+    if (faults.includes('stall')) stops('stands still', { ...read, frozen: true, stalls: true });
   }
 
   #decide(steps: Steps, agent: Agent, view: Tree, before: string): void {
@@ -279,12 +236,16 @@ export class Rulebook {
     const { world, answer } = apply(steps.world, request, agent.session);
     const { purpose } = request;
     const wrote = answer !== null && purpose.for !== 'clock';
-    const after = wrote ? withNewest(world, request) : world;
+    const isCounted = wrote && this.#rules.maxMoves !== null && purpose.for === 'elected';
+    const after = wrote ? withNewest(isCounted ? withMove(world, steps.world) : world, request) : world;
+    const { maxMoves } = this.#rules;
+    const flaps =
+      maxMoves !== null && after.moves > maxMoves ? `leadership moves ${after.moves} times by itself` : null;
     const woken = after.agents[agent.index] ?? agent;
     const answered = { at: 'answered', request, rest, answer } as const;
     const words = `${name(agent)}’s write is ${answer === null ? 'refused' : 'applied'} (${requestText(request)})`;
     const more = {
-      violation: answer === null ? null : judgeWrite(steps.world, agent, request, world),
+      violation: answer === null ? null : (judgeWrite(steps.world, agent, request, world) ?? flaps),
       isUnrest: wrote && ['elected', 'unseat', 'claim', 'end-override'].includes(purpose.for),
     };
     const waits = { ...woken, round: answered };
@@ -303,7 +264,7 @@ export class Rulebook {
         words: `FAULT: ${words}, and ${what}`,
         kind: 'fault',
         actor: actor(agent, 'agent'),
-        world: { ...withAgent(after, next), faults: after.faults - 1 },
+        world: { ...withAgent(after, next), faults: after.faults - 1, moves: 0 },
         ...more,
       });
     const { faults } = this.#rules;
@@ -311,6 +272,9 @@ export class Rulebook {
     if (faults.includes('lose')) fault('the answer is lost', deaf);
     if (faults.includes('cut')) fault('the answer lost with the connection', { ...deaf, cut: true });
     if (faults.includes('freeze')) fault('it freezes before it hears', { ...waits, frozen: true });
+    if (faults.includes('stall')) {
+      fault('it stands still before it hears', { ...waits, frozen: true, stalls: true });
+    }
   }
 
   #hear(
@@ -324,6 +288,9 @@ export class Rulebook {
         return answer === null
           ? lookAgain(agent)
           : this.#decider.claimed(agent, answer.token, purpose, nowMs);
+      case 'adopt':
+        if (answer === null) return lookAgain(agent);
+        return lookAgain(this.#decider.begin(agent, purpose.token, purpose.elected, purpose.electedVersion));
       case 'ready': {
         const { tenure } = agent;
         const isOn = tenure?.stage === 'taken-over' || tenure?.stage === 'leading';
@@ -379,6 +346,11 @@ function decisionText(before: Agent, next: Agent): string {
   }
   if (round.at === 'sent') return `decides: sends ${requestText(round.request)}`;
   return next.fencing !== before.fencing ? 'decides: starts the fence hook' : 'decides: nothing to do';
+}
+
+function withMove(world: World, before: World): World {
+  const isMove = world.tree.elected?.value?.node !== before.tree.elected?.value?.node;
+  return isMove ? { ...world, moves: world.moves + 1 } : world;
 }
 
 function withNewest(world: World, { purpose }: Request): World {

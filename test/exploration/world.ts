@@ -46,6 +46,7 @@ export type Check =
   | { readonly check: 'seat'; readonly id: number }
   | { readonly check: 'config'; readonly version: number }
   | { readonly check: 'elected'; readonly version: number }
+  | { readonly check: 'current'; readonly version: number }
   | { readonly check: 'member'; readonly node: string; readonly version: number };
 
 export type Operation =
@@ -71,6 +72,12 @@ export type Operation =
 /** Why a write is made: what is to be made of its answer, and what must hold when it is applied. */
 export type Purpose =
   | { readonly for: 'claim'; readonly elected: Elected; readonly electedVersion: number; readonly view: Tree }
+  | {
+      readonly for: 'adopt';
+      readonly elected: Elected;
+      readonly electedVersion: number;
+      readonly token: bigint;
+    }
   | { readonly for: 'ready'; readonly elected: Elected }
   | { readonly for: 'give-away'; readonly failedUnder: number | null }
   | {
@@ -140,8 +147,12 @@ export interface Agent {
   /** Two machines may carry the same node id. */
   readonly index: number;
   readonly node: string;
+  /** Which of the machines that carry its name. */
+  readonly host: number;
   readonly process: 'up' | 'down' | 'left';
   readonly frozen: boolean;
+  /** Frozen for less than a lease. */
+  readonly stalls: boolean;
   /** Cut off from the ensemble. */
   readonly cut: boolean;
   readonly session: SessionId;
@@ -205,6 +216,10 @@ export interface World {
   /** Newest token under which anything was started, and newest term ever written. */
   readonly newestWork: bigint;
   readonly newestTerm: number;
+  /** Somebody deleted a claim: its owner may go on until it sees that, and only tokens keep it from harm. */
+  readonly isClaimLost: boolean;
+  /** How often leadership was moved since anything was done to the group; counted where a scenario limits it. */
+  readonly moves: number;
 }
 
 /** What does not change during an exploration. */
@@ -224,12 +239,14 @@ export function site(node: string): string {
   return node.replace(/\d+$/, '');
 }
 
-export function newAgent(index: number, node: string, session: SessionId, life: number): Agent {
+export function newAgent(index: number, node: string, session: SessionId, host = 0): Agent {
   return {
     index,
     node,
+    host,
     process: 'up',
     frozen: false,
+    stalls: false,
     cut: false,
     session,
     registered: false,
@@ -237,7 +254,7 @@ export function newAgent(index: number, node: string, session: SessionId, life: 
     part: 0,
     awake: true,
     round: { at: 'asleep' },
-    registration: registration(node, { incarnation: `life${life}`, host: `host${index}` }),
+    registration: registration(node, { incarnation: `life${session}`, host: `${node}-${host}` }),
     tenure: null,
     tenureSession: 0n,
     spentToken: 0n,
@@ -260,7 +277,7 @@ export function newAgent(index: number, node: string, session: SessionId, life: 
 /** A group whose nodes have joined and where nobody was elected yet. */
 export function newWorld(nodes: readonly string[], settings: GroupConfig, faults: number): World {
   const agents = nodes.map((node, index) => {
-    const one = newAgent(index, node, BigInt(index + 1), index + 1);
+    const one = newAgent(index, node, BigInt(index + 1));
     return { ...one, registered: true, seat: index, part: index === 0 ? (2 as const) : (0 as const) };
   });
   return {
@@ -289,6 +306,8 @@ export function newWorld(nodes: readonly string[], settings: GroupConfig, faults
     lastSeat: nodes.length,
     newestWork: 0n,
     newestTerm: 0,
+    isClaimLost: false,
+    moves: 0,
   };
 }
 

@@ -6,10 +6,15 @@ import { describe, expect, it } from 'vitest';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { DutyContext, DutyLease, DutyOutcome } from '../../src/ports/duty.js';
 import type { CommandLine } from '../../src/ports/processes.js';
-import type { Process } from '../simulation/process.js';
 import { type Chance, chance } from '../support/chance.js';
 import { context } from './duty-context.js';
-import { type Behaviour, type Group, type Script, SimulatedMachine } from './simulated-machine.js';
+import {
+  type Behaviour,
+  type Group,
+  type Script,
+  SimulatedMachine,
+  SimulatedProcess,
+} from './simulated-machine.js';
 import { silentLog } from './support.js';
 
 type Mishap = 'none' | 'agent killed' | 'agent frozen' | 'keeper killed' | 'keeper frozen';
@@ -42,14 +47,13 @@ class Life {
   readonly story: string[] = [];
   readonly #draw: Chance;
   readonly #machine: SimulatedMachine;
-  readonly #agent: Process;
+  readonly #agent: SimulatedProcess;
   readonly #duty: CommandDuty;
   readonly #contexts = new Map<string, DutyContext>();
   readonly #leases = new Map<string, DutyLease>();
   readonly #seen = new Map<number, Group>();
   /** Processes may die late: then nothing can be promised of when they have, but what is said of it. */
   readonly #isSticky: boolean;
-  readonly #reserveMs: number;
   #mishap: Mishap = 'none';
   #pending = 0;
   #term = 0;
@@ -60,9 +64,11 @@ class Life {
     const draw = chance(seed);
     this.#draw = draw;
     this.#isSticky = draw.odds(0.4);
-    this.#reserveMs = draw.pick([300, 500, 2000]);
-    this.#machine = new SimulatedMachine((command) => drawScript(draw, command, this.#isSticky), draw);
-    this.#agent = this.#machine.newProcess('agent');
+    this.#machine = new SimulatedMachine(
+      (command) => drawScript(draw, command, this.#isSticky),
+      () => draw.pick([0, 0, 1, 5]),
+    );
+    this.#agent = new SimulatedProcess(this.#machine.timeline);
     this.#duty = new CommandDuty({
       commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
       node: 'a1',
@@ -85,13 +91,13 @@ class Life {
   async run(): Promise<void> {
     this.#planMishap();
     this.#lead();
-    await this.#machine.run(lifeMs, () => this.#look());
+    await this.#machine.timeline.run(lifeMs, () => this.#look());
     this.#over = true;
-    this.#agent.thaw();
+    this.#agent.wake();
     let closed: boolean | null = null;
-    if (this.#agent.isAlive) void this.#duty.close().then((provenDead) => (closed = provenDead));
-    await this.#machine.run(2 * lifeMs, () => this.#look());
-    if (this.#agent.isAlive) {
+    if (!this.#agent.dead) void this.#duty.close().then((provenDead) => (closed = provenDead));
+    await this.#machine.timeline.run(2 * lifeMs, () => this.#look());
+    if (!this.#agent.dead) {
       if (closed !== true && !this.#isSticky) this.#blame(`close: ${closed}`);
       if (this.#pending > 0) this.#blame(`${this.#pending} runs never settled`);
     }
@@ -101,7 +107,7 @@ class Life {
   }
 
   #planMishap(): void {
-    const { world } = this.#machine;
+    const { timeline } = this.#machine;
     const atMs = this.#draw.upTo(8000);
     const wakesAfterMs = this.#draw.pick([300, 1500, 4000]);
     this.#mishap = this.#draw.pick([
@@ -111,24 +117,20 @@ class Life {
       'keeper killed',
       'keeper frozen',
     ]);
-    world.after(atMs, () => {
+    timeline.in(atMs, () => {
       this.#tell(this.#mishap);
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.keeper;
-      // In the middle of what it does then, as often as not.
-      victim?.doom(this.#draw.upTo(6), () => {
-        this.#tell('now');
-        if (this.#mishap.endsWith('killed')) victim.kill();
-        if (!this.#mishap.endsWith('frozen')) return;
-        victim.freeze();
-        world.after(wakesAfterMs, () => victim.thaw());
-      });
+      if (this.#mishap.endsWith('killed')) victim?.kill();
+      if (!this.#mishap.endsWith('frozen')) return;
+      victim?.freeze();
+      timeline.in(wakesAfterMs, () => victim?.wake());
     });
   }
 
   #lead(): void {
     if (this.#over) return;
     const term = ++this.#term;
-    const untilMs = this.#machine.world.nowMs + this.#draw.pick([200, 3000, 8000]);
+    const untilMs = this.#machine.timeline.nowMs + this.#draw.pick([200, 3000, 8000]);
     this.#tell(`leads, term ${term}`);
     this.#renew(term, untilMs);
     const run = this.#ask('takeover');
@@ -145,7 +147,7 @@ class Life {
     const { clock } = this.#agent;
     const now = clock.monotonicMs();
     if (this.#term !== term || this.#over || now > untilMs) return;
-    const lease = { releaseAtMs: now + 1000, endsAtMs: now + 1000 + this.#reserveMs };
+    const lease = { releaseAtMs: now + 1000, endsAtMs: now + 1000 + this.#draw.pick([300, 500, 2000]) };
     this.#leases.set(String(term), lease);
     this.#duty.holdLease(lease, this.#context('release'));
     clock.timer(300, () => this.#renew(term, untilMs));
@@ -229,12 +231,12 @@ class Life {
   }
 
   #lookForLate(): void {
-    const { groups, world } = this.#machine;
+    const { groups, timeline } = this.#machine;
     for (const group of groups.values()) {
       const { PETREL_TERM: term = '', PETREL_PHASE: phase } = group.command.env;
       const endsAtMs = this.#leases.get(term)?.endsAtMs ?? forever;
-      if (phase === 'takeover' && world.nowMs > endsAtMs + this.#slackMs()) {
-        this.#blame(`term ${term} lives ${world.nowMs - endsAtMs} ms after its lease`);
+      if (phase === 'takeover' && timeline.nowMs > endsAtMs + this.#slackMs()) {
+        this.#blame(`term ${term} lives ${timeline.nowMs - endsAtMs} ms after its lease`);
       }
     }
     const hooks = [...groups.values()].filter(({ leader, members }) => members.has(leader));
@@ -257,7 +259,7 @@ class Life {
     const released = started('release');
     // An agent that closes, or is killed, while it clears away what its keeper left has nobody to release.
     const mayBeMissed = (term = '') =>
-      this.#isSticky && (Number(term) === Math.floor(this.#term) || !this.#agent.isAlive);
+      this.#isSticky && (Number(term) === Math.floor(this.#term) || this.#agent.dead);
     for (const term of started('takeover')) {
       const times = released.filter((other) => other === term).length;
       if (times === 0 && !mayBeMissed(term)) this.#blame(`term ${term} was never released`);
@@ -267,7 +269,7 @@ class Life {
   }
 
   #tell(what: string): void {
-    this.story.push(`${this.#machine.world.nowMs}: ${what}`);
+    this.story.push(`${this.#machine.timeline.nowMs}: ${what}`);
   }
 
   #blame(what: string): void {

@@ -26,7 +26,6 @@ export class Process {
   readonly #runsCode: boolean;
   #alive = true;
   #frozen = false;
-  #wasFrozen = false;
   #incoming: Delivery[] = [];
   #outgoing: (() => void)[] = [];
   readonly #mourners: (() => void)[] = [];
@@ -70,11 +69,6 @@ export class Process {
     return this.#frozen;
   }
 
-  /** At any time in its life. */
-  get wasFrozen(): boolean {
-    return this.#wasFrozen;
-  }
-
   get isRunning(): boolean {
     return this.#alive && !this.#frozen;
   }
@@ -111,7 +105,6 @@ export class Process {
   }
 
   freeze(): void {
-    this.#wasFrozen = true;
     this.#frozen = true;
   }
 

@@ -1,0 +1,88 @@
+/** What people do to a group, once each, at any time. */
+import type { GroupConfig } from '../../src/core/group-config.js';
+import { toInstant } from '../../src/core/names.js';
+import { byHand, versioned } from '../core/builders.js';
+import { ensembleNowMs } from './explore.js';
+import type { Change } from './step.js';
+import { newAgent, type World } from './world.js';
+
+function reconfigure(
+  name: string,
+  change: (config: GroupConfig, world: World) => GroupConfig | null,
+): Change {
+  return {
+    name,
+    make(world) {
+      const { config } = world.tree;
+      if (config?.value == null) return null;
+      const value = change(config.value, world);
+      if (value === null) return null;
+      return { ...world, tree: { ...world.tree, config: versioned(value, config.version + 1) } };
+    },
+  };
+}
+
+export const switchoverTo = (node: string) =>
+  reconfigure(`a person asks for a switchover to ${node}`, (config, { tree }) => {
+    const replacesTerm = tree.elected?.value?.term ?? 0;
+    if (tree.elected?.value?.node == null || tree.elected.value.node === node) return null;
+    return {
+      ...config,
+      switchover: { to: { node }, replacesTerm, notBefore: null, force: false, ...byHand },
+    };
+  });
+
+export const priorityOf = (site: string, priority: number) =>
+  reconfigure(`site ${site} gets priority ${priority}`, (config) => {
+    const before = config.sites[site];
+    if (before === undefined) return null;
+    return { ...config, sites: { ...config.sites, [site]: { ...before, priority } } };
+  });
+
+/** For two units of time. */
+export const overrideOf = (site: string, priority: number) =>
+  reconfigure(`site ${site} gets priority ${priority} for 20 s`, (config, world) => {
+    const before = config.sites[site];
+    if (before === undefined || world.tree.current?.value?.status !== 'READY') return null;
+    const override = { priority, until: toInstant(ensembleNowMs(world) + 20_000), ...byHand };
+    return { ...config, sites: { ...config.sites, [site]: { ...before, override } } };
+  });
+
+export const pause = reconfigure('a person pauses the group', (config) => ({ ...config, paused: byHand }));
+
+export const resume = reconfigure('a person resumes the group', (config) =>
+  config.paused === null ? null : { ...config, paused: null },
+);
+
+/** The agent of `node` is told to stop. */
+export const stop = (node: string): Change => ({
+  name: `the agent of ${node} is told to stop`,
+  make(world) {
+    const agent = world.agents.find((one) => one.node === node);
+    if (agent === undefined || agent.process !== 'up' || agent.drainUntilMs !== null) return null;
+    const registration = { ...agent.registration, draining: true };
+    const leaving = { ...agent, registration, awake: true, drainUntilMs: world.nowMs + 10_000 };
+    return { ...world, agents: world.agents.map((one) => (one === agent ? leaving : one)) };
+  },
+});
+
+/** Another machine is started under the name of one that is there. */
+export const secondMachine = (node: string): Change => ({
+  name: `a second machine is started as ${node}`,
+  make(world) {
+    const session = world.lastSession + 1n;
+    const index = world.agents.length;
+    return {
+      ...world,
+      agents: [...world.agents, newAgent(index, node, session, 1)],
+      sessions: [...world.sessions, { id: session, agent: index }],
+      lastSession: session,
+    };
+  },
+});
+
+/** Another server leads the ensemble, and its clock is ahead, or behind. */
+export const clockJump = (ms: number): Change => ({
+  name: `the ensemble’s clock jumps by ${ms / 1000} s`,
+  make: (world) => ({ ...world, skewMs: world.skewMs + ms }),
+});
