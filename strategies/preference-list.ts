@@ -17,11 +17,12 @@ export const preferenceList: Strategy<z.infer<typeof options>> = {
   description: 'the nodes in the order that option `order` lists; others last',
   options,
   rank: ({ candidates, options: { order } }) => {
-    const place = (node: string) => (order.includes(node) ? order.indexOf(node) : order.length);
+    const places = new Map(order.map((node, index) => [node, index]));
+    const place = (node: string) => places.get(node) ?? order.length;
     return gradeBy(candidates, (a, b) => place(a.node) - place(b.node)).map(({ candidate, grade }) => ({
       node: candidate.node,
       grade,
-      reason: order.includes(candidate.node)
+      reason: places.has(candidate.node)
         ? `number ${place(candidate.node) + 1} of the preference list`
         : 'not on the preference list',
     }));

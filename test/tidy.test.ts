@@ -42,6 +42,17 @@ const rules: readonly Rule[] = [
     examples: ["import type { Store } from '../ports/store.js';", "import pino from 'pino';"],
   },
   {
+    name: 'what is simulated takes its time from the clock that it is handed',
+    folders: ['src/agent', 'src/group', 'src/hooks', 'src/zookeeper'],
+    forbidden:
+      /\bset(Timeout|Interval|Immediate)\b|\btimers\/promises\b|\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b/,
+    examples: [
+      'setImmediate(fire);',
+      "import { setTimeout as sleep } from 'node:timers/promises';",
+      'Date.now()',
+    ],
+  },
+  {
     name: 'every test is run',
     folders: ['test'],
     forbidden: /\.(only|skip|todo)\b/,

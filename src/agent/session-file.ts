@@ -12,7 +12,11 @@ import { errorMessage, PetrelError } from '../errors.js';
 import { isOtherAlive, ownProcess, type ProcessName, parseProcess, processText } from './process-life.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
-const sessionSchema = z.object({ session: longSchema, password: z.base64() });
+const passwordBytes = 16;
+const passwordSchema = z
+  .base64()
+  .refine((text) => Buffer.from(text, 'base64').length === passwordBytes, 'a password of 16 bytes');
+const sessionSchema = z.object({ session: longSchema, password: passwordSchema });
 type RememberedSession = z.infer<typeof sessionSchema>;
 
 /** Locks that this process holds. */

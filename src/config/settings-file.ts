@@ -1,9 +1,9 @@
 /** The settings file: YAML, read with the place of every key, so that an error can point at it. */
 import { readFile } from 'node:fs/promises';
 import { distance } from 'fastest-levenshtein';
-import { type Document, isMap, isScalar, LineCounter, type Node, type Pair, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
 import { cut } from '../core/outside.js';
-import { yamlProblem } from './yaml.js';
+import { parseYaml, yamlProblem } from './yaml.js';
 
 export interface FileEntry {
   /** Dotted. */
@@ -29,17 +29,16 @@ export async function readSettingsFile(path: string, knownKeys: readonly string[
 }
 
 function readDocument(path: string, text: string, knownKeys: readonly string[]): SettingsFile {
-  const lines = new LineCounter();
-  // No pretty errors: they quote the line, which may hold a secret.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  // No quoted lines in what it says: they may hold a secret.
+  const { document, problems, lines } = parseYaml(text);
   const placeOf = (offset: number | undefined) => {
     const { line, col } = lines.linePos(offset ?? 0);
     return `${path}:${line}:${col}`;
   };
-  if (document.errors.length > 0) {
+  if (problems.length > 0) {
     return {
       entries: [],
-      problems: document.errors.map((e) => `${placeOf(e.pos[0])}: not YAML: ${yamlProblem(e)}`),
+      problems: problems.map(({ offset, message }) => `${placeOf(offset)}: not YAML: ${message}`),
     };
   }
   const reader = new EntryReader(document, knownKeys, placeOf);

@@ -1,15 +1,41 @@
-/** YAML that people wrote, and what is wrong with it in words that help them. */
-import { parseDocument } from 'yaml';
+/**
+ * YAML that people wrote, and what is wrong with it in words that help them. Takes time in proportion to the text,
+ * however wrong that is: the parser's own search for keys given twice, and its quoting of lines, do not.
+ */
+import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { cut } from '../core/outside.js';
 import { errorMessage } from '../errors.js';
 
-/** Throws an Error that says what is wrong; `pretty`: with its line. Null for an empty text. */
-export function readYaml(text: string, { pretty = false } = {}): unknown {
+export interface YamlProblem {
+  /** Where in the text. */
+  readonly offset: number;
+  readonly message: string;
+}
+
+export interface ParsedYaml {
+  readonly document: Document;
+  readonly problems: readonly YamlProblem[];
+  /** `line` and `col` begin at 1. */
+  readonly lines: LineCounter;
+}
+
+/** Throws an Error where the text cannot even be gone through. */
+export function parseYaml(text: string): ParsedYaml {
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
+  const document = parseDocument(text, options);
+  const errors = document.errors.map((error) => ({ offset: error.pos[0], message: yamlProblem(error) }));
+  return { document, lines, problems: [...errors, ...doubledKeys(document)] };
+}
+
+/** Throws an Error that says what is wrong, and where. Null for an empty text. */
+export function readYaml(text: string): unknown {
   try {
-    const document = parseDocument(text, { prettyErrors: pretty, logLevel: 'error' });
-    const [broken] = document.errors;
-    if (broken !== undefined) throw broken;
-    return document.toJS();
+    const { document, problems, lines } = parseYaml(text);
+    const [problem] = problems;
+    if (problem === undefined) return document.toJS();
+    const { line, col } = lines.linePos(problem.offset);
+    throw new Error(`${problem.message} at line ${line}, column ${col}`);
   } catch (error) {
     throw new Error(yamlProblem(error), { cause: error });
   }
@@ -20,5 +46,21 @@ export function yamlProblem(error: unknown): string {
   const message = errorMessage(error).trim();
   if (/call stack/i.test(message)) return 'it nests too deeply';
   if (/alias count/i.test(message)) return 'its aliases multiply without end';
-  return message.split('\n').map(cut).join('\n');
+  return cut(message);
+}
+
+function doubledKeys(document: Document): YamlProblem[] {
+  const problems: YamlProblem[] = [];
+  visit(document, { Map: (_, map) => void problems.push(...doubledIn(map)) });
+  return problems;
+}
+
+function doubledIn({ items }: YAMLMap): YamlProblem[] {
+  const seen = new Set<unknown>();
+  return items.flatMap(({ key }) => {
+    if (!isScalar(key) || key.value === '<<') return [];
+    const isDoubled = seen.has(key.value);
+    seen.add(key.value);
+    return isDoubled ? [{ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' }] : [];
+  });
 }

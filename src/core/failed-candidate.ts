@@ -25,7 +25,9 @@ export function failedCandidate(
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
   const { progress, watched } = memory;
-  const reachedReady = progress !== null && registration?.lastTakeover?.token === String(progress.token);
+  // Told by the node itself, or by the history, where the node has gone: under this version only READY is recorded.
+  const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
+  const reachedReady = progress !== null && told.includes(String(progress.token));
   const lives = members.some(({ owner }) => owner === progress?.owner);
   if (progress !== null && !lives && !reachedReady && snapshot.current?.token !== progress.token) {
     return failed('its claim vanished while it was taking over');

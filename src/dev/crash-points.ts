@@ -3,6 +3,7 @@
  * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`, `failover/decided:heir`.
  */
 import { distance } from 'fastest-levenshtein';
+import { cut, quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
 
 export const transitions = {
@@ -146,11 +147,12 @@ export function parsePoint(text: string): CrashPoint {
 function chosen<Name extends string>(text: string, names: readonly Name[], what: string): Name {
   const found = names.find((name) => name === text);
   if (found !== undefined) return found;
-  const near = names.toSorted((a, b) => distance(a, text) - distance(b, text))[0] ?? '';
-  const hint = distance(near, text) <= Math.max(2, near.length / 3) ? `did you mean ${near}? ` : '';
+  const word = cut(text);
+  const near = names.toSorted((a, b) => distance(a, word) - distance(b, word))[0] ?? '';
+  const hint = distance(near, word) <= Math.max(2, near.length / 3) ? `did you mean ${near}? ` : '';
   throw new PetrelError(
     'INVALID',
-    `there is no ${what} ${JSON.stringify(text)}: ${hint}They are ${names.join(', ')}`,
+    `there is no ${what} ${quoted(text)}: ${hint}They are ${names.join(', ')}`,
   );
 }
 

@@ -22,7 +22,7 @@ export function parseConfigText(text: string): GroupConfig {
 
 function yamlOf(text: string): unknown {
   try {
-    return readYaml(text, { pretty: true });
+    return readYaml(text);
   } catch (error) {
     throw invalid([`not YAML: ${errorMessage(error)}`]);
   }

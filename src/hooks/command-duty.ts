@@ -18,9 +18,9 @@ import { Alarm } from './alarm.js';
 import { argvOf, type Command, commandText, hookNames } from './command.js';
 import { hookEnvironment } from './environment.js';
 import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
-import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
+import { KnownGroups } from './known-groups.js';
+import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
 import { logOutcome, nothingRun, notRun } from './outcomes.js';
-import { endGroup, endGroupsWith } from './process-group.js';
 
 export interface HookCommands {
   readonly onPrepare: Command | null;
@@ -78,7 +78,7 @@ export class CommandDuty implements Duty {
   readonly #life: string;
   readonly #log: Logger;
   readonly #runs = new Map<number, Run>();
-  readonly #groups = new Set<number>();
+  readonly #groups: KnownGroups;
   readonly #listeners = new Set<(end: DutyEnd) => void>();
   readonly #machine: Machine;
   readonly #keepers: Keepers;
@@ -101,6 +101,7 @@ export class CommandDuty implements Duty {
     this.#log = log;
     this.#machine = { clock, processes };
     this.#keepers = keepers;
+    this.#groups = new KnownGroups(this.#machine, (pgid) => this.#groupGone(pgid));
     this.#silence = new Alarm(clock);
     this.#leaseEnd = new Alarm(clock);
     if (this.has('takeover')) this.#startKeeper();
@@ -145,7 +146,7 @@ export class CommandDuty implements Duty {
     this.#tenure.release = release;
     if (this.#keeper === null && this.#waiting === null) this.#startKeeper();
     else {
-      if (!known) this.#send({ type: 'guard', release: this.#request(0, release), begun: false });
+      if (!known) this.#send({ type: 'guard', release: this.#request(unasked, release), begun: false });
       this.#send({ type: 'lease', tenure: this.#tenure.id, ...lease });
     }
     // One that has ended already is the keeper's affair: it may be starting still.
@@ -195,15 +196,14 @@ export class CommandDuty implements Duty {
 
   /** True when nothing is left of any group that the keeper had not reported gone, nor of what it may have started
    * without having been able to report that. */
-  async #killGroups(): Promise<boolean> {
+  #killGroups(): Promise<boolean> {
+    const { begun, released } = this.#tenure;
     const unheard = [...this.#runs].filter(([, { settled, pgid }]) => !settled && pgid === null);
-    const searches = unheard.map(([id]) => endGroupsWith(this.#machine, runVariable, this.#nameOf(id)));
-    const proofs = [...this.#groups].map(async (pgid) => {
-      const dead = await endGroup(this.#machine, pgid, () => 0);
-      if (dead) this.#groupGone(pgid);
-      return dead;
-    });
-    return (await Promise.all([...proofs, ...searches])).every(Boolean);
+    const ids = [...unheard.map(([id]) => id), ...(begun && !released ? [unasked] : [])];
+    return this.#groups.kill(
+      runVariable,
+      ids.map((id) => this.#nameOf(id)),
+    );
   }
 
   #request(id: number, context: DutyContext): RunRequest {
@@ -230,7 +230,7 @@ export class CommandDuty implements Duty {
 
   #send(message: ToKeeper): void {
     if (this.#waiting !== null) this.#waiting.push(message);
-    else (this.#keeper ?? this.#startKeeper()).send(message);
+    else if (this.#keeper !== null || !this.#closed) (this.#keeper ?? this.#startKeeper()).send(message);
   }
 
   #startKeeper(): Keeper {
@@ -241,10 +241,10 @@ export class CommandDuty implements Duty {
       },
     });
     this.#keeper = keeper;
-    for (const pgid of this.#groups) keeper.send({ type: 'adopt', pgid });
+    for (const pgid of this.#groups.all) keeper.send({ type: 'adopt', pgid });
     const { id, lease, release, begun, released } = this.#tenure;
     if (release !== null) {
-      keeper.send({ type: 'guard', release: this.#request(0, release), begun: begun && !released });
+      keeper.send({ type: 'guard', release: this.#request(unasked, release), begun: begun && !released });
     }
     if (lease !== null) keeper.send({ type: 'lease', tenure: id, ...lease });
     return keeper;
@@ -252,7 +252,7 @@ export class CommandDuty implements Duty {
 
   #heard(message: FromKeeper): void {
     this.#heardAtMs = this.#machine.clock.monotonicMs();
-    if (message.type === 'gone') this.#groupGone(message.pgid);
+    if (message.type === 'gone') this.#groups.gone(message.pgid);
     else if (message.type === 'lease-ended') this.#leaseEnded(message.tenure, message.outcome);
     else if (message.type === 'workload-ended') this.#workloadEnded(message.tenure, message.outcome);
     else {
@@ -291,7 +291,6 @@ export class CommandDuty implements Duty {
 
   /** What a run wrote is logged as its own until its group has gone. */
   #groupGone(pgid: number): void {
-    this.#groups.delete(pgid);
     for (const [id, run] of this.#runs) {
       if (run.pgid !== pgid) continue;
       run.pgid = null;

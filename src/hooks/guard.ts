@@ -13,7 +13,7 @@ import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
 import { HookProcess } from './hook-process.js';
 import { Lane, type Running } from './lane.js';
-import type { FromKeeper, RunRequest, ToKeeper } from './messages.js';
+import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
 
 interface Tenure {
@@ -38,8 +38,6 @@ const releaseShare = 0.6;
 const releaseKillShare = 0.8;
 /** Left, after the last kill, for the processes to be gone. */
 const maxKillMarginMs = 50;
-/** The id of a release that nobody asked for. */
-const unasked = 0;
 const defaultGraceMs = 2000;
 const never = Number.POSITIVE_INFINITY;
 

@@ -2,6 +2,9 @@
 import type { DutyOutcome, Phase } from '../ports/duty.js';
 import type { OutputStream } from './output.js';
 
+/** The id of a release that nobody asked for. */
+export const unasked = 0;
+
 export interface RunRequest {
   readonly id: number;
   /** Tenures are counted by the agent; 0 for what belongs to none. */
@@ -53,32 +56,96 @@ export type FromKeeper =
   /** A workload in the foreground ended by itself. */
   | { readonly type: 'workload-ended'; readonly tenure: number; readonly outcome: DutyOutcome };
 
-const toKeeper: ReadonlySet<unknown> = new Set<ToKeeper['type']>([
-  'run',
-  'abort',
-  'guard',
-  'lease',
-  'let-go',
-  'adopt',
-]);
-const fromKeeper: ReadonlySet<unknown> = new Set<FromKeeper['type']>([
-  'started',
-  'gone',
-  'line',
-  'left-out',
-  'outcome',
-  'lease-ended',
-  'workload-ended',
-]);
-
 export function isToKeeper(message: unknown): message is ToKeeper {
-  return hasType(message) && toKeeper.has(message.type);
+  return isOneOf(toKeeper, message);
 }
 
 export function isFromKeeper(message: unknown): message is FromKeeper {
-  return hasType(message) && fromKeeper.has(message.type);
+  return isOneOf(fromKeeper, message);
 }
 
-function hasType(message: unknown): message is { type: unknown } {
-  return typeof message === 'object' && message !== null && 'type' in message;
+type Check<T> = (value: unknown) => value is T;
+type Shape<T> = { readonly [Key in keyof T]-?: Check<T[Key]> };
+/** What each type of message holds beside its type. */
+type Shapes<Message extends { type: string }> = {
+  readonly [Type in Message['type']]: Shape<Omit<Extract<Message, { type: Type }>, 'type'>>;
+};
+
+const isText: Check<string> = (value) => typeof value === 'string';
+const isNumber: Check<number> = (value): value is number =>
+  typeof value === 'number' && Number.isFinite(value);
+const isFlag: Check<boolean> = (value) => typeof value === 'boolean';
+const isTexts: Check<readonly string[]> = (value) => Array.isArray(value) && value.every(isText);
+/** No other number names a group: 0 and 1 would be this process's own, and everybody's. */
+const isGroup: Check<number> = (value): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
+const isEnvironment: Check<Readonly<Record<string, string>>> = (value): value is Record<string, string> =>
+  isObject(value) && !Array.isArray(value) && Object.values(value).every(isText);
+
+const isRequest = shaped<RunRequest>({
+  id: isNumber,
+  tenure: isNumber,
+  phase: oneOf<Phase>('prepare', 'takeover', 'release', 'fence'),
+  name: isText,
+  command: orNull(shaped({ program: isText, args: isTexts, text: isText })),
+  foreground: isFlag,
+  env: isEnvironment,
+  timeoutMs: isNumber,
+  graceMs: isNumber,
+});
+
+const isOutcome = shaped<DutyOutcome>({
+  result: oneOf<DutyOutcome['result']>('ok', 'failed', 'timed-out', 'aborted'),
+  exitCode: orNull(isNumber),
+  signal: orNull(isText),
+  durationMs: isNumber,
+  command: orNull(isText),
+  error: orNull(isText),
+  outputTail: isTexts,
+  provenDead: isFlag,
+});
+
+const toKeeper: Shapes<ToKeeper> = {
+  run: { request: isRequest },
+  abort: { id: isNumber, reason: isText, killAtMs: orNull(isNumber) },
+  guard: { release: isRequest, begun: isFlag },
+  lease: { tenure: isNumber, releaseAtMs: isNumber, endsAtMs: isNumber },
+  'let-go': { tenure: isNumber },
+  adopt: { pgid: isGroup },
+};
+
+const fromKeeper: Shapes<FromKeeper> = {
+  started: { id: isNumber, pgid: isGroup },
+  gone: { pgid: isGroup },
+  line: { id: isNumber, stream: oneOf<OutputStream>('stdout', 'stderr'), text: isText },
+  'left-out': { id: isNumber, lines: isNumber },
+  outcome: { id: isNumber, outcome: isOutcome },
+  'lease-ended': { tenure: isNumber, outcome: isOutcome },
+  'workload-ended': { tenure: isNumber, outcome: isOutcome },
+};
+
+function isOneOf(shapes: object, message: unknown): boolean {
+  if (!isObject(message) || !('type' in message) || typeof message.type !== 'string') return false;
+  const shape: unknown = Object.hasOwn(shapes, message.type) ? Reflect.get(shapes, message.type) : null;
+  return isObject(shape) && fits(message, shape);
+}
+
+function fits(value: object, shape: object): boolean {
+  return Object.entries(shape).every(([key, check]) => check(Reflect.get(value, key)));
+}
+
+function shaped<T>(shape: Shape<T>): Check<T> {
+  return (value): value is T => isObject(value) && fits(value, shape);
+}
+
+function orNull<T>(check: Check<T>): Check<T | null> {
+  return (value): value is T | null => value === null || check(value);
+}
+
+function oneOf<T extends string>(...values: readonly T[]): Check<T> {
+  return (value): value is T => values.some((one) => one === value);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

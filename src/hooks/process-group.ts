@@ -40,14 +40,19 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
   }
 }
 
-/** Kills what was started with this variable in its environment, by whomever. False when that cannot be told, or
- * something is left. */
-export async function endGroupsWith(machine: Machine, variable: string, value: string): Promise<boolean> {
+/** Ends, by `end`, what was started with this variable in its environment, by whomever. False when that cannot be told,
+ * or something is left. */
+export async function endGroupsWith(
+  machine: Machine,
+  variable: string,
+  value: string,
+  end: (pgid: number) => Promise<boolean>,
+): Promise<boolean> {
   for (const delayMs of [0, becomingMs]) {
     await sleep(machine.clock, delayMs);
     const found = machine.processes.groupsWith(variable, value);
     if (found === null) return false;
-    const ends = await Promise.all(found.map((pgid) => endGroup(machine, pgid, () => 0)));
+    const ends = await Promise.all(found.map(end));
     if (!ends.every(Boolean)) return false;
   }
   return true;

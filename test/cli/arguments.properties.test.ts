@@ -6,6 +6,8 @@ import { exitCodeOf, exitCodes } from '../../src/cli/errors.js';
 import { oneLine } from '../../src/cli/output.js';
 import { createProgram } from '../../src/cli/program.js';
 import { toInstant } from '../../src/core/names.js';
+import { everyPoint, parsePoint, pointName } from '../../src/dev/crash-points.js';
+import { PetrelError } from '../../src/errors.js';
 import { anyText, expectClear, holds } from '../support/properties.js';
 
 /** What a parser makes of a text, or undefined where it refuses it as commander wants. */
@@ -36,6 +38,27 @@ describe('an argument', () => {
         expect(parsed((one) => names(one, ['before']), text)?.length ?? 2).toBe(2);
         const at = parsed(pointInTime, text)?.(Date.UTC(2026));
         if (at !== undefined) expect(toInstant(at)).toMatch(/^\d{4}-/);
+      }),
+    );
+  });
+
+  it('that names a crash point is one of them, or refused with what may have been meant', async () => {
+    const pieces = fc.constantFrom('decided', 'failover', 'first', 'heir', 'keeper', 'leader', '/', ':', 'x');
+    const texts = fc.oneof(
+      nearly,
+      fc.array(pieces, { maxLength: 5 }).map((parts) => parts.join('')),
+    );
+    for (const point of everyPoint()) expect(parsePoint(pointName(point))).toEqual(point);
+    await holds(
+      fc.property(texts, (text) => {
+        try {
+          const point = parsePoint(text);
+          expect(parsePoint(pointName(point))).toEqual(point);
+        } catch (error) {
+          if (!(error instanceof PetrelError)) throw error;
+          expect(error.code).toBe('INVALID');
+          expectClear(error.message);
+        }
       }),
     );
   });

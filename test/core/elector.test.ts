@@ -216,6 +216,20 @@ describe('a failed takeover', () => {
     expect(bench.elected.value?.failures).toEqual([]);
   });
 
+  it('a claim that became READY is none, though it and its node are gone before the next in line looks again', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    const seenByTheNextInLine = bench.memory;
+    bench.ready();
+    bench.settle();
+    bench.crash('a1');
+    bench.memory = seenByTheNextInLine;
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [] });
+  });
+
   it('a claim that became READY is none, though its session was over before anybody looked', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();

@@ -131,8 +131,9 @@ describe('a server whose clients send junk', () => {
   let server: DevelopmentServer;
   let bystander: WireClient;
   beforeAll(async () => {
-    server = await startDevelopmentServer({ tickTimeMs: 500 });
-    bystander = await WireClient.connect(server.connectString);
+    // A long session: it is kept alive by what it is asked between two inputs alone.
+    server = await startDevelopmentServer({ tickTimeMs: 5000 });
+    bystander = await WireClient.connect(server.connectString, { timeoutMs: 100_000 });
     await bystander.authenticate('digest', 'by:stander');
     const acl = [{ permissions: permissions.all, identity: { scheme: 'auth', id: '' } }];
     await bystander.create('/mine', { flags: 1, acl });
@@ -181,6 +182,21 @@ describe('a server whose clients send junk', () => {
     );
   });
 
+  it('answers a word of four letters, or hangs up', async () => {
+    const letters = fc.stringMatching(/^[a-z]{4}$/);
+    const words = fc.oneof(fc.constantFrom('ruok', 'isro', 'envi', 'srvr', 'stat', 'cons', 'mntr'), letters);
+    await holds(
+      fc.asyncProperty(words, fc.uint8Array({ maxLength: 20 }), async (word, rest) => {
+        const socket = connect(server.port, server.host);
+        socket.on('error', () => undefined);
+        socket.end(Buffer.concat([Buffer.from(word), rest]));
+        if (!socket.closed) await once(socket.resume(), 'close');
+        await expectUnharmed();
+      }),
+      0.2,
+    );
+  });
+
   it('goes on serving whom any bytes are sent beside', async () => {
     await holds(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), cuts, async (junk, shares) => {
@@ -220,6 +236,18 @@ describe('what once did harm', () => {
     expect(reply.error).toBe('MARSHALLING_ERROR');
     expect(await client.multiRead([['getData', '/large']])).toHaveLength(1);
     expect((await client.ping()).error).toBe('OK');
+  });
+
+  it('a multi in a multi, and one of very many operations', async () => {
+    await using client = await WireClient.connect(server.connectString);
+    const nested = await client.request('multi', (writer) => {
+      for (let depth = 0; depth < 100_000; depth++) multiHeader(writer, 'multi');
+    });
+    expect(nested.error).toBe('MARSHALLING_ERROR');
+    const checks = Array.from({ length: 30_000 }, () => operations.check('/'));
+    const { results } = await client.multi([...checks, operations.check('/', 7)]);
+    expect(results).toHaveLength(30_001);
+    expect(results.at(-1)?.error).toBe('BAD_VERSION');
   });
 
   it('many reads of one large znode by who does not read the answers', async () => {

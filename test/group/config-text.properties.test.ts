@@ -70,6 +70,21 @@ describe('a configuration as text', () => {
   });
 });
 
+describe('a text that is long', () => {
+  it.each([
+    ['of keys', Array.from({ length: 10_000 }, (_, index) => `key${index}: 1`).join('\n')],
+    ['of keys that are all the same', 'a: 1\n'.repeat(10_000)],
+    ['of brackets that close nothing', ']'.repeat(30_000)],
+    ['of brackets that are never closed', '['.repeat(30_000)],
+    ['of quotes', '"'.repeat(30_000)],
+    ['of aliases to nothing', '*a '.repeat(10_000)],
+  ])('%s is refused in no more time than it takes to read it', (_, text) => {
+    const started = process.cpuUsage();
+    expect(() => parseConfigText(text)).toThrow(PetrelError);
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+  });
+});
+
 describe('a key that is set', () => {
   it('makes a valid configuration or is refused, whatever key and value', async () => {
     const keys = fc.oneof(

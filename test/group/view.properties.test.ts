@@ -22,8 +22,9 @@ const paths = groupPaths('/group');
 let server: DevelopmentServer;
 let store: Store;
 beforeAll(async () => {
-  server = await startDevelopmentServer();
-  store = connect(server.connectString);
+  // Long sessions: a starved machine may stand still for seconds.
+  server = await startDevelopmentServer({ tickTimeMs: 5000 });
+  store = connect(server.connectString, 60_000);
   await store.connected();
   await ensureTree(store, paths);
   for (const node of ['a1', 'b1']) {

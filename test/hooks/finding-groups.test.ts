@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { endGroupsWith } from '../../src/hooks/process-group.js';
+import { endGroup, endGroupsWith } from '../../src/hooks/process-group.js';
 import { eventually, machine } from './support.js';
 
 const variable = 'PETREL_TEST_FOUND_BY';
+
+const kill = (pgid: number) => endGroup(machine, pgid, () => 0);
 
 function start(value: string, script: string) {
   const child = spawn('/bin/sh', ['-c', script], {
@@ -22,7 +24,7 @@ describe('process groups found by what is in their environment', () => {
     const other = start(`${value}0`, 'exec sleep 1000');
     try {
       await eventually(() => machine.processes.groupsWith(variable, value)).toEqual([one.child.pid]);
-      expect(await endGroupsWith(machine, variable, value)).toBe(true);
+      expect(await endGroupsWith(machine, variable, value, kill)).toBe(true);
       await one.ended;
       expect(machine.processes.groupsWith(variable, value)).toEqual([]);
       expect(machine.processes.groupsWith(variable, `${value}0`)).toEqual([other.child.pid]);
@@ -33,6 +35,6 @@ describe('process groups found by what is in their environment', () => {
   });
 
   it('may be none', async () => {
-    expect(await endGroupsWith(machine, variable, 'nobody')).toBe(true);
+    expect(await endGroupsWith(machine, variable, 'nobody', kill)).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { DutyEnd, DutyOutcome } from '../../src/ports/duty.js';
 import { context } from './duty-context.js';
-import { type Behaviour, type Script, SimulatedMachine, SimulatedProcess } from './simulated-machine.js';
+import { type Behaviour, type Script, SimulatedMachine } from './simulated-machine.js';
 import { silentLog } from './support.js';
 
 const forever = Number.POSITIVE_INFINITY;
@@ -12,14 +12,11 @@ const late: Behaviour = { runsMs: forever, code: 0, stopsInMs: forever, diesInMs
 const release = context('release', { timeoutMs: 1000, graceMs: 100 });
 
 function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase: string) => {}) {
-  const machine = new SimulatedMachine(
-    ({ env }) => {
-      onStart(env.PETREL_PHASE ?? '');
-      return env.PETREL_PHASE === 'takeover' ? takeover : releases;
-    },
-    () => 1,
-  );
-  const agent = new SimulatedProcess(machine.timeline);
+  const machine = new SimulatedMachine(({ env }) => {
+    onStart(env.PETREL_PHASE ?? '');
+    return env.PETREL_PHASE === 'takeover' ? takeover : releases;
+  });
+  const agent = machine.newProcess('agent');
   const duty = new CommandDuty({
     commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
     node: 'a1',
@@ -33,7 +30,7 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
   duty.onEnd((end) => ends.push(end));
   duty.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, release);
   duty.run(context('takeover', { timeoutMs: 60_000, graceMs: 100 }));
-  return { machine, timeline: machine.timeline, duty, ends };
+  return { machine, duty, ends };
 }
 
 /** What is left of the tenure when it is said to have ended. */
@@ -44,66 +41,66 @@ function released(machine: SimulatedMachine, outcome: Promise<DutyOutcome>) {
 }
 
 it('a release that waits for a takeover which cannot be killed is run, and proves nothing too early', async () => {
-  const { machine, timeline, duty } = agentWith({ ...late, diesInMs: 3000, workload: null });
-  await timeline.run(100);
+  const { machine, duty } = agentWith({ ...late, diesInMs: 3000, workload: null });
+  await machine.run(100);
   const told = released(machine, duty.run(release).outcome);
-  await timeline.run(3000);
+  await machine.run(3000);
   expect(told).toEqual([]);
-  await timeline.run(10_000);
+  await machine.run(10_000);
   expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
   expect(machine.started).toEqual(['takeover', 'release']);
 });
 
 it('a release aborted while it waits still ends the tenure', async () => {
-  const { machine, timeline, duty } = agentWith({
+  const { machine, duty } = agentWith({
     ...quick,
     runsMs: 300,
     stopsInMs: forever,
     workload: late,
   });
-  await timeline.run(100);
+  await machine.run(100);
   const run = duty.run(release);
   const told = released(machine, run.outcome);
   run.abort('a whim');
-  await timeline.run(1000);
+  await machine.run(1000);
   expect(told).toEqual([]);
-  await timeline.run(20_000);
+  await machine.run(20_000);
   expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
   expect(machine.started).toEqual(['takeover']);
 });
 
 it('a release whose keeper is killed is run by the next one', async () => {
-  const { machine, timeline, duty } = agentWith(quick, { ...quick, runsMs: 300 });
-  await timeline.run(100);
+  const { machine, duty } = agentWith(quick, { ...quick, runsMs: 300 });
+  await machine.run(100);
   const told = released(machine, duty.run(release).outcome);
-  await timeline.run(200);
+  await machine.run(200);
   machine.keeper?.kill();
-  await timeline.run(5000);
+  await machine.run(5000);
   expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
   expect(machine.started).toEqual(['takeover', 'release', 'release']);
 });
 
 it('a lease that ends after a keeper was killed is released by the next one, which knows what is left', async () => {
-  const { machine, timeline, duty, ends } = agentWith({ ...quick, workload: late });
-  await timeline.run(100);
+  const { machine, duty, ends } = agentWith({ ...quick, workload: late });
+  await machine.run(100);
   machine.keeper?.kill();
-  await timeline.run(2500);
+  await machine.run(2500);
   expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: false }]);
   duty.holdLease({ releaseAtMs: 2600, endsAtMs: 20_000 }, release);
-  await timeline.run(5000);
+  await machine.run(5000);
   expect(ends.slice(1)).toMatchObject([{ cause: 'lease-ended', release: { provenDead: false } }]);
   expect(machine.started).toEqual(['takeover', 'release']);
 });
 
 it('an agent that closes while it clears away what a keeper left starts no other', async () => {
-  const { machine, timeline, duty } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
-  await timeline.run(100);
+  const { machine, duty } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
+  await machine.run(100);
   machine.keeper?.kill();
-  await timeline.run(200);
+  await machine.run(200);
   duty.run(release);
   const closed: boolean[] = [];
   void duty.close().then((provenDead) => closed.push(provenDead));
-  await timeline.run(10_000);
+  await machine.run(10_000);
   expect(closed).toEqual([true]);
   expect(machine.keeper).toBeUndefined();
 });
@@ -118,13 +115,45 @@ it('what a keeper started and died before it could tell of is found and killed',
       hasDied = true;
       agent.machine.keeper?.kill();
     });
-    const { machine, timeline, duty, ends } = agent;
-    await timeline.run(400);
+    const { machine, duty, ends } = agent;
+    await machine.run(400);
     if (last === 'takeover') expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
     if (last === 'takeover') expect(machine.groups.size).toBe(0);
     const told = released(machine, duty.run(release).outcome);
-    await timeline.run(3000);
+    await machine.run(3000);
     expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
     expect(hasDied).toBe(true);
   }
+});
+
+it('a release that a keeper began by itself, and died before it could tell of, is found and killed', async () => {
+  let hasDied = false;
+  const agent = agentWith(quick, { ...quick, runsMs: 300 }, (phase) => {
+    if (phase !== 'release' || hasDied) return;
+    hasDied = true;
+    agent.machine.keeper?.kill();
+  });
+  const { machine, duty, ends } = agent;
+  await machine.run(1200);
+  expect(hasDied).toBe(true);
+  expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
+  expect(machine.groups.size).toBe(0);
+  const told = released(machine, duty.run(release).outcome);
+  await machine.run(3000);
+  expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+});
+
+it('what a keeper could not tell of counts as left until it has died', async () => {
+  let hasDied = false;
+  const agent = agentWith({ ...quick, runsMs: 300, workload: late }, quick, (phase) => {
+    if (phase !== 'takeover' || hasDied) return;
+    hasDied = true;
+    agent.machine.keeper?.kill();
+  });
+  const { machine, duty, ends } = agent;
+  await machine.run(2500);
+  expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: false }]);
+  const told = released(machine, duty.run(release).outcome);
+  await machine.run(4900);
+  expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
 });

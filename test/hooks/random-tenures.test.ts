@@ -6,15 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { DutyContext, DutyLease, DutyOutcome } from '../../src/ports/duty.js';
 import type { CommandLine } from '../../src/ports/processes.js';
+import type { Process } from '../simulation/process.js';
 import { type Chance, chance } from '../support/chance.js';
 import { context } from './duty-context.js';
-import {
-  type Behaviour,
-  type Group,
-  type Script,
-  SimulatedMachine,
-  SimulatedProcess,
-} from './simulated-machine.js';
+import { type Behaviour, type Group, type Script, SimulatedMachine } from './simulated-machine.js';
 import { silentLog } from './support.js';
 
 type Mishap = 'none' | 'agent killed' | 'agent frozen' | 'keeper killed' | 'keeper frozen';
@@ -47,13 +42,14 @@ class Life {
   readonly story: string[] = [];
   readonly #draw: Chance;
   readonly #machine: SimulatedMachine;
-  readonly #agent: SimulatedProcess;
+  readonly #agent: Process;
   readonly #duty: CommandDuty;
   readonly #contexts = new Map<string, DutyContext>();
   readonly #leases = new Map<string, DutyLease>();
   readonly #seen = new Map<number, Group>();
   /** Processes may die late: then nothing can be promised of when they have, but what is said of it. */
   readonly #isSticky: boolean;
+  readonly #reserveMs: number;
   #mishap: Mishap = 'none';
   #pending = 0;
   #term = 0;
@@ -64,11 +60,9 @@ class Life {
     const draw = chance(seed);
     this.#draw = draw;
     this.#isSticky = draw.odds(0.4);
-    this.#machine = new SimulatedMachine(
-      (command) => drawScript(draw, command, this.#isSticky),
-      () => draw.pick([0, 0, 1, 5]),
-    );
-    this.#agent = new SimulatedProcess(this.#machine.timeline);
+    this.#reserveMs = draw.pick([300, 500, 2000]);
+    this.#machine = new SimulatedMachine((command) => drawScript(draw, command, this.#isSticky), draw);
+    this.#agent = this.#machine.newProcess('agent');
     this.#duty = new CommandDuty({
       commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
       node: 'a1',
@@ -91,13 +85,13 @@ class Life {
   async run(): Promise<void> {
     this.#planMishap();
     this.#lead();
-    await this.#machine.timeline.run(lifeMs, () => this.#look());
+    await this.#machine.run(lifeMs, () => this.#look());
     this.#over = true;
-    this.#agent.wake();
+    this.#agent.thaw();
     let closed: boolean | null = null;
-    if (!this.#agent.dead) void this.#duty.close().then((provenDead) => (closed = provenDead));
-    await this.#machine.timeline.run(2 * lifeMs, () => this.#look());
-    if (!this.#agent.dead) {
+    if (this.#agent.isAlive) void this.#duty.close().then((provenDead) => (closed = provenDead));
+    await this.#machine.run(2 * lifeMs, () => this.#look());
+    if (this.#agent.isAlive) {
       if (closed !== true && !this.#isSticky) this.#blame(`close: ${closed}`);
       if (this.#pending > 0) this.#blame(`${this.#pending} runs never settled`);
     }
@@ -107,7 +101,7 @@ class Life {
   }
 
   #planMishap(): void {
-    const { timeline } = this.#machine;
+    const { world } = this.#machine;
     const atMs = this.#draw.upTo(8000);
     const wakesAfterMs = this.#draw.pick([300, 1500, 4000]);
     this.#mishap = this.#draw.pick([
@@ -117,20 +111,24 @@ class Life {
       'keeper killed',
       'keeper frozen',
     ]);
-    timeline.in(atMs, () => {
+    world.after(atMs, () => {
       this.#tell(this.#mishap);
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.keeper;
-      if (this.#mishap.endsWith('killed')) victim?.kill();
-      if (!this.#mishap.endsWith('frozen')) return;
-      victim?.freeze();
-      timeline.in(wakesAfterMs, () => victim?.wake());
+      // In the middle of what it does then, as often as not.
+      victim?.doom(this.#draw.upTo(6), () => {
+        this.#tell('now');
+        if (this.#mishap.endsWith('killed')) victim.kill();
+        if (!this.#mishap.endsWith('frozen')) return;
+        victim.freeze();
+        world.after(wakesAfterMs, () => victim.thaw());
+      });
     });
   }
 
   #lead(): void {
     if (this.#over) return;
     const term = ++this.#term;
-    const untilMs = this.#machine.timeline.nowMs + this.#draw.pick([200, 3000, 8000]);
+    const untilMs = this.#machine.world.nowMs + this.#draw.pick([200, 3000, 8000]);
     this.#tell(`leads, term ${term}`);
     this.#renew(term, untilMs);
     const run = this.#ask('takeover');
@@ -147,7 +145,7 @@ class Life {
     const { clock } = this.#agent;
     const now = clock.monotonicMs();
     if (this.#term !== term || this.#over || now > untilMs) return;
-    const lease = { releaseAtMs: now + 1000, endsAtMs: now + 1000 + this.#draw.pick([300, 500, 2000]) };
+    const lease = { releaseAtMs: now + 1000, endsAtMs: now + 1000 + this.#reserveMs };
     this.#leases.set(String(term), lease);
     this.#duty.holdLease(lease, this.#context('release'));
     clock.timer(300, () => this.#renew(term, untilMs));
@@ -231,12 +229,12 @@ class Life {
   }
 
   #lookForLate(): void {
-    const { groups, timeline } = this.#machine;
+    const { groups, world } = this.#machine;
     for (const group of groups.values()) {
       const { PETREL_TERM: term = '', PETREL_PHASE: phase } = group.command.env;
       const endsAtMs = this.#leases.get(term)?.endsAtMs ?? forever;
-      if (phase === 'takeover' && timeline.nowMs > endsAtMs + this.#slackMs()) {
-        this.#blame(`term ${term} lives ${timeline.nowMs - endsAtMs} ms after its lease`);
+      if (phase === 'takeover' && world.nowMs > endsAtMs + this.#slackMs()) {
+        this.#blame(`term ${term} lives ${world.nowMs - endsAtMs} ms after its lease`);
       }
     }
     const hooks = [...groups.values()].filter(({ leader, members }) => members.has(leader));
@@ -259,7 +257,7 @@ class Life {
     const released = started('release');
     // An agent that closes, or is killed, while it clears away what its keeper left has nobody to release.
     const mayBeMissed = (term = '') =>
-      this.#isSticky && (Number(term) === Math.floor(this.#term) || this.#agent.dead);
+      this.#isSticky && (Number(term) === Math.floor(this.#term) || !this.#agent.isAlive);
     for (const term of started('takeover')) {
       const times = released.filter((other) => other === term).length;
       if (times === 0 && !mayBeMissed(term)) this.#blame(`term ${term} was never released`);
@@ -269,7 +267,7 @@ class Life {
   }
 
   #tell(what: string): void {
-    this.story.push(`${this.#machine.timeline.nowMs}: ${what}`);
+    this.story.push(`${this.#machine.world.nowMs}: ${what}`);
   }
 
   #blame(what: string): void {

@@ -75,7 +75,7 @@ export interface Commit {
 }
 
 /** Silence of a leader or of too many followers that a server bears, in ticks. */
-export const syncLimitTicks = 3;
+export const syncLimitTicks = 5;
 
 export class Ensemble {
   readonly servers: readonly Server[];
@@ -181,8 +181,12 @@ export class Ensemble {
   }
 
   /** A connection is told of what a transaction did. */
-  tells(peer: number, { transaction, type }: { transaction: Transaction; type: Notification['type'] }): void {
-    if (type !== 'deleted' && type !== 'childrenChanged') return;
+  tells(
+    peer: number,
+    { transaction, type, path }: Pick<Notification, 'type' | 'path'> & { transaction: Transaction },
+  ) {
+    const isDeparture = type === 'deleted' || type === 'childrenChanged';
+    if (!isDeparture || path.endsWith('/elected')) return;
     const woken = this.#woken.get(transaction) ?? new Set();
     this.#woken.set(transaction, woken.add(peer));
     this.#options.onWake(woken.size);

@@ -38,6 +38,18 @@ export type Fault =
       readonly server: number;
       readonly forMs: number;
     }
+  /** A node is left alone with the server that it is connected to, after a time in which nothing of it arrives. */
+  | {
+      readonly kind: 'partition';
+      /** Null: who leads. */
+      readonly node: number | null;
+      readonly stallMs: number;
+      /** From the end of the stall to the parting. */
+      readonly pauseMs: number;
+      /** The other servers notice at once. */
+      readonly isNoticed: boolean;
+      readonly forMs: number;
+    }
   | {
       readonly kind: 'hook';
       readonly node: number;
@@ -46,8 +58,13 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly kind: 'unhealthy'; readonly node: number; readonly forMs: number }
+  /** What the node decides and claims gets lost, until long after all else is mended. */
+  | { readonly kind: 'mute'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'delete seat' | 'delete registration'; readonly node: number; readonly forMs: number }
-  | { readonly kind: 'delete claim' | 'delete tree'; readonly forMs: number }
+  | {
+      readonly kind: 'delete claim' | 'delete tree' | 'delete decision' | 'spoil decision';
+      readonly forMs: number;
+    }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'people'; readonly act: Act; readonly forMs: number };
@@ -65,6 +82,8 @@ export type Act =
       readonly lastsMs: number | null;
     }
   | { readonly do: 'disable site'; readonly site: number }
+  /** A strategy that no node has. */
+  | { readonly do: 'misconfigure' }
   | { readonly do: 'configure'; readonly strategy: string; readonly failback: string };
 
 export interface PlannedFault {
@@ -80,14 +99,19 @@ export interface Target {
   readonly sessionTimeoutMs: number;
   readonly fromMs: number;
   readonly untilMs: number;
+  /** Only what neither kills nor loses anything of the group, so that what has to happen soon can be judged. */
+  readonly isGentle: boolean;
 }
 
 export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   const count = 1 + chance.upTo(6);
-  const faults = Array.from({ length: count }, () => ({
-    atMs: Math.round(chance.between(target.fromMs, target.untilMs)),
-    fault: drawFault(chance, target),
-  }));
+  let lastMs = target.fromMs;
+  const faults = Array.from({ length: count }, () => {
+    // Troubles seldom come alone: some come just after the one before.
+    const isNext = chance.odds(0.3);
+    lastMs = isNext ? lastMs + chance.between(0, 200) : chance.between(target.fromMs, target.untilMs);
+    return { atMs: Math.round(lastMs), fault: drawFault(chance, target) };
+  });
   return faults.sort((one, other) => one.atMs - other.atMs);
 }
 
@@ -118,7 +142,8 @@ export function sweepFaults(turn: number, { nodes, sessionTimeoutMs }: Target): 
   ];
 }
 
-function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: Target): Fault {
+function drawFault(chance: Chance, target: Target): Fault {
+  const { nodes, sites, servers, sessionTimeoutMs } = target;
   const { pick, odds, upTo, between } = chance;
   const node = upTo(nodes - 1);
   const server = upTo(servers - 1);
@@ -152,12 +177,31 @@ function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: 
       { kind: 'reset', node, forMs },
       { kind: 'expire session', node, forMs },
     ]);
+  const ofPartition = (): Fault => ({
+    kind: 'partition',
+    node: odds(0.7) ? null : node,
+    stallMs: odds(0.5) ? 0 : between(0.1, 0.3) * sessionTimeoutMs,
+    pauseMs: between(0, 0.1) * sessionTimeoutMs,
+    isNoticed: odds(0.5),
+    forMs,
+  });
   const ofServers = () =>
     pick<Fault>([
       { kind: 'kill server', server, forMs },
       { kind: 'freeze server', server, forMs },
       { kind: 'cut server off', server, forMs },
       { kind: 'cut server off', server, forMs },
+      ofPartition(),
+      ofPartition(),
+    ]);
+  const ofGentle = () =>
+    pick<Fault>([
+      { kind: 'leave', node, forMs },
+      { kind: 'reset', node, forMs },
+      { kind: 'unhealthy', node, forMs },
+      { kind: 'delete claim', forMs },
+      { kind: 'delete seat', node, forMs },
+      { kind: servers === 1 ? 'reset' : 'freeze server', node, server, forMs },
     ]);
   const ofHooks = (): Fault => ({
     kind: 'hook',
@@ -166,6 +210,8 @@ function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: 
     mood: pick(['slow', 'fails', 'fails', 'hangs', 'stubborn']),
     forMs: 4 * forMs,
   });
+  const ofHook = () =>
+    odds(0.15) ? ({ ...ofHooks(), phase: 'takeover', mood: 'fatal' } as const) : ofHooks();
   const ofTree = () =>
     pick<Fault>([
       { kind: 'unhealthy', node, forMs },
@@ -174,8 +220,13 @@ function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: 
       { kind: 'delete registration', node, forMs },
       { kind: 'delete claim', forMs },
       { kind: 'delete tree', forMs },
+      { kind: 'delete decision', forMs },
+      { kind: 'spoil decision', forMs },
+      { kind: 'mute', node, forMs },
+      { kind: 'mute', node, forMs },
     ]);
   const ofPeople = (): Fault => ({ kind: 'people', act: drawAct(chance, nodes, sites), forMs: 0 });
+  if (target.isGentle) return pick([ofHook, ofHook, ofPeople, ofPeople, ofPeople, ofGentle])();
   const kinds = pick([
     ofAgents,
     ofAgents,
@@ -183,7 +234,7 @@ function drawFault(chance: Chance, { nodes, sites, servers, sessionTimeoutMs }: 
     ofLinks,
     ofLinks,
     ofServers,
-    ofHooks,
+    ofHook,
     ofPeople,
     ofPeople,
     ofTree,
@@ -207,6 +258,7 @@ function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Ac
     { do: 'resume' },
     { do: 'priority', site, priority: pick([0, 10, 300]), lastsMs: odds(0.7) ? 500 + upTo(6000) : null },
     { do: 'disable site', site },
+    { do: 'misconfigure' },
     {
       do: 'configure',
       strategy: pick(['site-priority', 'round-robin', 'oldest', 'first-available']),

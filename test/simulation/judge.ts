@@ -15,8 +15,10 @@ import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { World } from './world.js';
 
-/** By the number of the invariant in docs/protocol.md; 0: an agent ended that should not have. */
-export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
+/** By the number of the invariant in docs/protocol.md; 0: an agent ended that should not have; 9: another rule there. */
+export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
+
+export type Violate = (invariant: Invariant, what: string) => void;
 
 export interface Violation {
   readonly invariant: Invariant;
@@ -101,6 +103,17 @@ export class Judge {
 
   /** Whether a session is that of a person's hands: the claims that they delete may overlap with the next. */
   isByHand: (session: bigint) => boolean = () => false;
+
+  /** Whether a person has asked for a claim to be deleted. */
+  mayDeleteByHand: () => boolean = () => false;
+
+  isExcused(token: bigint): boolean {
+    return this.#unguarded.has(token);
+  }
+
+  isFenced(token: bigint): boolean {
+    return this.#mayBeRemoved.has(token);
+  }
 
   fenced(target: string): void {
     if (this.claim?.node === target) this.#mayBeRemoved.add(this.claim.token);
@@ -217,14 +230,14 @@ export class Judge {
   #claimDeleted(claim: ClaimSeen, { session }: Write): void {
     this.#world.note(() => `claim of ${claim.node}, token ${claim.token}, is deleted`);
     if (session === claim.owner || this.#mayBeRemoved.has(claim.token)) return;
-    if (this.isByHand(session)) {
+    if (this.isByHand(session) && this.mayDeleteByHand()) {
       this.#unguarded.add(claim.token);
       return;
     }
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);
   }
 
-  /** So many connections were told of one departure. */
+  /** So many connections were told of one departure, former electors not counted. */
   woken(connections: number): void {
     if (connections > wokenByOneDeparture) this.violate(7, `${connections} nodes are woken by one departure`);
   }

@@ -11,8 +11,8 @@ import { Link } from './link.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
-/** How a hook behaves: `stubborn` hangs and ignores SIGTERM. */
-export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn';
+/** How a hook behaves: `stubborn` hangs and ignores SIGTERM, `fatal` hangs and takes its agent's life. */
+export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'fatal';
 
 /** A process group that a hook command leads. */
 export interface Group {
@@ -33,6 +33,8 @@ export interface Group {
 export interface MachineListener {
   /** A hook command has been started, just now. */
   started(group: Group): void;
+  /** A hook command takes its agent's life. */
+  kills(group: Group): void;
   /** Nothing of the group is left. */
   ended(group: Group): void;
   /** A fence hook is about to say that this node's workload is dead: so it has to be. */
@@ -50,6 +52,8 @@ export class Machine {
   readonly clock: MachineClock;
   /** By phase; `well` where nothing is said. */
   readonly moods = new Map<Phase, Mood>();
+  /** Hooks that ended well, each by its phase and token. */
+  readonly succeeded = new Set<string>();
   /** Every keeper that lives. */
   readonly keepers = new Set<Process>();
   readonly #world: World;
@@ -104,7 +108,8 @@ export class Machine {
       this.#groups.set(pgid, group);
       this.#world.note(() => `${this.name}: ${phase} hook starts (${mood}), token ${token}`);
       this.#listener.started(group);
-      if (mood === 'hangs' || mood === 'stubborn') return;
+      if (mood === 'fatal') this.#listener.kills(group);
+      if (mood === 'hangs' || mood === 'stubborn' || mood === 'fatal') return;
       const { leastMs, mostMs } = mood === 'slow' ? slowDelays : hookDelays;
       this.#world.after(this.#world.chance.between(leastMs, mostMs), () =>
         this.#finish(group, mood !== 'fails'),
@@ -118,6 +123,7 @@ export class Machine {
   #finish(group: Group, isWell: boolean): void {
     if (!group.leads) return;
     group.hasWorkload = isWell && group.phase === 'takeover';
+    if (isWell) this.succeeded.add(`${group.phase} ${group.token}`);
     if (isWell && group.phase === 'fence') this.#listener.fences(group.target);
     this.#leaderEnds(group, { code: isWell ? 0 : 1, signal: null, startError: null });
   }

@@ -3,13 +3,16 @@
  * client, duty and guard around it. What it remembers between two lives is what its state directory would hold.
  */
 import pino from 'pino';
+import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
+import { groupPaths } from '../../src/core/paths.js';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { Duty } from '../../src/ports/duty.js';
 import type { Host } from '../../src/ports/host.js';
-import type { Store } from '../../src/ports/store.js';
+import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { prepared } from './conduct.js';
 import type { Machine } from './machine.js';
 import type { Network } from './network.js';
 import { Process } from './process.js';
@@ -64,6 +67,10 @@ export class Node {
   readonly name: string;
   readonly site: string;
   readonly machine: Machine;
+  /** How often this life was told to leave. */
+  leaves = 0;
+  /** Since when its decisions and claims get lost on their way. */
+  muteSinceMs = Number.POSITIVE_INFINITY;
   readonly #options: NodeOptions;
   #process: Process | null = null;
   #agent: Agent | null = null;
@@ -102,7 +109,12 @@ export class Node {
     return this.isUp ? (this.#store?.sessionId ?? 0n) : 0n;
   }
 
+  get isMute(): boolean {
+    return this.muteSinceMs <= this.#options.world.nowMs;
+  }
+
   leave(): void {
+    this.leaves += 1;
     const process = this.#process;
     process?.deliver(() => this.#agent?.stop());
   }
@@ -115,6 +127,8 @@ export class Node {
     if (this.isUp) return;
     const { world, machine, name } = this.#options;
     this.#lives += 1;
+    this.leaves = 0;
+    this.machine.succeeded.delete(prepared);
     const process = new Process(world, `${name} life ${this.#lives}`, machine.clock);
     this.#process = process;
     world.note(() => `${process.name} starts`);
@@ -129,7 +143,7 @@ export class Node {
       openStore: (session) => {
         const store = openSimulated({ ...at, session });
         if (session === undefined) this.#store = store;
-        return store;
+        return this.#muffled(store);
       },
       root,
       node: this.name,
@@ -149,6 +163,24 @@ export class Node {
       () => this.#ended(process, null),
       (error: unknown) => this.#ended(process, error),
     );
+  }
+
+  /** Fails what a mute node decides and claims, as if it got lost. */
+  #muffled(store: Store): Store {
+    const paths = groupPaths(this.#options.root);
+    const isDecisive = ({ type, path }: Operation) =>
+      (type === 'set' && path === paths.elected) || (type === 'create' && path === paths.current);
+    const multi: Store['multi'] = async (operations, options) => {
+      if (this.isMute && operations.some(isDecisive)) throw new StoreError('TIMEOUT', 'muffled');
+      return await store.multi(operations, options);
+    };
+    return new Proxy(store, {
+      get: (target, key) => {
+        if (key === 'multi') return multi;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
   }
 
   #ended(process: Process, error: unknown): void {
@@ -213,7 +245,7 @@ export class Node {
     const { world } = this.#options;
     if (world.story === null) return silent;
     const write = (line: string) => {
-      const { msg } = JSON.parse(line);
+      const { msg } = logLine.parse(JSON.parse(line));
       if (process.isAlive) world.note(() => `    ${process.name} says: ${msg}`);
     };
     return pino({ level: 'debug', base: null, timestamp: false }, { write });
@@ -221,3 +253,4 @@ export class Node {
 }
 
 const silent = pino({ level: 'silent' });
+const logLine = z.object({ msg: z.string() });

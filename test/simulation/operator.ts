@@ -1,5 +1,6 @@
 /** A person at a keyboard of the simulated world: the shipped commands, over a session of their own. */
 import { ensureTree } from '../../src/agent/tree.js';
+import { groupConfigSchema } from '../../src/core/group-config.js';
 import type { GroupPaths } from '../../src/core/paths.js';
 import { parseSeatName } from '../../src/core/sequence.js';
 import { PetrelError } from '../../src/errors.js';
@@ -27,6 +28,9 @@ export class Operator {
   readonly #world: World;
   readonly #names: Names;
   readonly #access: GroupAccess;
+  /** A person said that a claim is to go, or deleted it by hand. */
+  mayDelete = false;
+  #isMisconfigured = false;
 
   constructor(world: World, process: Process, store: Store, paths: GroupPaths, names: Names) {
     this.#world = world;
@@ -45,6 +49,7 @@ export class Operator {
 
   /** What is refused, or gets lost, is. */
   do(act: Act): void {
+    if (act.do === 'evict dead') this.mayDelete = true;
     this.#world.note(() => `ops: ${JSON.stringify(act)}`);
     this.process.deliver(() => {
       this.#perform(act).catch((error: unknown) => this.#mayFail(error));
@@ -66,8 +71,30 @@ export class Operator {
           what: 'all is well again',
         };
       };
-      this.#change(undone).catch((error: unknown) => this.#mayFail(error));
+      const all = this.#isMisconfigured ? this.#reconfigure() : this.#change(undone);
+      all.catch((error: unknown) => this.#mayFail(error));
     });
+  }
+
+  /** A configuration that a command would refuse, written by hand: no node has the strategy that it names. */
+  async #misconfigure(): Promise<void> {
+    const { store, paths } = this.#access;
+    const { data, stat } = await store.getData(paths.config);
+    const config: unknown = JSON.parse(data.toString('utf8') || '{}');
+    if (typeof config !== 'object') return;
+    await store.set(paths.config, Buffer.from(JSON.stringify({ ...config, strategy: 'none' })), stat.version);
+    this.#isMisconfigured = true;
+  }
+
+  /** What keeps a node from leading is taken back; the strategy stays one that nobody has. */
+  async #reconfigure(): Promise<void> {
+    const { store, paths } = this.#access;
+    const { data } = await store.getData(paths.config);
+    const { timeouts, exclusion, historySize } = groupConfigSchema.parse(
+      JSON.parse(data.toString('utf8') || '{}'),
+    );
+    const config = { timeouts, exclusion, historySize, strategy: 'none' };
+    await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
   }
 
   #mayFail(error: unknown): void {
@@ -108,6 +135,8 @@ export class Operator {
         const what = `strategy ${strategy}, failback ${failback}`;
         return await this.#change(({ config }) => ({ config: { ...config, strategy, failback }, what }));
       }
+      case 'misconfigure':
+        return await this.#misconfigure();
       case 'evict':
       case 'evict dead':
         await evict(this.#access, author, { node: nodeOf(act.node), dead: act.do === 'evict dead' });
@@ -124,11 +153,20 @@ export class Operator {
     });
   }
 
+  /** Junk where a decision was. */
+  spoil(path: string): void {
+    this.#byHand(async (store) => {
+      await store.set(path, Buffer.from('{"node":'), 'any');
+    });
+  }
+
   delete(path: string): void {
+    if (path === this.#access.paths.current) this.mayDelete = true;
     this.#byHand(async (store) => await store.delete(path, 'any'));
   }
 
   deleteAllUnder(path: string): void {
+    this.mayDelete = true;
     this.#byHand(async (store) => await deleteRecursively(store, path));
   }
 

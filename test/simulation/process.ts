@@ -26,6 +26,7 @@ export class Process {
   readonly #runsCode: boolean;
   #alive = true;
   #frozen = false;
+  #wasFrozen = false;
   #incoming: Delivery[] = [];
   #outgoing: (() => void)[] = [];
   readonly #mourners: (() => void)[] = [];
@@ -69,6 +70,11 @@ export class Process {
     return this.#frozen;
   }
 
+  /** At any time in its life. */
+  get wasFrozen(): boolean {
+    return this.#wasFrozen;
+  }
+
   get isRunning(): boolean {
     return this.#alive && !this.#frozen;
   }
@@ -105,6 +111,7 @@ export class Process {
   }
 
   freeze(): void {
+    this.#wasFrozen = true;
     this.#frozen = true;
   }
 

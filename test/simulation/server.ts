@@ -143,6 +143,13 @@ export class Server {
     });
   }
 
+  /** Its connection to its leader breaks, as it does when a cable is pulled: it does not wait for its patience to end. */
+  hangUpOnLeader(): void {
+    this.#process.deliver(() => {
+      if (this.#role.name === 'following') this.#loseTouch(this.#life);
+    });
+  }
+
   lead(epoch: number): void {
     this.epoch = epoch;
     this.#role = { name: 'leading', heardAtMs: new Map() };
@@ -449,7 +456,7 @@ export class Server {
     for (const { watcher, type, path } of notifications) {
       const peer = this.#peers.get(watcher);
       if (peer === undefined) continue;
-      if (transaction !== null) this.#ensemble.tells(watcher, { transaction, type });
+      if (transaction !== null) this.#ensemble.tells(watcher, { transaction, type, path });
       peer.send(writeNotification(new JuteWriter(), type, path).packet());
     }
   }

@@ -28,6 +28,8 @@ export interface Setup {
   readonly checksPeace: boolean;
   /** After which nothing is left that would move leadership. */
   readonly settleMs: number;
+  /** Nothing is lost and hardly anything dies: what has to happen soon is judged. */
+  readonly isGentle: boolean;
 }
 
 const names = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4'];
@@ -66,7 +68,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
   return {
     nodes: names.slice(0, nodeCount),
     sites: ['a', 'b'],
-    servers: pick([1, 1, 3]),
+    servers: pick([1, 3]),
     sessionTimeoutMs,
     tickMs: sessionTimeoutMs / pick([2, 3, 4]),
     delays: pick([
@@ -85,5 +87,6 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     boundMs,
     checksPeace: odds(0.1),
     settleMs: 35_000,
+    isGentle: odds(0.25),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { groupPaths } from '../../src/core/paths.js';
 import { chance } from '../support/chance.js';
+import { Conduct } from './conduct.js';
 import { Ensemble } from './ensemble.js';
 import { drawFaults, type Fault, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
 import { Judge, type Violation } from './judge.js';
@@ -12,6 +13,7 @@ import { Network } from './network.js';
 import { Node, openSimulated } from './node.js';
 import { Operator } from './operator.js';
 import { Process } from './process.js';
+import { Rules } from './rules.js';
 import { drawSetup, type Setup } from './setup.js';
 import { World } from './world.js';
 
@@ -34,6 +36,11 @@ const root = '/cluster';
 /** The ensemble's wall clock at the beginning. */
 const epochMs = Date.UTC(2026, 0, 1);
 const peaceMs = 4_000;
+/** Far more than any life takes. */
+const mostSteps = 400_000;
+/** A node that is not told so learns within this time that it is the next in line. */
+const resyncMs = 30_000;
+const defaultTakeoverMs = 60_000;
 
 export interface SimulateOptions {
   /** Instead of those that the seed has. */
@@ -52,6 +59,7 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     sessionTimeoutMs,
     fromMs: 0,
     untilMs: troubleMs,
+    isGentle: setup.isGentle,
   };
   const plan =
     seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(drawn.fork(), target);
@@ -67,15 +75,28 @@ class Simulation {
   readonly #network: Network;
   readonly #nodes: Node[] = [];
   readonly #judge: Judge;
+  readonly #rules: Rules;
+  readonly #conduct: Conduct;
   readonly #operator: Operator;
   readonly #paths = groupPaths(root);
   /** What is to be taken back when all is mended. */
   readonly #mends = new Set<() => void>();
+  #isMended = false;
 
   constructor(setup: Setup, world: World) {
     this.#setup = setup;
     this.#world = world;
     this.#judge = new Judge(world, this.#paths, this.#nodes, setup.wallSkewMs * 2 + 4_000);
+    this.#rules = new Rules({
+      world,
+      setup,
+      paths: this.#paths,
+      nodes: this.#nodes,
+      violate: (invariant, what) => this.#judge.violate(invariant, what),
+      isByHand: (session) => this.#judge.isByHand(session),
+    });
+    this.#conduct = new Conduct(this.#rules, this.#judge);
+    this.#rules.also(this.#conduct.rule);
     this.#ensemble = new Ensemble({
       world,
       servers: setup.servers,
@@ -84,9 +105,13 @@ class Simulation {
       delays: setup.delays,
       overflow: setup.overflow,
       clockOf: () => ({ ...this.#clock(), wallMs: epochMs + world.chance.between(-1, 1) * setup.wallSkewMs }),
-      onCommit: (commit) => this.#judge.committed(commit),
+      onCommit: (commit) => {
+        this.#judge.committed(commit);
+        this.#rules.committed(commit);
+      },
       // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
-      onWake: (connections) => setup.sequence === null && this.#judge.woken(connections),
+      onWake: (connections) =>
+        setup.sequence === null && this.#judge.woken(connections - this.#rules.formerElectors),
     });
     this.#network = new Network(world, this.#ensemble, setup.delays);
     for (const name of setup.nodes) this.#nodes.push(this.#newNode(name, name));
@@ -96,6 +121,7 @@ class Simulation {
     const store = openSimulated({ ...at, sessionTimeoutMs: setup.sessionTimeoutMs });
     this.#operator = new Operator(world, process, store, this.#paths, names);
     this.#judge.isByHand = (session) => session === store.sessionId;
+    this.#judge.mayDeleteByHand = () => this.#operator.mayDelete;
   }
 
   #clock() {
@@ -114,7 +140,11 @@ class Simulation {
       world: this.#world,
       network: this.#network,
       machine: new Machine(this.#world, machineName, this.#clock(), {
-        started: (group) => this.#judge.started(node, group),
+        started: (group) => {
+          this.#judge.started(node, group);
+          this.#conduct.started(node, group);
+        },
+        kills: () => this.#dieOfHook(node),
         ended: () => {},
         fences: (target) => this.#fence(target),
       }),
@@ -131,6 +161,14 @@ class Simulation {
     return node;
   }
 
+  /** A supervisor starts it again at once. */
+  #dieOfHook(node: Node): void {
+    this.#world.after(1, () => {
+      node.process?.kill();
+      this.#for(200, () => node.start());
+    });
+  }
+
   #ended(node: Node, error: unknown): void {
     const isRefused = String(error).includes('DUPLICATE_NODE') || String(error).includes('is in use');
     if (!isRefused) this.#judge.violate(0, `the agent of ${node.name} ended: ${String(error)}`);
@@ -143,10 +181,18 @@ class Simulation {
   }
 
   async run(faults: readonly PlannedFault[]): Promise<Omit<Outcome, 'seed' | 'setup' | 'faults'>> {
-    const { troubleMs, boundMs, config } = this.#setup;
+    const { troubleMs, config } = this.#setup;
+    const isMute = faults.some(({ fault }) => fault.kind === 'mute');
+    // With the configuration its times are gone, and a hook that hangs has the default ones.
+    const isDeleted = faults.some(({ fault }) => fault.kind === 'delete tree');
+    const boundMs = this.#setup.boundMs + (isMute ? resyncMs : 0) + (isDeleted ? 2 * defaultTakeoverMs : 0);
     const world = this.#world;
     const judge = this.#judge;
-    const stop = () => judge.violation !== null;
+    const stop = () => {
+      this.#conduct.look();
+      if (world.steps > mostSteps) judge.violate(0, `no end after ${mostSteps} steps`);
+      return judge.violation !== null;
+    };
     let isFounded = false;
     this.#operator.process.deliver(() => {
       this.#operator.found(config).then(() => {
@@ -170,6 +216,7 @@ class Simulation {
       await world.run(mendedMs + boundMs, () => stop() || this.#hasLeader());
       leaderlessMs = world.nowMs - mendedMs;
       if (!stop() && !this.#hasLeader()) judge.violate(5, `nobody leads ${boundMs} ms after all was mended`);
+      if (!stop()) await this.#settle(mendedMs, stop);
       if (this.#setup.checksPeace) await this.#peace(stop);
     }
     return {
@@ -198,10 +245,31 @@ class Simulation {
     return this.#nodes.some(({ name, saysItLeads }) => name === claim.node && saysItLeads);
   }
 
+  /** Everybody is there again, with one seat each. */
+  async #settle(mendedMs: number, stop: () => boolean): Promise<void> {
+    const withinMs = (7 / 3) * 1.1 * this.#setup.sessionTimeoutMs + 4_000;
+    const missing = () => {
+      const { seats, registrations } = this.#rules.picture();
+      return this.#nodes.find(({ name, session, isUp }) => {
+        if (!isUp) return false;
+        const isSeated = seats.some(({ owner }) => owner === session);
+        return !isSeated || registrations.get(name)?.owner !== session;
+      });
+    };
+    await this.#world.run(mendedMs + withinMs, () => stop() || missing() === undefined);
+    const lost = missing();
+    if (lost === undefined) return;
+    this.#judge.violate(
+      9,
+      `${lost.name} has no seat, or is not registered, ${withinMs} ms after all was mended`,
+    );
+  }
+
   /** Exclusions and holds run out; then nothing moves, and nothing is written but leases. */
   async #peace(stop: () => boolean): Promise<void> {
     const judge = this.#judge;
     if (stop()) return;
+    for (const node of this.#nodes) node.muteSinceMs = Number.POSITIVE_INFINITY;
     await this.#world.run(this.#world.nowMs + this.#setup.settleMs, stop);
     const { writes, transitions, claims } = judge;
     await this.#world.run(this.#world.nowMs + peaceMs, stop);
@@ -230,6 +298,8 @@ class Simulation {
   }
 
   #mend(): void {
+    if (!this.#setup.isGentle) this.#rules.disturbed(0);
+    this.#isMended = true;
     this.#world.note(() => 'all is mended');
     for (const mend of [...this.#mends]) mend();
     for (const server of this.#ensemble.servers) {
@@ -248,6 +318,58 @@ class Simulation {
   }
 
   #befall(fault: Fault): void {
+    const watch = this.#rules.isCalm ? this.#watchOver(fault) : () => {};
+    if (isDisturbing(fault))
+      this.#rules.disturbed(fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs);
+    this.#happen(fault);
+    watch();
+  }
+
+  /** What a trouble that comes alone must not bring about. */
+  #watchOver(fault: Fault): () => void {
+    const { claim, elected, registrations } = this.#rules.picture();
+    const { sessionTimeoutMs, tickMs, servers } = this.#setup;
+    const { mayDelete } = this.#operator;
+    const processes = new Map(this.#nodes.map((node) => [node.name, node.process]));
+    const unlessDisturbed = this.#rules.unlessDisturbed.bind(this.#rules);
+    const leadershipMoved = () => {
+      const now = this.#rules.picture();
+      const isSame = now.elected?.version === elected?.version && this.#operator.mayDelete === mayDelete;
+      if (!isSame || claim?.readySinceMs == null || now.claim?.id === claim.id) return null;
+      const isGone = registrations.get(claim.content.node)?.leavingSinceMs != null;
+      return isGone ? null : `${claim.content.node} has lost its claim over nothing but: ${fault.kind}`;
+    };
+    const sessionLost = () => {
+      const now = this.#rules.picture().registrations;
+      for (const [node, { owner, leavingSinceMs }] of registrations) {
+        const other = now.get(node);
+        const lives = this.#nodes.find(({ name }) => name === node)?.process === processes.get(node);
+        if (lives && leavingSinceMs === null && other?.owner !== owner && other?.leavingSinceMs == null)
+          return `${node} has lost its session over nothing but: ${fault.kind}`;
+      }
+      return null;
+    };
+    if (fault.kind === 'reset') return () => unlessDisturbed(sessionTimeoutMs / 2, 9, leadershipMoved);
+    if (fault.kind === 'second machine') {
+      const { process } = this.#at(fault.node);
+      if (process?.isRunning !== true || !registrations.has(this.#at(fault.node).name)) return () => {};
+      return () => {
+        const newcomer = this.#nodes.at(-1);
+        unlessDisturbed(1_500, 9, () =>
+          newcomer?.isUp === true && process.isRunning && this.#nodes.includes(newcomer)
+            ? `${newcomer.machine.name} goes on under the name of another machine`
+            : null,
+        );
+      };
+    }
+    const isServer = fault.kind === 'freeze server' || fault.kind === 'kill server';
+    if (!isServer || servers < 3 || tickMs > sessionTimeoutMs / 3) return () => {};
+    if (this.#ensemble.servers[fault.server]?.isLeading !== false) return () => {};
+    const wrong = () => leadershipMoved() ?? sessionLost();
+    return () => unlessDisturbed(2 * sessionTimeoutMs, 9, wrong);
+  }
+
+  #happen(fault: Fault): void {
     switch (fault.kind) {
       case 'kill agent':
       case 'kill keeper':
@@ -276,12 +398,25 @@ class Simulation {
       case 'cut server off':
         this.#befallServer(fault);
         break;
+      case 'partition':
+        this.#part(fault);
+        break;
       case 'hook': {
         const { moods } = this.#at(fault.node).machine;
         moods.set(fault.phase, fault.mood);
         this.#for(fault.forMs, () => moods.delete(fault.phase));
         break;
       }
+      case 'mute':
+        // Somebody must be left whose decisions arrive.
+        if (!this.#nodes.some(({ isMute }) => isMute)) this.#at(fault.node).muteSinceMs = this.#world.nowMs;
+        break;
+      case 'delete decision':
+        this.#operator.delete(this.#paths.elected);
+        break;
+      case 'spoil decision':
+        this.#operator.spoil(this.#paths.elected);
+        break;
       case 'delete seat':
         this.#operator.deleteSeatOf(this.#at(fault.node).name);
         break;
@@ -316,6 +451,7 @@ class Simulation {
     const { forMs } = fault;
     const killAgent = () => {
       process?.kill();
+      this.#conduct.orphaned(node);
       this.#for(forMs, () => node.start());
       this.#lookForGuards();
     };
@@ -441,10 +577,55 @@ class Simulation {
     }
   }
 
+  #part({ node: index, stallMs, pauseMs, isNoticed, forMs }: Extract<Fault, { kind: 'partition' }>): void {
+    const leader = this.#nodes.find(({ name }) => name === this.#judge.claim?.node);
+    const node = index === null ? leader : this.#at(index);
+    if (node === undefined) return;
+    const ways = this.#ensemble.servers.map((server) => ({
+      server,
+      way: this.#network.way(node.machine.name, server.index),
+    }));
+    const own = ways.find(({ way }) => way.open.size > 0);
+    if (own === undefined) return;
+    const links = [own.way.there, own.way.back];
+    if (stallMs > 0) for (const link of links) link.cut();
+    this.#world.after(stallMs, () => {
+      for (const link of links) link.mend();
+      this.#world.after(pauseMs, () => {
+        if (this.#isMended) return;
+        this.#befallServer({ kind: 'cut server off', server: own.server.index, forMs });
+        for (const { server, way } of ways) {
+          if (server === own.server) continue;
+          if (isNoticed && own.server.isLeading) server.hangUpOnLeader();
+          for (const link of [way.there, way.back]) {
+            link.cut();
+            this.#for(forMs, () => link.mend());
+          }
+        }
+      });
+    });
+  }
+
   /** An administrator ends a session early; never a leader's, whose lease cannot know of it. */
   #expire(node: Node): void {
     const session = node.session;
     if (session === 0n || this.#judge.claim?.owner === session || node.agent?.status.stage != null) return;
     this.#ensemble.expire(session);
+  }
+}
+
+/** Whether something gets lost or delayed by it, so that what else has to happen soon may not. */
+function isDisturbing(fault: Fault): boolean {
+  switch (fault.kind) {
+    case 'hook':
+    case 'unhealthy':
+    case 'leave':
+      return false;
+    case 'people':
+      return ['evict', 'evict dead', 'misconfigure'].includes(fault.act.do);
+    case 'delete claim':
+      return false;
+    default:
+      return true;
   }
 }

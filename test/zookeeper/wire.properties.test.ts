@@ -215,7 +215,7 @@ describe('a store whose server sends junk', () => {
       fc.asyncProperty(fc.array(scenes, { minLength: 8, maxLength: 8 }), async (many) => {
         await Promise.all(many.map((scene) => suffer(...scene)));
       }),
-      0.06,
+      0.1,
     );
   });
 });

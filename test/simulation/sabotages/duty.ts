@@ -66,9 +66,8 @@ export const dutySabotages: readonly Sabotage[] = [
     name: "a dead keeper's workload goes on",
     rule: 'When the keeper dies the agent kills what it ran',
     file: duty,
-    find: '    const provenDead = await this.#killGroups();\n    const reason = `the keeper ${how}`;',
-    replace:
-      '    const provenDead = true;\n    this.#groups.clear();\n    const reason = `the keeper ${how}`;',
+    find: '    const provenDead = await this.#killGroups();\n    if (this.#closed) return;\n',
+    replace: '    const provenDead = true;\n    this.#groups.clear();\n    if (this.#closed) return;\n',
   },
   {
     name: 'leads on without a workload',

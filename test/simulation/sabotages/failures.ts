@@ -28,21 +28,13 @@ export const failureSabotages: readonly Sabotage[] = [
     file: candidate,
     find: '  if (own?.electedVersion === version) return',
     replace: '  if (own?.electedVersion === version && own.detail.phase.length === 0) return',
-    also: [
-      {
-        file: candidate,
-        find: 'if (progress !== null && !reachedReady && snapshot.current?.token !== progress.token) {',
-        replace:
-          'if (progress !== null && !reachedReady && own == null && snapshot.current?.token !== progress.token) {',
-      },
-    ],
   },
   {
     name: 'a vanished claim is no failure',
     rule: 'A claim that vanishes in PROGRESS is a failure of its node',
     file: candidate,
-    find: 'if (progress !== null && !reachedReady && snapshot.current?.token !== progress.token) {',
-    replace: 'if (progress !== null && reachedReady && snapshot.current?.token !== progress.token) {',
+    find: 'if (progress !== null && !lives && !reachedReady && snapshot.current',
+    replace: 'if (progress !== null && lives && reachedReady && snapshot.current',
   },
   {
     name: "the candidate blamed for the old leader's hang",

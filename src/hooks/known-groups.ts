@@ -1,0 +1,40 @@
+/** The process groups that an agent knows of: those that its keeper told of, and those that it found itself. */
+import type { Machine } from '../ports/processes.js';
+import { endGroup, endGroupsWith } from './process-group.js';
+
+export class KnownGroups {
+  readonly #machine: Machine;
+  readonly #onGone: (pgid: number) => void;
+  readonly #pgids = new Set<number>();
+
+  constructor(machine: Machine, onGone: (pgid: number) => void) {
+    this.#machine = machine;
+    this.#onGone = onGone;
+  }
+
+  get all(): readonly number[] {
+    return [...this.#pgids];
+  }
+
+  add(pgid: number): void {
+    this.#pgids.add(pgid);
+  }
+
+  gone(pgid: number): void {
+    this.#pgids.delete(pgid);
+    this.#onGone(pgid);
+  }
+
+  /** Kills them all, and what has one of these values in its environment. True when nothing of it is left; what is
+   * left is known from now on. */
+  async kill(variable: string, values: readonly string[]): Promise<boolean> {
+    const kill = async (pgid: number) => {
+      this.add(pgid);
+      const dead = await endGroup(this.#machine, pgid, () => 0);
+      if (dead) this.gone(pgid);
+      return dead;
+    };
+    const searches = values.map((value) => endGroupsWith(this.#machine, variable, value, kill));
+    return (await Promise.all([...this.all.map(kill), ...searches])).every(Boolean);
+  }
+}

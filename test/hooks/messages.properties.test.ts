@@ -1,0 +1,162 @@
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { isFromKeeper, isToKeeper } from '../../src/hooks/messages.js';
+import { HookOutput } from '../../src/hooks/output.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { cuts, pieces } from '../support/mutations.js';
+import { anyJson, anyText, holds, spoilt } from '../support/properties.js';
+
+const request = {
+  id: 3,
+  tenure: 1,
+  phase: 'takeover',
+  name: 'onTakeover',
+  command: { program: '/bin/true', args: ['x'], text: '/bin/true x' },
+  foreground: false,
+  env: { PETREL_PHASE: 'takeover' },
+  timeoutMs: 5,
+  graceMs: 5,
+};
+const outcome = {
+  result: 'failed',
+  exitCode: 1,
+  signal: null,
+  durationMs: 3.5,
+  command: '/bin/true x',
+  error: 'exit code 1',
+  outputTail: ['no'],
+  provenDead: true,
+};
+
+const isText = (value: unknown) => typeof value === 'string';
+const number = z.number();
+const group = z.int().min(2);
+const requests = z.object({
+  id: number,
+  tenure: number,
+  phase: z.enum(['prepare', 'takeover', 'release', 'fence']),
+  name: z.string(),
+  command: z.object({ program: z.string(), args: z.array(z.string()), text: z.string() }).nullable(),
+  foreground: z.boolean(),
+  env: z.custom((env) => env instanceof Object && !Array.isArray(env) && Object.values(env).every(isText)),
+  timeoutMs: number,
+  graceMs: number,
+});
+const outcomes = z.object({
+  result: z.enum(['ok', 'failed', 'timed-out', 'aborted']),
+  exitCode: number.nullable(),
+  signal: z.string().nullable(),
+  durationMs: number,
+  command: z.string().nullable(),
+  error: z.string().nullable(),
+  outputTail: z.array(z.string()),
+  provenDead: z.boolean(),
+});
+
+/** What a message must hold, said a second time. */
+const toKeeper = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('run'), request: requests }),
+  z.object({ type: z.literal('abort'), id: number, reason: z.string(), killAtMs: number.nullable() }),
+  z.object({ type: z.literal('guard'), release: requests, begun: z.boolean() }),
+  z.object({ type: z.literal('lease'), tenure: number, releaseAtMs: number, endsAtMs: number }),
+  z.object({ type: z.literal('let-go'), tenure: number }),
+  z.object({ type: z.literal('adopt'), pgid: group }),
+]);
+const fromKeeper = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('started'), id: number, pgid: group }),
+  z.object({ type: z.literal('gone'), pgid: group }),
+  z.object({ type: z.literal('line'), id: number, stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({ type: z.literal('left-out'), id: number, lines: number }),
+  z.object({ type: z.literal('outcome'), id: number, outcome: outcomes }),
+  z.object({ type: z.literal('lease-ended'), tenure: number, outcome: outcomes }),
+  z.object({ type: z.literal('workload-ended'), tenure: number, outcome: outcomes }),
+]);
+
+const good = {
+  toKeeper: [
+    { type: 'run', request },
+    { type: 'run', request: { ...request, command: null } },
+    { type: 'abort', id: 3, reason: 'x', killAtMs: null },
+    { type: 'guard', release: request, begun: true },
+    { type: 'lease', tenure: 1, releaseAtMs: 1.5, endsAtMs: 2 },
+    { type: 'let-go', tenure: 1 },
+    { type: 'adopt', pgid: 4711 },
+  ],
+  fromKeeper: [
+    { type: 'started', id: 3, pgid: 4711 },
+    { type: 'gone', pgid: 4711 },
+    { type: 'line', id: 3, stream: 'stderr', text: 'x' },
+    { type: 'left-out', id: 3, lines: 7 },
+    { type: 'outcome', id: 3, outcome },
+    { type: 'lease-ended', tenure: 1, outcome },
+    { type: 'workload-ended', tenure: 1, outcome },
+  ],
+};
+
+describe('a message between an agent and its keeper', () => {
+  it.each([
+    ['to the keeper', isToKeeper, toKeeper, good.toKeeper],
+    ['from the keeper', isFromKeeper, fromKeeper, good.fromKeeper],
+  ] as const)('%s is heeded if it is whole, and only then', async (_, isWhole, schema, examples) => {
+    expect(examples.filter((message) => !isWhole(message))).toEqual([]);
+    const messages = fc.oneof(
+      { weight: 5, arbitrary: fc.constantFrom<unknown>(...examples).chain(spoilt) },
+      anyJson,
+      fc.record({ type: fc.oneof(anyText, fc.constantFrom('run', 'constructor', 'toString')) }),
+    );
+    await holds(
+      fc.property(messages, (message) => {
+        expect(isWhole(message)).toBe(schema.safeParse(message).success);
+      }),
+      2,
+    );
+  });
+});
+
+describe('what a command writes', () => {
+  it('is told line by line, whatever its bytes and wherever they are cut', async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc
+        .array(fc.oneof(anyText, fc.constantFrom('\n', '\r\n', '\u001b[2J', '\u001b]0;x\u0007')), {
+          maxLength: 8,
+        })
+        .map((texts) => Buffer.from(texts.join('')).subarray(0, 4000)),
+    );
+    await holds(
+      fc.asyncProperty(bytes, cuts, async (written, shares) => {
+        const lines: string[] = [];
+        let leftOut = 0;
+        const listener = {
+          line: (_: string, text: string) => lines.push(text),
+          leftOut: (n: number) => (leftOut += n),
+        };
+        const output = new HookOutput(listener, systemClock);
+        const stream = new PassThrough();
+        output.read('stdout', stream);
+        for (const piece of pieces(Buffer.from(written), shares)) stream.write(piece);
+        stream.end();
+        await finished(stream);
+        const expected = Buffer.from(written).toString('utf8').split('\n');
+        if (expected.at(-1) === '') expected.pop();
+        expect(lines.length + leftOut).toBe(expected.length);
+        expect(
+          lines.every((line, index) => line.length <= 501 && isShownOf(line, expected[index] ?? '')),
+        ).toBe(true);
+        expect(output.tail.length).toBeLessThanOrEqual(20);
+        if (leftOut === 0) expect(output.tail).toEqual(lines.slice(-20));
+      }),
+    );
+  });
+});
+
+/** The line without what commands a terminal, whole or cut. */
+function isShownOf(shown: string, line: string): boolean {
+  const cut = line.length > 500 ? `${line.slice(0, 500)}…` : line;
+  const text = stripVTControlCharacters(cut);
+  return shown === (text.endsWith('\r') ? text.slice(0, -1) : text);
+}

@@ -1,0 +1,134 @@
+/** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
+import type { Group } from './machine.js';
+import type { Node } from './node.js';
+import type { Court, Rule, Step } from './rules.js';
+
+/** Leading without a workload is borne for so long: whoever killed it tells the agent. */
+const idleMs = 500;
+/** What an agent leaves behind is ended within so long, by its keeper, where no hook takes longer. */
+const orphanedMs = 600;
+
+export interface Excuses {
+  /** Of a claim that was deleted by hand, or whose machine has nobody to end what runs there. */
+  isExcused(token: bigint): boolean;
+  /** Of a claim whose owner was fenced. */
+  isFenced(token: bigint): boolean;
+}
+
+export class Conduct {
+  readonly #court: Court;
+  readonly #excuses: Excuses;
+  readonly #takenOver = new Set<bigint>();
+  /** Tokens that a node led under, and those it then said it leads under no more. */
+  readonly #led = new Map<Node, bigint>();
+  readonly #ended = new Set<bigint>();
+  readonly #idleSinceMs = new Map<Node, number>();
+
+  constructor(court: Court, excuses: Excuses) {
+    this.#court = court;
+    this.#excuses = excuses;
+  }
+
+  /** Something has happened. */
+  look(): void {
+    const { claim } = this.#court.picture();
+    for (const node of this.#court.nodes) {
+      if (node.name === claim?.content.node || this.#led.has(node)) this.#ask(node, claim?.id ?? null);
+    }
+  }
+
+  #ask(node: Node, standing: bigint | null): void {
+    const before = this.#led.get(node) ?? null;
+    if (node.process?.isRunning !== true) {
+      if (!node.isUp) this.#led.delete(node);
+      this.#idleSinceMs.delete(node);
+      return;
+    }
+    const status = node.agent?.status;
+    if (status?.leads !== true || status.fencingToken === null) {
+      if (before !== null) this.#ended.add(before);
+      this.#led.delete(node);
+      this.#idleSinceMs.delete(node);
+      return;
+    }
+    const token = status.fencingToken;
+    this.#led.set(node, token);
+    const { violate } = this.#court;
+    if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
+    if (standing !== token && !this.#excuses.isExcused(token) && !this.#excuses.isFenced(token))
+      violate(2, `${node.name} says that it leads under token ${token}, and its claim is gone`);
+    this.#minds(node, token);
+  }
+
+  #minds(node: Node, token: bigint): void {
+    const { nowMs } = this.#court.world;
+    if (node.machine.groups.some((group) => group.hasWorkload && group.token === token)) {
+      this.#idleSinceMs.delete(node);
+      return;
+    }
+    const sinceMs = this.#idleSinceMs.get(node) ?? nowMs;
+    this.#idleSinceMs.set(node, sinceMs);
+    if (nowMs - sinceMs > idleMs && !this.#excuses.isFenced(token))
+      this.#court.violate(9, `${node.name} says that it leads, and its workload is dead for ${idleMs} ms`);
+  }
+
+  started(node: Node, group: Group): void {
+    const { violate, setup } = this.#court;
+    const { phase, token } = group;
+    const status = node.saysItLeads ? node.agent?.status : undefined;
+    if (phase === 'release' && status?.stage === 'releasing' && status.fencingToken === token)
+      violate(2, `${node.name} says that it leads while its release starts`);
+    if (phase !== 'takeover') return;
+    if (this.#takenOver.has(token))
+      violate(9, `the takeover hook of ${node.name} starts twice under token ${token}`);
+    this.#takenOver.add(token);
+    if (setup.hasPrepare && !node.machine.succeeded.has(prepared))
+      violate(9, `${node.name} takes over, and has not prepared`);
+  }
+
+  /** An agent has been killed: its keeper ends what it left. */
+  orphaned(node: Node): void {
+    const { machine, process } = node;
+    const keepers = [...machine.keepers].filter((keeper) => keeper.isRunning);
+    const groups = machine.groups.filter(({ phase }) => phase === 'takeover');
+    if (keepers.length === 0 || machine.moods.size > 0) return;
+    this.#court.world.after(orphanedMs, () => {
+      if (machine.moods.size > 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return;
+      const left = machine.groups.find((group) => groups.includes(group));
+      if (left !== undefined && process?.isAlive !== true)
+        this.#court.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);
+    });
+  }
+
+  /** To be judged with the rules of the tree. */
+  readonly rule: Rule = (step) => {
+    this.#sessionEnded(step);
+    this.#becameReady(step);
+  };
+
+  /** The lease ends before the session can. */
+  #sessionEnded({ ended, commit }: Step): void {
+    const { transaction } = commit;
+    if (ended === null || (transaction.kind === 'close' && transaction.asker !== null)) return;
+    const node = this.#court.nodes.find(({ session }) => session === ended);
+    const lease = node?.agent?.status.lease;
+    const now = node?.process?.clock.monotonicMs() ?? 0;
+    if (lease === undefined || lease.endsAtMs <= now) return;
+    this.#court.violate(
+      2,
+      `the session of ${node?.name} ends ${Math.round(lease.endsAtMs - now)} ms before its lease`,
+    );
+  }
+
+  #becameReady({ was, is }: Step): void {
+    const { claim } = is;
+    if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
+      return;
+    const owner = this.#court.nodes.find(({ session }) => session === claim.owner);
+    if (owner === undefined || owner.machine.succeeded.has(`takeover ${claim.id}`)) return;
+    this.#court.violate(9, `${owner.name} is READY, and its takeover hook has not succeeded`);
+  }
+}
+
+/** As a machine notes it: a prepare hook has no token. */
+export const prepared = 'prepare 0';

@@ -1,0 +1,178 @@
+/** What the tree says, and since when in the world's own time: kept from what was agreed on, for rules to be judged by. */
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import type { GroupPaths } from '../../src/core/paths.js';
+import {
+  type ClaimContent,
+  claimSchema,
+  type Elected,
+  electedSchema,
+  type Registration,
+  registrationSchema,
+} from '../../src/core/znodes.js';
+import type { Database } from '../../src/embedded/database.js';
+import type { Commit } from './ensemble.js';
+
+interface Seen<T> {
+  readonly content: T;
+  /** Tells one znode from the next at the same path. */
+  readonly id: bigint;
+  readonly owner: bigint;
+  readonly version: number;
+  readonly sinceMs: number;
+  readonly changedMs: number;
+}
+
+export interface RegistrationSeen extends Seen<Registration> {
+  /** Null while it says that it is well. */
+  readonly illSinceMs: number | null;
+  /** When it was ill last; -Infinity: never in this registration. */
+  readonly lastIllMs: number;
+  readonly leavingSinceMs: number | null;
+}
+
+export interface ClaimSeen extends Seen<ClaimContent> {
+  readonly readySinceMs: number | null;
+}
+
+export interface SeatSeen {
+  readonly name: string;
+  readonly node: string;
+  readonly owner: bigint;
+  readonly id: bigint;
+  readonly sinceMs: number;
+}
+
+export interface Picture {
+  readonly config: Seen<GroupConfig> | null;
+  readonly elected: Seen<Elected> | null;
+  readonly claim: ClaimSeen | null;
+  readonly registrations: ReadonlyMap<string, RegistrationSeen>;
+  /** Oldest first. */
+  readonly seats: readonly SeatSeen[];
+}
+
+interface Parser<T> {
+  safeParse(json: unknown): { success: true; data: T } | { success: false };
+}
+
+export class Ledger {
+  picture: Picture = { config: null, elected: null, claim: null, registrations: new Map(), seats: [] };
+  readonly #paths: GroupPaths;
+  /** Sessions that wrote and have not ended: only through one can anything be read. */
+  readonly #living = new Set<bigint>();
+
+  constructor(paths: GroupPaths) {
+    this.#paths = paths;
+  }
+
+  take({ transaction, truth, changes }: Commit, nowMs: number): void {
+    if (transaction.kind === 'write') this.#living.add(transaction.session);
+    if (transaction.kind === 'close') {
+      this.#living.delete(transaction.session);
+      this.#close(transaction.session, truth, nowMs);
+      return;
+    }
+    for (const path of new Set(changes.map((change) => change.path))) this.#look(truth, path, nowMs);
+  }
+
+  #close(session: bigint, truth: Database, nowMs: number): void {
+    const { claim, registrations, seats } = this.picture;
+    this.picture = {
+      ...this.picture,
+      claim: claim?.owner === session ? null : claim,
+      registrations: new Map([...registrations].filter(([, { owner }]) => owner !== session)),
+      seats: seats.filter(({ owner }) => owner !== session),
+    };
+    if (this.#living.size > 0) this.#look(truth, this.#paths.elected, nowMs);
+  }
+
+  #look(database: Database, path: string, nowMs: number): void {
+    const [session = 0n] = this.#living;
+    const truth = { database, session };
+    const paths = this.#paths;
+    const { picture } = this;
+    if (path === paths.config)
+      this.picture = { ...picture, config: seen(truth, path, groupConfigSchema, picture.config, nowMs) };
+    else if (path === paths.elected)
+      this.picture = { ...picture, elected: seen(truth, path, electedSchema, picture.elected, nowMs) };
+    else if (path === paths.current) {
+      const claim = seen(truth, path, claimSchema, picture.claim, nowMs);
+      const before = picture.claim?.id === claim?.id ? (picture.claim?.readySinceMs ?? null) : null;
+      const isReady = claim?.content.status === 'READY';
+      this.picture = {
+        ...picture,
+        claim: claim === null ? null : { ...claim, readySinceMs: isReady ? (before ?? nowMs) : null },
+      };
+    } else if (path.startsWith(`${paths.nodes}/`)) this.#registered(truth, path, nowMs);
+    else if (path.startsWith(`${paths.election}/`)) this.#seated(truth, path, nowMs);
+  }
+
+  #registered(truth: Truth, path: string, nowMs: number): void {
+    const node = path.slice(this.#paths.nodes.length + 1);
+    const before = this.picture.registrations.get(node) ?? null;
+    const now = seen(truth, path, registrationSchema, before, nowMs);
+    const registrations = new Map(this.picture.registrations);
+    this.picture = { ...this.picture, registrations };
+    if (now === null) {
+      registrations.delete(node);
+      return;
+    }
+    const known = before?.id === now.id ? before : null;
+    const isIll = !now.content.health.ok;
+    registrations.set(node, {
+      ...now,
+      illSinceMs: isIll ? (known?.illSinceMs ?? nowMs) : null,
+      lastIllMs: isIll || known?.illSinceMs != null ? nowMs : (known?.lastIllMs ?? Number.NEGATIVE_INFINITY),
+      leavingSinceMs: now.content.draining ? (known?.leavingSinceMs ?? nowMs) : null,
+    });
+  }
+
+  #seated(truth: Truth, path: string, nowMs: number): void {
+    const name = path.slice(this.#paths.election.length + 1);
+    const seats = this.picture.seats.filter((seat) => seat.name !== name);
+    const read = readZnode(truth, path);
+    if (read !== null) {
+      const node = name.replace(/-(-\d{9,10}|\d{10})$/, '');
+      seats.push({ name, node, owner: read.stat.ephemeralOwner, id: read.stat.czxid, sinceMs: nowMs });
+    }
+    this.picture = { ...this.picture, seats };
+  }
+}
+
+/** The tree, as a session that lives can read it. */
+export interface Truth {
+  readonly database: Database;
+  readonly session: bigint;
+}
+
+export function readZnode({ database, session }: Truth, path: string) {
+  try {
+    const reader = { watcher: 0, identities: [], sessionId: session };
+    const { data, stat } = database.getData(path, reader, false);
+    return { text: data?.toString('utf8') ?? '', stat };
+  } catch {
+    return null;
+  }
+}
+
+/** Null when it is gone or holds junk. */
+function seen<T>(
+  truth: Truth,
+  path: string,
+  parser: Parser<T>,
+  before: Seen<T> | null,
+  nowMs: number,
+): Seen<T> | null {
+  const read = readZnode(truth, path);
+  if (read === null) return null;
+  const { czxid: id, ephemeralOwner: owner, version } = read.stat;
+  if (before !== null && before.id === id && before.version === version) return before;
+  try {
+    const parsed = parser.safeParse(JSON.parse(read.text || '{}'));
+    if (!parsed.success) return null;
+    const sinceMs = before?.id === id ? before.sinceMs : nowMs;
+    return { content: parsed.data, id, owner, version, sinceMs, changedMs: nowMs };
+  } catch {
+    return null;
+  }
+}

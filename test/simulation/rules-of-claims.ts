@@ -1,0 +1,94 @@
+/** Rules about claims: who makes them, when, and when they are given away. */
+import { durationMs } from '../../src/core/duration.js';
+import type { Picture } from './ledger.js';
+import type { Court, Rule, Step } from './rules.js';
+
+/** Within which a calm group acts on what it sees: some round trips at the slowest. */
+export const promptMs = 1_500;
+
+export function claimRules(court: Court): Rule {
+  const { violate, setup } = court;
+
+  function made({ was, is, nowMs }: Step): void {
+    const { claim, elected } = is;
+    if (claim === null || claim.id === was.claim?.id) return;
+    const { node } = claim.content;
+    if (elected?.content.node !== node) {
+      violate(9, `${node} claims while ${elected?.content.node ?? 'nobody'} is elected`);
+      return;
+    }
+    const before = was.registrations.get(node);
+    const { version, content } = elected;
+    if (before?.content.lastFailure?.electedVersion === version && elected.id === was.elected?.id) {
+      violate(9, `${node} claims again under version ${version} of elected, in which it failed`);
+    }
+    if (content.failures.find((record) => record.node === node)?.until != null)
+      violate(9, `${node} claims though it is excluded`);
+    const waived = content.asked?.waived ?? [];
+    const toldMs = before?.illSinceMs ?? nowMs;
+    if (
+      nowMs - toldMs > promptMs &&
+      !waived.includes('unhealthy') &&
+      is.registrations.get(node)?.illSinceMs != null
+    )
+      violate(9, `${node} claims though it is unhealthy`);
+    if (before?.leavingSinceMs != null && nowMs - before.leavingSinceMs > promptMs)
+      violate(9, `${node} claims while it leaves`);
+  }
+
+  /** A claim that has ended READY, by its owner who leaves, while others could follow. */
+  function leftEarly({ was, is, write, nowMs }: Step): void {
+    const { claim, elected, config } = was;
+    if (claim === null || is.claim !== null || write?.session !== claim.owner) return;
+    const { node, status } = claim.content;
+    const leavingSinceMs = was.registrations.get(node)?.leavingSinceMs ?? null;
+    if (leavingSinceMs === null || !court.isCalm || status !== 'READY' || config === null) return;
+    const waitMs = durationMs(config.content.timeouts.claim) * 0.9;
+    const isHurried = court.nodes.some((one) => one.name === node && one.leaves > 1);
+    if (isHurried || elected?.content.node !== node || config.content.paused !== null) return;
+    if (nowMs - leavingSinceMs < waitMs && hasHeir(was, node, nowMs))
+      violate(9, `${node} leaves without waiting for a successor`);
+  }
+
+  /** A leader that goes on over a new decision says so. */
+  function termTold({ was, is }: Step): void {
+    if (is.elected === was.elected && is.claim?.readySinceMs === was.claim?.readySinceMs) return;
+    court.soon(2 * promptMs, 9, () => {
+      const { claim, elected } = court.picture();
+      if (claim?.content.status !== 'READY' || elected?.version !== is.elected?.version) return null;
+      const { node, term } = claim.content;
+      if (elected?.content.node !== node || elected.content.term === term) return null;
+      return `${node} leads in term ${elected.content.term}, and its claim says term ${term}`;
+    });
+  }
+
+  /** A claim deleted by hand stops its owner. */
+  function stopped({ was, is, isByHand }: Step): void {
+    const { claim } = was;
+    if (!isByHand || claim === null || is.claim !== null) return;
+    court.soon(setup.sessionTimeoutMs / 5 + 100, 9, () => {
+      const leads = court.nodes.find((one) => one.saysItLeads && one.agent?.status.fencingToken === claim.id);
+      return leads === undefined ? null : `${leads.name} leads on though its claim is gone`;
+    });
+  }
+
+  return (step) => {
+    made(step);
+    leftEarly(step);
+    termTold(step);
+    stopped(step);
+  };
+}
+
+/** Somebody else has been fit for a while, by the plainest reading. */
+function hasHeir({ registrations, seats, elected, config }: Picture, leaver: string, nowMs: number): boolean {
+  return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
+    if (node === leaver || illSinceMs !== null || leavingSinceMs !== null || config === null) return false;
+    if (nowMs - Math.max(sinceMs, lastIllMs) < promptMs || !seats.some((seat) => seat.node === node))
+      return false;
+    if (elected?.content.failures.some((record) => record.node === node) === true) return false;
+    const { drained, sites } = config.content;
+    const site = sites[content.site];
+    return drained[node] === undefined && site?.enabled !== false && site?.priority !== 0 && !site?.override;
+  });
+}

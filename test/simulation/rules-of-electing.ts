@@ -1,0 +1,204 @@
+/** Rules about decisions: who makes them, on what grounds, and how they are recorded. */
+import { durationMs } from '../../src/core/duration.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
+import { type Picture, readZnode } from './ledger.js';
+import type { Court, Rule, Step } from './rules.js';
+import { promptMs } from './rules-of-claims.js';
+
+/** Clocks differ in rate. */
+const slack = 0.9;
+
+export function electingRules(court: Court): Rule {
+  const { violate, setup, paths } = court;
+  const recorded = new Set<string>();
+  let unpruned = 0;
+  /** When each node was READY last. */
+  const readyMs = new Map<string, number>();
+  let termMark = 0;
+
+  /** Only the lowest seat writes. */
+  function byElector({ was, write, is, isByHand }: Step): void {
+    if (write === null || isByHand || setup.sequence !== null) return;
+    if (!write.operations.some(({ type, path }) => type === 'setData' && path === paths.elected)) return;
+    const [lowest] = was.seats;
+    if (lowest?.owner === write.session) return;
+    violate(
+      9,
+      `elected, version ${is.elected?.version}, is written by another than the elector ${lowest?.name}`,
+    );
+  }
+
+  function terms({ was, is, commit }: Step): void {
+    const { elected } = is;
+    if (elected === null || elected === was.elected) return;
+    const isNew = was.elected === null || was.elected.id !== elected.id || elected.content.term === 0;
+    const before = was.elected?.id === elected.id ? was.elected.content : null;
+    if (before !== null && before.node !== elected.content.node && elected.content.term <= before.term)
+      violate(
+        3,
+        `${elected.content.node} is elected instead of ${before.node} in the same term ${before.term}`,
+      );
+    if (isNew) {
+      termMark = Math.max(was.claim?.content.term ?? 0, headTerm(commit) ?? 0);
+    } else if (elected.content.term <= termMark) {
+      violate(3, `term ${elected.content.term} comes after term ${termMark}`);
+    } else termMark = 0;
+  }
+
+  function headTerm({ truth, transaction }: Step['commit']): number | null {
+    const session = transaction.kind === 'write' ? transaction.session : 0n;
+    const read = readZnode({ database: truth, session }, paths.history);
+    const head = read === null ? null : historyHeadSchema.safeParse(JSON.parse(read.text || 'null'));
+    return head?.success === true ? head.data.term : null;
+  }
+
+  /** Elected goes from one node to another for a reason. */
+  function moved({ was, is, nowMs }: Step): void {
+    const before = was.elected;
+    const after = is.elected;
+    if (before === null || after === null || before.id !== after.id || before === after) return;
+    const [from, to] = [before.content.node, after.content.node];
+    if (to !== null && (to !== from || after.content.cause === 'retry')) mustBeFit(to, { was, is, nowMs });
+    if (from === null || from === to || before.content.term === 0) return;
+    if (is.config?.content.paused != null && after.content.cause !== 'planned')
+      violate(9, `${to} is elected instead of ${from} while the group is paused`);
+    if (isExcused(from, { was, is, nowMs })) return;
+    if (to === null) violate(6, `nobody is elected any more, though ${from} is as fit as before`);
+    else prefers({ from, to }, { was, is, nowMs });
+  }
+
+  type Change = Pick<Step, 'was' | 'is' | 'nowMs'>;
+
+  /** Something has become of the elected node since it was elected, or people wish so. */
+  function isExcused(from: string, { was, is, nowMs }: Change): boolean {
+    const since = was.elected?.changedMs ?? 0;
+    const registration = was.registrations.get(from);
+    if (registration === undefined || registration.sinceMs > since) return true;
+    if (registration.illSinceMs !== null || nowMs - registration.lastIllMs < 2 * setup.sessionTimeoutMs)
+      return true;
+    if (registration.leavingSinceMs !== null || was.config === null || was.config.changedMs > since)
+      return true;
+    if (Object.values(was.config.content.sites).some(({ override }) => override?.until != null)) return true;
+    const then = was.elected?.content.failures.find(({ node }) => node === from);
+    const now = is.elected?.content.failures.find(({ node }) => node === from);
+    return then?.until != null || (now !== undefined && now.count > (then?.count ?? 0));
+  }
+
+  /** A better node, which has waited for long enough. */
+  function prefers({ from, to }: { from: string; to: string }, { was, is, nowMs }: Change): void {
+    const config = was.config?.content;
+    const better = was.registrations.get(to);
+    const worse = was.registrations.get(from);
+    if (config === undefined || better === undefined || worse === undefined) return;
+    const why = `${to} is elected instead of ${from}, which is as fit as before`;
+    const delayMs = failbackDelayMs(config);
+    if (delayMs === null) violate(6, `${why}, and failback is manual`);
+    else if (config.strategy !== 'site-priority') violate(6, `${why}, and the strategy prefers nobody`);
+    else if (priorityOf(config, better.content.site) <= priorityOf(config, worse.content.site))
+      violate(6, `${why}, and is no better`);
+    else if (was.elected?.content.asked != null) violate(9, `${why}, and a person asked for ${from}`);
+    else if (nowMs - Math.max(better.sinceMs, better.lastIllMs) < delayMs * slack)
+      violate(9, `${why}, and has not been fit for long`);
+    else {
+      const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;
+      const isReady = was.claim?.content.node === from && was.claim.readySinceMs !== null;
+      if (since < (was.elected?.changedMs ?? 0)) violate(9, `${why}, and was not READY yet`);
+      else if (isReady && nowMs - (was.claim?.readySinceMs ?? 0) < durationMs(config.minTenure) * slack)
+        violate(9, `${why}, before its minimum tenure is over`);
+      else if (!isReady && since === Number.POSITIVE_INFINITY) violate(9, `${why}, and was not READY yet`);
+      const failure = was.elected?.content.failures.find(({ node }) => node === to);
+      const caution = durationMs(config.exclusion.max) * 2 ** ((failure?.count ?? 1) - 1);
+      const failedMs = failure === undefined ? null : failedSinceMs.get(`${to} ${failure.failedAt}`);
+      if (failedMs != null && nowMs - failedMs < caution * slack)
+        violate(9, `${why}, and has failed ${failure?.count} times`);
+    }
+    if (is.elected?.content.cause === 'planned') violate(9, `${why}, and nobody asked for that`);
+  }
+
+  const failedSinceMs = new Map<string, number>();
+
+  function mustBeFit(to: string, { was, is, nowMs }: Change): void {
+    const elected = is.elected?.content;
+    const registration = was.registrations.get(to);
+    const config = is.config?.content;
+    if (elected === undefined || config === undefined || registration === undefined) return;
+    // Paused: the node that elected names is tried again, whatever has become of it.
+    if (config.paused !== null && was.elected?.content.node === to) return;
+    const waived = elected.asked?.waived ?? [];
+    const not = (kind: string, why: string) => {
+      if (!waived.includes(kind)) violate(9, `${to} is elected, though ${why}`);
+    };
+    if (Object.hasOwn(config.drained, to)) not('drained', 'it is drained');
+    const site = config.sites[registration.content.site];
+    if (site?.enabled === false) not('site-disabled', 'its site is disabled');
+    if ((site?.override ?? site)?.priority === 0 && site?.override?.until == null)
+      not('priority-zero', 'its priority is 0');
+    const patienceMs = court.isCalm ? promptMs : 2 * setup.sessionTimeoutMs;
+    if (registration.illSinceMs !== null && nowMs - registration.illSinceMs > patienceMs)
+      not('unhealthy', 'it is unhealthy');
+    if (registration.leavingSinceMs !== null && nowMs - registration.leavingSinceMs > patienceMs)
+      not('leaving', 'it leaves');
+  }
+
+  /** One record for each term and token, of every term before the next begins, and no more than are to be kept. */
+  function records(step: Step): void {
+    const { write, commit, was, is, isByHand } = step;
+    if (commit.changes.some(({ path, type }) => path === paths.history && type === 'created'))
+      recorded.clear();
+    for (const operation of write?.operations ?? []) {
+      if (operation.type !== 'create' || !operation.path.startsWith(paths.historyPrefix)) continue;
+      unpruned += 1;
+      const record = historyRecordSchema.safeParse(JSON.parse(operation.data?.toString('utf8') ?? 'null'));
+      if (!record.success || record.data.kind !== 'transition') continue;
+      const { term, fencingToken } = record.data;
+      const key = `term ${term}, token ${fencingToken}`;
+      if (recorded.has(key)) violate(9, `${key} is recorded twice`);
+      recorded.add(key);
+      if (!isByHand) pruned(step);
+    }
+    const [before, after] = [was.elected, is.elected];
+    const isNext =
+      before !== null && after !== null && before.id === after.id && after.content.term > before.content.term;
+    if (isNext && before.content.term > 0 && (headTerm(commit) ?? before.content.term) < before.content.term)
+      violate(9, `term ${after.content.term} begins, and term ${before.content.term} is not recorded`);
+  }
+
+  function pruned({ commit, is, write }: Step): void {
+    const truth = { database: commit.truth, session: write?.session ?? 0n };
+    const stat = readZnode(truth, paths.history)?.stat;
+    const keep = is.config?.content.historySize ?? 100;
+    if (stat !== undefined && court.isCalm && stat.numChildren > keep + unpruned + 3)
+      violate(9, `the history holds ${stat.numChildren} records, and ${keep} are to be kept`);
+    unpruned = 0;
+  }
+
+  function remember({ is, nowMs }: Step): void {
+    const { claim, elected } = is;
+    if (claim?.content.status === 'READY') readyMs.set(claim.content.node, nowMs);
+    for (const { node, failedAt } of elected?.content.failures ?? []) {
+      const key = `${node} ${failedAt}`;
+      if (!failedSinceMs.has(key)) failedSinceMs.set(key, nowMs);
+    }
+  }
+
+  return (step) => {
+    byElector(step);
+    terms(step);
+    moved(step);
+    records(step);
+    remember(step);
+  };
+}
+
+function failbackDelayMs({ failback, failbackHold }: GroupConfig): number | null {
+  if (failback === 'manual') return null;
+  return durationMs(failback === 'auto' ? failbackHold : failback.slice('after:'.length));
+}
+
+function priorityOf({ sites }: GroupConfig, name: string): number {
+  const site = sites[name];
+  return site?.override?.priority ?? site?.priority ?? 100;
+}
+
+export type { Picture };

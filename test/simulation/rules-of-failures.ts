@@ -1,0 +1,229 @@
+/** Rules about failures: who is blamed for what, for how long that excludes, and how soon it is answered. */
+import { durationMs } from '../../src/core/duration.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import type { Elected, FailureRecord } from '../../src/core/znodes.js';
+import type { ClaimSeen } from './ledger.js';
+import type { Court, Rule, Step } from './rules.js';
+import { promptMs } from './rules-of-claims.js';
+
+const slack = 0.9;
+
+/** A claim that vanished in PROGRESS. */
+interface Vanished {
+  readonly node: string;
+  readonly electedVersion: number;
+  /** The elector that saw it stand and go; null where nobody did for sure. */
+  readonly seenBy: bigint | null;
+  readonly count: number;
+}
+
+export function failureRules(court: Court): Rule {
+  const { violate, setup } = court;
+  let vanished: Vanished | null = null;
+  let claimGoneMs = 0;
+  let lastOwn: ClaimSeen | null = null;
+  const knownSinceMs = new Map<string, number>();
+  const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
+
+  function keepTrack({ was, is, nowMs, ended }: Step): void {
+    if (was.claim !== null && is.claim?.id !== was.claim.id) {
+      claimGoneMs = nowMs;
+      if (was.claim.content.status === 'PROGRESS') vanish(was.claim, { was, is, nowMs, ended });
+      lastOwn = was.claim;
+    }
+  }
+
+  function vanish(
+    claim: ClaimSeen,
+    { was, is, nowMs, ended }: Pick<Step, 'was' | 'is' | 'nowMs' | 'ended'>,
+  ): void {
+    const { node } = claim.content;
+    const elected = is.elected;
+    if (elected === null) return;
+    const [elector] = was.seats;
+    const isWitness =
+      ended === claim.owner &&
+      elected.content.node === node &&
+      elector !== undefined &&
+      elector.owner !== claim.owner &&
+      nowMs - claim.sinceMs > promptMs / 2 &&
+      claim.sinceMs - elector.sinceMs > promptMs &&
+      is.seats[0]?.owner === elector.owner &&
+      court.isCalm;
+    const count = failureOf(elected.content, node)?.count ?? 0;
+    vanished = { node, electedVersion: elected.version, seenBy: isWitness ? elector.owner : null, count };
+    if (isWitness) answered(elected.version, `the claim of ${node} vanishes`);
+  }
+
+  /** The elector acts on a failure at once. */
+  function answered(version: number, what: string): void {
+    court.soon(promptMs, 9, () => {
+      const { elected, config } = court.picture();
+      const stands = elected?.version === version && config?.content.paused == null;
+      return stands ? `${what}, and the elector does nothing about it` : null;
+    });
+  }
+
+  function told({ was, is }: Step): void {
+    const { elected } = is;
+    const node = elected?.content.node ?? null;
+    if (elected === null || node === null) return;
+    const now = is.registrations.get(node)?.content.lastFailure ?? null;
+    const before = was.registrations.get(node)?.content.lastFailure ?? null;
+    if (
+      now === null ||
+      now.electedVersion !== elected.version ||
+      now.electedVersion === before?.electedVersion
+    )
+      return;
+    answered(elected.version, `${node} says that it failed`);
+  }
+
+  function blamed(step: Step): void {
+    const { was, is, write } = step;
+    const [before, after] = [was.elected, is.elected];
+    if (after === null || after === before) return;
+    for (const record of after.content.failures) {
+      const known = before?.id === after.id ? failureOf(before.content, record.node) : null;
+      if (known?.failedAt === record.failedAt) continue;
+      arithmetic(step, record, known);
+      const why = groundsFor(record.node, step);
+      if (why === null)
+        violate(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);
+    }
+    const gone = vanished;
+    if (gone === null || before?.version !== gone.electedVersion) return;
+    vanished = null;
+    if (gone.seenBy === null || gone.seenBy !== write?.session || !court.isCalm) return;
+    if ((failureOf(after.content, gone.node)?.count ?? 0) <= gone.count)
+      violate(9, `the claim of ${gone.node} vanished in PROGRESS, and that counts for nothing`);
+  }
+
+  /** What a node may be blamed for; null: nothing. */
+  function groundsFor(node: string, { was, nowMs }: Step): string | null {
+    const { elected, config, claim } = was;
+    if (elected === null || config === null || elected.content.node !== node) return null;
+    const registration = was.registrations.get(node);
+    if (registration === undefined) return 'it has gone';
+    if (registration.content.lastFailure?.electedVersion === elected.version) return 'it says so';
+    if (vanished?.node === node) return 'its claim vanished';
+    const { timeouts } = config.content;
+    const isOwn = claim?.content.node === node;
+    // One that claims at the last moment was late all the same.
+    const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : claimGoneMs;
+    const freeMs = freeUntilMs - Math.max(elected.changedMs, claimGoneMs, registration.sinceMs);
+    if (freeMs >= durationMs(timeouts.claim) * slack) return 'it did not claim';
+    const overMs = durationMs(timeouts.takeover) + 2 * durationMs(timeouts.grace);
+    const own = isOwn ? claim : lastOwn?.content.node === node ? lastOwn : null;
+    if (own !== null && nowMs - own.sinceMs >= overMs * slack) return 'it was not READY in time';
+    return null;
+  }
+
+  function arithmetic({ is, nowMs }: Step, record: FailureRecord, known: FailureRecord | null): void {
+    const config = is.config?.content;
+    if (config === undefined || record.until === null) return;
+    const base = durationMs(config.exclusion.base);
+    const most = durationMs(config.exclusion.max);
+    const lengthMs = Date.parse(record.until) - Date.parse(record.failedAt);
+    const due = Math.min(base * 2 ** (record.count - 1), most);
+    if (Math.abs(lengthMs - due) > 1)
+      violate(
+        9,
+        `${record.node} is excluded for ${lengthMs} ms after ${record.count} failures, not for ${due} ms`,
+      );
+    if (known === null || config.readmitted[record.node]?.failedAt === known.failedAt) return;
+    const isForgotten = nowMs - (knownSinceMs.get(keyOf(known)) ?? nowMs) > 2 * most * slack;
+    const wasReady = lastOwn?.content.node === record.node && lastOwn.readySinceMs !== null;
+    if (record.count !== known.count + 1 && !isForgotten && !wasReady)
+      violate(9, `the failure of ${record.node} after ${known.count} is counted as number ${record.count}`);
+  }
+
+  /** An exclusion ends for a reason. */
+  function lifted(step: Step): void {
+    const [before, after] = [step.was.elected, step.is.elected];
+    if (before === null || after === null || before === after || before.id !== after.id) return;
+    for (const known of before.content.failures) {
+      if (known.until === null) continue;
+      const now = failureOf(after.content, known.node);
+      const isLifted = now === null || (now.failedAt === known.failedAt && now.until === null);
+      if (isLifted && !mayLift(known, after.content, step))
+        violate(9, `the exclusion of ${known.node} until ${known.until} ends early`);
+    }
+    if (after.content.cause === 'retry' && after.content.node !== null) retried(after.content.node, step);
+  }
+
+  function mayLift(known: FailureRecord, after: Elected, { was, is, nowMs }: Step): boolean {
+    if (!goodClock) return true;
+    const lastsMs = Date.parse(known.until ?? '') - Date.parse(known.failedAt);
+    const ageMs = nowMs - (knownSinceMs.get(keyOf(known)) ?? Number.NEGATIVE_INFINITY);
+    if (ageMs >= lastsMs * slack - 50) return true;
+    const { node } = known;
+    const config = is.config?.content;
+    if (config?.readmitted[node]?.failedAt === known.failedAt) return true;
+    if (after.node === node && (after.asked !== null || after.cause === 'planned')) return true;
+    const life = was.registrations.get(node)?.content.incarnation;
+    if (!known.restarted && life !== known.incarnation) return true;
+    if (was.claim?.content.node === node && was.claim.readySinceMs !== null) return true;
+    if (lastOwn?.content.node === node && lastOwn.readySinceMs !== null) return true;
+    const base = config === undefined ? 0 : baseMs(config);
+    return after.cause === 'retry' && after.node === node && ageMs >= base * slack - 50;
+  }
+
+  /** Everyone has failed: the one whose last failure is longest ago. */
+  function retried(node: string, { was, is }: Step): void {
+    const known = was.elected === null ? null : failureOf(was.elected.content, node);
+    if (known?.until == null || was.elected?.content.node === node) return;
+    for (const other of is.elected?.content.failures ?? []) {
+      const member = was.registrations.get(other.node);
+      const config = is.config?.content;
+      if (member === undefined || member.illSinceMs !== null || member.leavingSinceMs !== null) continue;
+      if (config === undefined || config.drained[other.node] !== undefined) continue;
+      const site = config.sites[member.content.site];
+      if (site?.enabled === false || site?.override != null || site?.priority === 0) continue;
+      if (court.isCalm && Date.parse(other.failedAt) < Date.parse(known.failedAt))
+        violate(9, `${node} is tried again, though the failure of ${other.node} is longer ago`);
+    }
+  }
+
+  /** READY ends it all. */
+  function forgiven({ was, is }: Step): void {
+    const { claim } = is;
+    if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
+      return;
+    const { node } = claim.content;
+    court.soon(2 * promptMs, 9, () => {
+      const now = court.picture();
+      if (now.claim?.id !== claim.id || now.elected === null) return null;
+      return failureOf(now.elected.content, node) === null
+        ? null
+        : `${node} is READY, and its failures still count`;
+    });
+  }
+
+  function remember({ is, nowMs }: Step): void {
+    for (const record of is.elected?.content.failures ?? []) {
+      if (!knownSinceMs.has(keyOf(record))) knownSinceMs.set(keyOf(record), nowMs);
+    }
+  }
+
+  return (step) => {
+    keepTrack(step);
+    told(step);
+    blamed(step);
+    lifted(step);
+    forgiven(step);
+    remember(step);
+  };
+}
+
+function failureOf({ failures }: Elected, node: string): FailureRecord | null {
+  return failures.find((record) => record.node === node) ?? null;
+}
+
+function keyOf({ node, failedAt }: FailureRecord): string {
+  return `${node} ${failedAt}`;
+}
+
+function baseMs({ exclusion }: GroupConfig): number {
+  return durationMs(exclusion.base);
+}

@@ -1,0 +1,67 @@
+/** Rules about limits in time: set on the ensemble's clock, kept as long as was said, and acted on when they end. */
+import type { SiteOverride } from '../../src/core/group-config.js';
+import type { Court, Rule, Step } from './rules.js';
+
+const slack = 0.9;
+/** A reading of the clock may be so old when a limit is written by it. */
+const readingMs = 5_000;
+
+export function limitRules(court: Court): Rule {
+  const { violate, setup } = court;
+  const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
+  const setMs = new Map<string, number>();
+
+  function onEnsemblesClock(name: string, at: string, wallMs: number): void {
+    const offMs = Math.abs(Date.parse(at) - wallMs);
+    const toleranceMs = readingMs + 2 * setup.wallSkewMs + 3 * setup.sessionTimeoutMs;
+    if (offMs > toleranceMs) violate(8, `${name} is dated ${at}, ${offMs} ms off the ensemble's clock`);
+  }
+
+  function overrides({ was, is, write, nowMs }: Step): void {
+    if (is.config === was.config || is.config === null || write === null) return;
+    for (const [site, { override }] of Object.entries(is.config.content.sites)) {
+      const before = was.config?.content.sites[site]?.override ?? null;
+      if (override === null || override.at === before?.at) continue;
+      onEnsemblesClock(`the override of ${site}`, override.at, write.wallMs);
+      setMs.set(`${site} ${override.at}`, nowMs);
+      if (goodClock) endsInTime(site, override);
+    }
+  }
+
+  function endsInTime(site: string, { at, until }: SiteOverride): void {
+    if (until === null) return;
+    court.soon((Date.parse(until) - Date.parse(at)) * 1.1 + 3_000, 8, () => {
+      const now = court.picture().config?.content.sites[site]?.override ?? null;
+      return now?.at === at ? `the override of ${site} has not ended at ${until}` : null;
+    });
+  }
+
+  /** Not before the time that was said. */
+  function notEarly({ was, is, isByHand, nowMs }: Step): void {
+    if (is.config === was.config || isByHand || !goodClock) return;
+    for (const [site, { override }] of Object.entries(was.config?.content.sites ?? {})) {
+      if (override === null || override.until === null) continue;
+      if (is.config?.content.sites[site]?.override !== null) continue;
+      const lastedMs = nowMs - (setMs.get(`${site} ${override.at}`) ?? Number.NEGATIVE_INFINITY);
+      const lengthMs = Date.parse(override.until) - Date.parse(override.at);
+      if (lastedMs < lengthMs * slack - 50)
+        violate(8, `the override of ${site} ends after ${Math.round(lastedMs)} ms, not after ${lengthMs} ms`);
+    }
+  }
+
+  function exclusions({ was, is, write }: Step): void {
+    if (is.elected === was.elected || write === null) return;
+    for (const { node, failedAt } of is.elected?.content.failures ?? []) {
+      const isKnown = was.elected?.content.failures.some(
+        (one) => one.node === node && one.failedAt === failedAt,
+      );
+      if (isKnown !== true) onEnsemblesClock(`the exclusion of ${node}`, failedAt, write.wallMs);
+    }
+  }
+
+  return (step) => {
+    overrides(step);
+    notEarly(step);
+    exclusions(step);
+  };
+}

@@ -1,0 +1,52 @@
+/** Rules about seats and registrations. */
+import type { SeatSeen } from './ledger.js';
+import type { Court, Rule, Step } from './rules.js';
+
+/** What an elector may be silent for, as far as the session timeout does not tell. */
+const auditMs = 10_000;
+
+export function seatRules(court: Court): Rule {
+  const { setup, violate } = court;
+
+  function noneTwice({ is }: Step): void {
+    const owners = is.seats.map(({ owner }) => owner);
+    if (new Set(owners).size === owners.length) return;
+    violate(9, `a session holds two seats: ${is.seats.map(({ name }) => name).join(', ')}`);
+  }
+
+  /** Fenced, with its claim; or an elector that was silent for long enough. */
+  function takenByOthers({ was, is, write, isByHand, nowMs }: Step): void {
+    if (write === null || isByHand) return;
+    for (const seat of was.seats) {
+      if (seat.owner === write.session || is.seats.some(({ name }) => name === seat.name)) continue;
+      const isFenced = was.claim?.owner === seat.owner && is.claim === null;
+      if (!isFenced) unseated(seat, was.seats.indexOf(seat), nowMs);
+    }
+  }
+
+  function unseated(seat: SeatSeen, place: number, nowMs: number): void {
+    const owner = court.nodes.find(({ session }) => session === seat.owner);
+    if (place !== 0) violate(9, `${seat.name} is taken away, and it is not the elector's`);
+    else if (owner?.isMute !== true) violate(9, `the elector ${seat.name} is unseated, which does its work`);
+    else if (nowMs - owner.muteSinceMs < (2 * setup.sessionTimeoutMs + auditMs) * 0.9) {
+      violate(9, `the elector ${seat.name} is unseated without having been silent for long`);
+    }
+  }
+
+  /** A registration goes with its session, by hand, or for another of the same life. */
+  function registrationsTaken({ was, is, write, isByHand }: Step): void {
+    if (write === null || isByHand) return;
+    for (const [node, { owner, content, id }] of was.registrations) {
+      const now = is.registrations.get(node);
+      if (owner === write.session || now?.id === id) continue;
+      if (now?.content.incarnation !== content.incarnation)
+        violate(9, `the registration of ${node} is taken away from ${content.incarnation}`);
+    }
+  }
+
+  return (step) => {
+    noneTwice(step);
+    takenByOthers(step);
+    registrationsTaken(step);
+  };
+}

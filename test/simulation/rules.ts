@@ -1,0 +1,146 @@
+/**
+ * The rules of docs/protocol.md that are no invariants: who may write what, and when. Judged from what is agreed on
+ * alone. What has to happen soon is judged only while the world is calm: nothing of it lost, delayed, frozen or dead.
+ */
+import type { GroupPaths } from '../../src/core/paths.js';
+import type { Commit, Transaction } from './ensemble.js';
+import type { Invariant, Violate } from './judge.js';
+import { Ledger, type Picture } from './ledger.js';
+import type { Node } from './node.js';
+import { claimRules } from './rules-of-claims.js';
+import { electingRules } from './rules-of-electing.js';
+import { failureRules } from './rules-of-failures.js';
+import { limitRules } from './rules-of-limits.js';
+import { seatRules } from './rules-of-seats.js';
+import type { Setup } from './setup.js';
+import type { World } from './world.js';
+
+export type Write = Extract<Transaction, { kind: 'write' }>;
+
+/** One step of the truth. */
+export interface Step {
+  readonly was: Picture;
+  readonly is: Picture;
+  /** Null: a session has ended, `ended`. */
+  readonly write: Write | null;
+  readonly ended: bigint | null;
+  readonly commit: Commit;
+  /** By a person, not by a node. */
+  readonly isByHand: boolean;
+  readonly nowMs: number;
+}
+
+export interface Court {
+  readonly world: World;
+  readonly setup: Setup;
+  readonly paths: GroupPaths;
+  readonly nodes: readonly Node[];
+  readonly violate: Violate;
+  /** What is so now. */
+  picture(): Picture;
+  /** Nothing has disturbed the world for a while. */
+  readonly isCalm: boolean;
+  /** Has to be right, in a world that is calm until then, after so long. */
+  soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
+}
+
+export type Rule = (step: Step) => void;
+
+export class Rules implements Court {
+  readonly world: World;
+  readonly setup: Setup;
+  readonly paths: GroupPaths;
+  readonly nodes: readonly Node[];
+  readonly violate: Violate;
+  readonly #ledger: Ledger;
+  readonly #rules: Rule[];
+  readonly #isByHand: (session: bigint) => boolean;
+  #calmFromMs = 3_000;
+  #disturbances = 0;
+  /** Sessions that held the lowest seat at some time. */
+  readonly #electors = new Set<bigint>();
+
+  constructor(options: {
+    readonly world: World;
+    readonly setup: Setup;
+    readonly paths: GroupPaths;
+    readonly nodes: readonly Node[];
+    readonly violate: Violate;
+    isByHand(session: bigint): boolean;
+  }) {
+    this.world = options.world;
+    this.setup = options.setup;
+    this.paths = options.paths;
+    this.nodes = options.nodes;
+    this.violate = options.violate;
+    this.#isByHand = options.isByHand;
+    this.#ledger = new Ledger(options.paths);
+    this.#rules = [
+      seatRules(this),
+      claimRules(this),
+      electingRules(this),
+      failureRules(this),
+      limitRules(this),
+    ];
+  }
+
+  picture(): Picture {
+    return this.#ledger.picture;
+  }
+
+  /** Nodes that once elected and live: watches that they left then may wake them once more. */
+  get formerElectors(): number {
+    const [elector, ...others] = this.picture().seats;
+    return elector === undefined ? 0 : others.filter(({ owner }) => this.#electors.has(owner)).length;
+  }
+
+  get isCalm(): boolean {
+    return this.world.nowMs >= this.#calmFromMs;
+  }
+
+  /** Something happens that takes so long to be over, and that sessions then have to get over. */
+  disturbed(forMs: number): void {
+    this.#disturbances += 1;
+    const overMs = this.world.nowMs + forMs + 3 * this.setup.sessionTimeoutMs;
+    this.#calmFromMs = Math.max(this.#calmFromMs, overMs);
+  }
+
+  also(rule: Rule): void {
+    this.#rules.push(rule);
+  }
+
+  soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
+    if (this.isCalm) this.unlessDisturbed(withinMs, rule, isWrong);
+  }
+
+  /** As `soon`, also in a world that has just been disturbed, for the first time in a while. */
+  unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
+    const before = this.#disturbances;
+    this.world.after(withinMs, () => {
+      if (before !== this.#disturbances) return;
+      const wrong = isWrong();
+      if (wrong !== null) this.violate(rule, wrong);
+    });
+  }
+
+  committed(commit: Commit): void {
+    const { transaction, changes } = commit;
+    if (transaction.kind === 'open') return;
+    if (transaction.kind === 'write' && changes.length === 0) return;
+    const { nowMs } = this.world;
+    const was = this.#ledger.picture;
+    this.#ledger.take(commit, nowMs);
+    const step: Step = {
+      was,
+      is: this.#ledger.picture,
+      write: transaction.kind === 'write' ? transaction : null,
+      ended: transaction.kind === 'close' ? transaction.session : null,
+      commit,
+      isByHand: transaction.kind === 'write' && this.#isByHand(transaction.session),
+      nowMs,
+    };
+    const [elector] = step.is.seats;
+    if (elector !== undefined) this.#electors.add(elector.owner);
+    for (const rule of this.#rules) rule(step);
+  }
+}
