@@ -19,6 +19,7 @@ import type { ClockReading } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { prepareStrategy } from '../core/read-config.js';
+import { compareSequences, parseSeatName } from '../core/sequence.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import type { ChangeRecord, HistoryRecord, Registration } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
@@ -63,6 +64,9 @@ export class Elector {
   /** The last configuration that could be read. */
   #config: GroupConfig | null = null;
   #fencing: bigint | null = null;
+  /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
+   * counter has come to its end: nobody else gets to elect. */
+  #stuckUnder: number | null = null;
   #lastProblem = '';
   #lastReason = '';
 
@@ -138,13 +142,13 @@ export class Elector {
     return this.#config ?? defaultGroupConfig;
   }
 
-  /** The configured strategy; the default one when every seated node has given up on it; null: give up too. */
+  /** The configured strategy; the default one when nobody is left who could try it; null: give up. */
   #strategy(config: GroupConfig, snapshot: GroupSnapshot, members: readonly Member[]): ReadyStrategy | null {
     const { version } = snapshot.config;
     const seated = members.filter(({ seat }) => seat !== null);
     const allGaveUp =
       seated.length > 0 && seated.every(({ value }) => value?.gaveUp?.configVersion === version);
-    if (!allGaveUp) return prepareStrategy(config).strategy;
+    if (!allGaveUp && this.#stuckUnder !== version) return prepareStrategy(config).strategy;
     this.#options.log.error(
       { strategy: config.strategy },
       `no node can run strategy ${config.strategy}: electing by first-available`,
@@ -354,7 +358,10 @@ export class Elector {
       ]),
     );
     const created = results?.[2];
-    return created?.type === 'create' ? created.path.slice(paths.election.length + 1) : null;
+    if (created?.type !== 'create') return null;
+    const newSeat = created.path.slice(paths.election.length + 1);
+    if (!isLater(newSeat, seat)) this.#stuckUnder = configVersion;
+    return newSeat;
   }
 
   /** Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat. */
@@ -370,6 +377,11 @@ export class Elector {
     if (done !== null)
       log.warn({ seat: silent }, `unseated the elector ${silent}: a decision was due and it was silent`);
   }
+}
+
+function isLater(seat: string, other: string): boolean {
+  const [a, b] = [parseSeatName(seat), parseSeatName(other)];
+  return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;
 }
 
 function recordText(record: HistoryRecord): string {

@@ -83,7 +83,8 @@ function progressSeen(
   const { current } = snapshot;
   const { version } = snapshot.elected;
   if (isReady(snapshot, members, elected)) return null;
-  const isOver = current?.token === before?.token && current?.value?.status === 'READY';
+  // By the claim itself: whoever was evicted just now is not registered.
+  const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
   if (isOver) return null;
   if (before?.electedVersion === version) return before;
   if (current === null || watched?.condition.kind !== 'taking-over') return null;

@@ -182,6 +182,18 @@ it('P24 nodes that join while the sequence counter wraps keep their order, and o
   expect(c?.status).toMatchObject({ leads: true, elector: true });
 });
 
+it('P24 an elector that cannot give its seat up, because the counter sticks, elects by default', async () => {
+  await using server = await startDevelopmentServer({ sequenceOverflow: 'sticks' });
+  await using group = await Group.found(server.connectString);
+  server.setNextSequence(group.paths.election, 2_147_483_647);
+  const [a] = await group.startInOrder(['a', 'b']);
+  await group.ready('a');
+  await group.store.set(group.paths.config, Buffer.from(JSON.stringify({ strategy: 'none' })), 'any');
+  await until(() => a?.log.some((line) => line.includes('electing by first-available')));
+  // It gave up once, and not again and again.
+  expect(a?.log.filter((line) => line.startsWith('cannot elect'))).toHaveLength(1);
+});
+
 describe('failback', () => {
   const sites = { better: { priority: 200 }, worse: { priority: 100 } };
 

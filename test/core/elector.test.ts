@@ -216,6 +216,20 @@ describe('a failed takeover', () => {
     expect(bench.elected.value?.failures).toEqual([]);
   });
 
+  it('a claim that vanished before a newer one became READY is none, though its node is evicted just now', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.renew('a1');
+    bench.claim();
+    bench.ready();
+    bench.members = bench.members.filter(({ node }) => node !== 'a1');
+    bench.configure({ sites, paused: byHand });
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [] });
+  });
+
   it('a claim that became READY is none, though it and its node are gone before the next in line looks again', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();

@@ -95,7 +95,7 @@ export class Conduct {
     this.#court.world.after(orphanedMs, () => {
       if (machine.moods.size > 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return;
       const left = machine.groups.find((group) => groups.includes(group));
-      if (left !== undefined && process?.isAlive !== true)
+      if (left !== undefined && !this.#excuses.isExcused(left.token) && process?.isAlive !== true)
         this.#court.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);
     });
   }
