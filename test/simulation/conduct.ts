@@ -2,6 +2,7 @@
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Court, Rule, Step } from './rules.js';
+import { promptMs } from './rules-of-claims.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
 const idleMs = 500;
@@ -86,6 +87,19 @@ export class Conduct {
       violate(9, `${node.name} takes over, and has not prepared`);
   }
 
+  /** The elector hears of it soon, and elects anew. */
+  failed(node: Node, { phase }: Group): void {
+    const { elected } = this.#court.picture();
+    if ((phase !== 'prepare' && phase !== 'takeover') || elected?.content.node !== node.name) return;
+    const { process } = node;
+    this.#court.soon(2 * promptMs, 9, () => {
+      const now = this.#court.picture();
+      const isSame = now.elected?.version === elected.version && now.config?.content.paused == null;
+      if (!isSame || process?.isAlive !== true || node.machine.moods.has('release')) return null;
+      return `the ${phase} hook of ${node.name} has failed, and nothing follows from that`;
+    });
+  }
+
   /** An agent has been killed: its keeper ends what it left. */
   orphaned(node: Node): void {
     const { machine, process } = node;
@@ -103,6 +117,7 @@ export class Conduct {
   /** To be judged with the rules of the tree. */
   readonly rule: Rule = (step) => {
     this.#sessionEnded(step);
+    this.#claimed(step);
     this.#becameReady(step);
   };
 
@@ -118,6 +133,19 @@ export class Conduct {
       2,
       `the session of ${node?.name} ends ${Math.round(lease.endsAtMs - now)} ms before its lease`,
     );
+  }
+
+  /** Who has claimed takes over, or gives the claim away; also when the answer was lost. */
+  #claimed({ was, is }: Step): void {
+    const { claim } = is;
+    if (claim === null || claim.id === was.claim?.id) return;
+    const node = this.#court.nodes.find(({ session }) => session === claim.owner);
+    const process = node?.process;
+    this.#court.unlessDisturbed(2 * promptMs, 9, () => {
+      const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);
+      const stands = this.#court.picture().claim?.id === claim.id;
+      return isIdle && stands ? `${node?.name} has claimed, and does nothing` : null;
+    });
   }
 
   #becameReady({ was, is }: Step): void {

@@ -3,6 +3,9 @@ import type { Phase } from '../../src/ports/duty.js';
 import type { Chance } from '../support/chance.js';
 import type { Mood } from './machine.js';
 
+export const written = ['registration', 'seat', 'claim', 'READY', 'deletion', 'decision', 'record'] as const;
+export type Written = (typeof written)[number];
+
 export type Direction = 'both' | 'there' | 'back';
 
 export type Fault =
@@ -33,6 +36,13 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
+  /** The next such write is agreed on, and its answer gets lost with the connection. Null: of whoever is next. */
+  | {
+      readonly kind: 'lose answer';
+      readonly node: number | null;
+      readonly to: Written;
+      readonly forMs: number;
+    }
   | {
       readonly kind: 'kill server' | 'freeze server' | 'cut server off';
       readonly server: number;
@@ -168,6 +178,12 @@ function drawFault(chance: Chance, target: Target): Fault {
       { kind: 'leave', node, forMs },
       { kind: 'second machine', node, forMs },
     ]);
+  const ofAnswers = (): Fault => ({
+    kind: 'lose answer',
+    node: odds(0.7) ? null : node,
+    to: pick(written),
+    forMs,
+  });
   const ofLinks = () =>
     pick<Fault>([
       { kind: 'cut', node, server: null, direction: pick(['both', 'there', 'back']), forMs },
@@ -176,6 +192,8 @@ function drawFault(chance: Chance, target: Target): Fault {
       { kind: 'slow', node, server: odds(0.5) ? null : server, direction: 'both', forMs },
       { kind: 'reset', node, forMs },
       { kind: 'expire session', node, forMs },
+      ofAnswers(),
+      ofAnswers(),
     ]);
   const ofPartition = (): Fault => ({
     kind: 'partition',
@@ -198,16 +216,18 @@ function drawFault(chance: Chance, target: Target): Fault {
     pick<Fault>([
       { kind: 'leave', node, forMs },
       { kind: 'reset', node, forMs },
+      ofAnswers(),
       { kind: 'unhealthy', node, forMs },
       { kind: 'delete claim', forMs },
       { kind: 'delete seat', node, forMs },
+      { kind: 'spoil decision', forMs },
       { kind: servers === 1 ? 'reset' : 'freeze server', node, server, forMs },
     ]);
   const ofHooks = (): Fault => ({
     kind: 'hook',
     node,
     phase: pick(['takeover', 'takeover', 'release', 'prepare', 'fence']),
-    mood: pick(['slow', 'fails', 'fails', 'hangs', 'stubborn']),
+    mood: pick(['slow', 'fails', 'fails', 'hangs', 'stubborn', 'undying']),
     forMs: 4 * forMs,
   });
   const ofHook = () =>

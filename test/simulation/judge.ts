@@ -48,6 +48,8 @@ export class Judge {
   /** A fence hook said so, and it was true; or a person did. */
   readonly #mayBeRemoved = new Set<bigint>();
   readonly #unguarded = new Set<bigint>();
+  /** Claims that their owner deleted. */
+  readonly #givenAway = new Set<bigint>();
   readonly #world: World;
   readonly #paths: GroupPaths;
   readonly #nodes: readonly Node[];
@@ -87,7 +89,9 @@ export class Judge {
   }
 
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
-    if (this.#unguarded.has(held.token) || this.#unguarded.has(group.token)) {
+    // Not promised of what does not die when it is killed, unless its claim is given away all the same.
+    const hasOutlived = held.isUndying && !this.#givenAway.has(held.token);
+    if (hasOutlived || this.#unguarded.has(held.token) || this.#unguarded.has(group.token)) {
       this.excused += 1;
       return;
     }
@@ -229,6 +233,7 @@ export class Judge {
 
   #claimDeleted(claim: ClaimSeen, { session }: Write): void {
     this.#world.note(() => `claim of ${claim.node}, token ${claim.token}, is deleted`);
+    if (session === claim.owner) this.#givenAway.add(claim.token);
     if (session === claim.owner || this.#mayBeRemoved.has(claim.token)) return;
     if (this.isByHand(session) && this.mayDeleteByHand()) {
       this.#unguarded.add(claim.token);

@@ -11,8 +11,9 @@ import { Link } from './link.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
-/** How a hook behaves: `stubborn` hangs and ignores SIGTERM, `fatal` hangs and takes its agent's life. */
-export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'fatal';
+/** How a hook behaves: `stubborn` hangs and ignores SIGTERM, `undying` works well and then outlives even a SIGKILL for
+ * long, `fatal` hangs and takes its agent's life. */
+export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'undying' | 'fatal';
 
 /** A process group that a hook command leads. */
 export interface Group {
@@ -28,11 +29,15 @@ export interface Group {
   /** What it left in the background. */
   hasWorkload: boolean;
   ignoresTerm: boolean;
+  /** It is stuck in the system. */
+  isUndying: boolean;
 }
 
 export interface MachineListener {
   /** A hook command has been started, just now. */
   started(group: Group): void;
+  /** A hook command has failed. */
+  failed(group: Group): void;
   /** A hook command takes its agent's life. */
   kills(group: Group): void;
   /** Nothing of the group is left. */
@@ -44,6 +49,7 @@ export interface MachineListener {
 const hookDelays = { leastMs: 5, mostMs: 120 };
 const slowDelays = { leastMs: 300, mostMs: 1200 };
 const dyingMs = 3;
+const undyingMs = 5_000;
 const bootDelays = { leastMs: 20, mostMs: 60 };
 const channelDelays = { leastMs: 0.05, mostMs: 1 };
 
@@ -103,7 +109,9 @@ export class Machine {
       const ignoresTerm = mood === 'stubborn';
       const target = env.PETREL_TARGET ?? '';
       const run = env.PETREL_RUN ?? '';
-      const group: Group = { pgid, phase, token, target, run, leads: true, hasWorkload: false, ignoresTerm };
+      const isUndying = mood === 'undying';
+      const known = { pgid, phase, token, target, run };
+      const group: Group = { ...known, leads: true, hasWorkload: false, ignoresTerm, isUndying };
       this.#exits.set(pgid, tellExit);
       this.#groups.set(pgid, group);
       this.#world.note(() => `${this.name}: ${phase} hook starts (${mood}), token ${token}`);
@@ -124,6 +132,7 @@ export class Machine {
     if (!group.leads) return;
     group.hasWorkload = isWell && group.phase === 'takeover';
     if (isWell) this.succeeded.add(`${group.phase} ${group.token}`);
+    if (!isWell) this.#listener.failed(group);
     if (isWell && group.phase === 'fence') this.#listener.fences(group.target);
     this.#leaderEnds(group, { code: isWell ? 0 : 1, signal: null, startError: null });
   }
@@ -144,8 +153,9 @@ export class Machine {
   #signal(pgid: number, signal: GroupSignal): void {
     const group = this.#groups.get(pgid);
     if (group === undefined || signal === 'SIGCONT') return;
-    if (signal === 'SIGTERM' && group.ignoresTerm) return;
-    this.#world.after(this.#world.chance.between(0, dyingMs), () => this.#kill(group, signal === 'SIGKILL'));
+    if (signal === 'SIGTERM' && (group.ignoresTerm || group.isUndying)) return;
+    const delayMs = group.isUndying ? undyingMs : this.#world.chance.between(0, dyingMs);
+    this.#world.after(delayMs, () => this.#kill(group, signal === 'SIGKILL'));
   }
 
   #kill(group: Group, isForced: boolean): void {

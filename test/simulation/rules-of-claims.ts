@@ -17,6 +17,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} claims while ${elected?.content.node ?? 'nobody'} is elected`);
       return;
     }
+    if (!was.seats.some(({ owner }) => owner === claim.owner)) violate(9, `${node} claims, and has no seat`);
     const before = was.registrations.get(node);
     const { version, content } = elected;
     if (before?.content.lastFailure?.electedVersion === version && elected.id === was.elected?.id) {

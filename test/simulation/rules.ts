@@ -42,6 +42,8 @@ export interface Court {
   readonly isCalm: boolean;
   /** Has to be right, in a world that is calm until then, after so long. */
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
+  /** The same where it does not matter what went wrong before. */
+  unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
 }
 
 export type Rule = (step: Step) => void;
@@ -113,7 +115,6 @@ export class Rules implements Court {
     if (this.isCalm) this.unlessDisturbed(withinMs, rule, isWrong);
   }
 
-  /** As `soon`, also in a world that has just been disturbed, for the first time in a while. */
   unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
     const before = this.#disturbances;
     this.world.after(withinMs, () => {

@@ -2,11 +2,20 @@
  * One life of a group in the simulated world, from a seed: a group is founded, things go wrong, then all is mended and
  * the group must have a leader again, and peace.
  */
-import { groupPaths } from '../../src/core/paths.js';
+import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import type { Operation } from '../../src/embedded/tree.js';
 import { chance } from '../support/chance.js';
 import { Conduct } from './conduct.js';
-import { Ensemble } from './ensemble.js';
-import { drawFaults, type Fault, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
+import { type Commit, Ensemble } from './ensemble.js';
+import {
+  drawFaults,
+  type Fault,
+  faultText,
+  type PlannedFault,
+  sweepEvery,
+  sweepFaults,
+  type Written,
+} from './faults.js';
 import { Judge, type Violation } from './judge.js';
 import { Machine } from './machine.js';
 import { Network } from './network.js';
@@ -81,6 +90,7 @@ class Simulation {
   readonly #paths = groupPaths(root);
   /** What is to be taken back when all is mended. */
   readonly #mends = new Set<() => void>();
+  readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   #isMended = false;
 
   constructor(setup: Setup, world: World) {
@@ -108,6 +118,7 @@ class Simulation {
       onCommit: (commit) => {
         this.#judge.committed(commit);
         this.#rules.committed(commit);
+        this.#loseAnswer(commit);
       },
       // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
       onWake: (connections) =>
@@ -144,6 +155,7 @@ class Simulation {
           this.#judge.started(node, group);
           this.#conduct.started(node, group);
         },
+        failed: (group) => this.#conduct.failed(node, group),
         kills: () => this.#dieOfHook(node),
         ended: () => {},
         fences: (target) => this.#fence(target),
@@ -398,6 +410,10 @@ class Simulation {
       case 'cut server off':
         this.#befallServer(fault);
         break;
+      case 'lose answer':
+        this.#losses.push(fault);
+        this.#for(fault.forMs, () => this.#losses.splice(this.#losses.indexOf(fault), 1));
+        break;
       case 'partition':
         this.#part(fault);
         break;
@@ -577,6 +593,21 @@ class Simulation {
     }
   }
 
+  /** Its asker's connections break before the answer is under way. */
+  #loseAnswer({ transaction, ok }: Commit): void {
+    if (transaction.kind !== 'write' || !ok) return;
+    const node = this.#nodes.find(({ session }) => session === transaction.session);
+    if (node === undefined) return;
+    const loss = this.#losses.find(({ to, node: index }) => {
+      const isMeant = index === null || this.#nodes[index] === node;
+      return isMeant && isOfKind(transaction.operations, to, this.#paths);
+    });
+    if (loss === undefined) return;
+    this.#losses.splice(this.#losses.indexOf(loss), 1);
+    this.#world.note(() => `the answer to ${node.name} gets lost: ${loss.to}`);
+    this.#reset(node);
+  }
+
   #part({ node: index, stallMs, pauseMs, isNoticed, forMs }: Extract<Fault, { kind: 'partition' }>): void {
     const leader = this.#nodes.find(({ name }) => name === this.#judge.claim?.node);
     const node = index === null ? leader : this.#at(index);
@@ -585,18 +616,17 @@ class Simulation {
       server,
       way: this.#network.way(node.machine.name, server.index),
     }));
-    const own = ways.find(({ way }) => way.open.size > 0);
-    if (own === undefined) return;
-    const links = [own.way.there, own.way.back];
+    const links = ways.flatMap(({ way }) => [way.there, way.back]);
     if (stallMs > 0) for (const link of links) link.cut();
     this.#world.after(stallMs, () => {
       for (const link of links) link.mend();
       this.#world.after(pauseMs, () => {
-        if (this.#isMended) return;
-        this.#befallServer({ kind: 'cut server off', server: own.server.index, forMs });
+        const own = ways.find(({ way }) => way.open.size > 0)?.server;
+        if (this.#isMended || own === undefined) return;
+        this.#befallServer({ kind: 'cut server off', server: own.index, forMs });
         for (const { server, way } of ways) {
-          if (server === own.server) continue;
-          if (isNoticed && own.server.isLeading) server.hangUpOnLeader();
+          if (server === own) continue;
+          if (isNoticed && own.isLeading) server.hangUpOnLeader();
           for (const link of [way.there, way.back]) {
             link.cut();
             this.#for(forMs, () => link.mend());
@@ -624,8 +654,31 @@ function isDisturbing(fault: Fault): boolean {
     case 'people':
       return ['evict', 'evict dead', 'misconfigure'].includes(fault.act.do);
     case 'delete claim':
+    case 'delete decision':
+    case 'spoil decision':
       return false;
     default:
       return true;
+  }
+}
+
+function isOfKind(operations: readonly Operation[], kind: Written, paths: GroupPaths): boolean {
+  const does = (type: Operation['type'], path: string) =>
+    operations.some((operation) => operation.type === type && operation.path.startsWith(path));
+  switch (kind) {
+    case 'registration':
+      return does('create', `${paths.nodes}/`);
+    case 'seat':
+      return does('create', `${paths.election}/`);
+    case 'claim':
+      return does('create', paths.current);
+    case 'READY':
+      return does('setData', paths.current);
+    case 'deletion':
+      return does('delete', paths.current);
+    case 'decision':
+      return does('setData', paths.elected);
+    case 'record':
+      return does('create', paths.historyPrefix);
   }
 }

@@ -18,7 +18,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'elects without its seat',
     rule: 'A decision checks the own seat: whoever lost it writes nothing',
     file: elector,
-    find: "      this.#ownSeat(turn),\n      { type: 'check', path: paths.config, version: action.configVersion },",
+    find: "      checkSeat(this.#options.paths, turn.seat),\n      { type: 'check', path: paths.config, version: action.configVersion },",
     replace: "      { type: 'check', path: paths.config, version: action.configVersion },",
   },
   {
@@ -194,8 +194,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'all have given up and nobody elects',
     rule: 'When every seated node has given up, the default strategy elects',
     file: elector,
-    find: '    if (!allGaveUp) return prepareStrategy(config).strategy;',
-    replace: '    if (!allGaveUp || seated.length > 0) return prepareStrategy(config).strategy;',
+    find: '    if (!allGaveUp && this.#stuckUnder !== version) return prepareStrategy(config).strategy;',
+    replace: '    if (!allGaveUp || this.#stuckUnder !== -7) return prepareStrategy(config).strategy;',
   },
   {
     name: 'a silent elector keeps its seat',

@@ -170,7 +170,7 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a removal that checks nothing',
     rule: "Removing a fenced claim checks the own seat, elected and the heir's registration",
     file: elector,
-    find: "      this.#ownSeat(turn),\n      { type: 'check', path: paths.elected, version: fence.electedVersion },\n      ...(heir === null\n        ? []\n        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),",
+    find: "      checkSeat(this.#options.paths, turn.seat),\n      { type: 'check', path: paths.elected, version: fence.electedVersion },\n      ...(heir === null\n        ? []\n        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),",
     replace: '      ...(heir === undefined ? [] : []),',
     also: [
       {
@@ -190,7 +190,7 @@ export const failureSabotages: readonly Sabotage[] = [
     rule: "With a fenced claim its owner's seat goes, so that a returning owner can delete nothing",
     file: elector,
     find: "      ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),\n",
-    replace: '      ...(seats.length < 0 ? [this.#ownSeat(turn)] : []),\n',
+    replace: '      ...(seats.length < 0 ? [checkSeat(this.#options.paths, turn.seat)] : []),\n',
   },
   {
     name: "limits on the elector's own wall clock",
@@ -211,9 +211,9 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a rewrite extends an exclusion',
     rule: 'A rewrite never extends a limit',
     file: failures,
-    find: '(record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : record)',
+    find: '(record) => (isOver(record, nowMs) ? letTry(record) : record)',
     replace:
-      '(record) => (record.until !== null && fromInstant(record.until) <= nowMs ? letTry(record) : { ...record, until: record.until === null ? null : toInstant(nowMs + exclusionMs(config, record.count)) })',
+      '(record) => (isOver(record, nowMs) ? letTry(record) : { ...record, until: record.until === null ? null : toInstant(nowMs + exclusionMs(config, record.count)) })',
   },
   {
     name: 'a rewrite extends an override',

@@ -41,18 +41,12 @@ export const tenureSabotages: readonly Sabotage[] = [
     replace: 'if (prepare !== null && prepare.doneUnder !== elected.version && snapshot.current !== null) {',
   },
   {
-    name: 'deletes a claim at any version',
-    rule: 'A node deletes only its own claim, at the version it read',
+    name: 'claims without a seat',
+    rule: 'A claim checks the own seat: what an evicted life sent late claims nothing',
     file: leadership,
-    find: "{ type: 'delete', path: paths.current, version: claimVersion },",
-    replace: "{ type: 'delete', path: paths.current, version: 'any' },",
-  },
-  {
-    name: 'deletes a claim without its seat',
-    rule: 'A node deletes its claim while it holds its own seat',
-    file: leadership,
-    find: "        { type: 'check', path: paths.seat(seat), version: 'any' },\n        { type: 'delete', path: paths.current, version: claimVersion },",
-    replace: "        { type: 'delete', path: paths.current, version: claimVersion },",
+    find: "        checkSeat(paths, seat),\n        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'create'",
+    replace:
+      "        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'create'",
   },
   {
     name: 'deletes whosever claim there is',

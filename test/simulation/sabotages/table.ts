@@ -1,0 +1,30 @@
+/** The table of what was caught, and by which seed: a line for each sabotage, as printed and as kept in docs. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Catch } from './hunt.js';
+import type { Sabotage } from './sabotage.js';
+
+const file = fileURLToPath(new URL('../../../docs/sabotage.md', import.meta.url));
+const head = ['Sabotage', 'The rule it breaks', 'Seed', 'Invariant', 'What was seen'];
+
+export function row({ name, rule }: Sabotage, found: Catch | null): string {
+  return line([
+    name,
+    rule,
+    ...(found === null ? ['HOLE', '', ''] : [found.seed, found.invariant, found.what]),
+  ]);
+}
+
+function line(cells: readonly (string | number)[]): string {
+  return `| ${cells.map((cell) => String(cell).replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`;
+}
+
+/** Puts the table where the old one is: at the end. */
+export function writeTable(caught: ReadonlyMap<Sabotage, Catch | null>): void {
+  const text = readFileSync(file, 'utf8');
+  const rows = [...caught].map(([sabotage, found]) => row(sabotage, found));
+  const table = [line(head), line(head.map(() => '---')), ...rows];
+  writeFileSync(file, `${text.slice(0, text.indexOf(line(head).slice(0, 12)))}${table.join('\n')}\n`);
+  execFileSync('npx', ['biome', 'format', '--write', file], { stdio: 'ignore' });
+}
