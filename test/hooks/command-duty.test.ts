@@ -36,6 +36,19 @@ describe('a command', () => {
     expect(environment.filter((line) => line.startsWith('NODE_CHANNEL'))).toEqual([]);
   });
 
+  it('is started whatever the texts say that it is told, and however long they are', async () => {
+    const duty = at().duty({ onRelease: 'env > $DIR/env' });
+    const reason = `b1 is elected:\0 ${'x'.repeat(500_000)}`;
+    const target = 'n'.repeat(300_000);
+    const { outcome } = duty.run(context('release', { reason, target, previousLeader: target }));
+    expect(await outcome).toMatchObject({ result: 'ok', error: null });
+    expect(
+      at()
+        .lines('env')
+        .find((line) => line.startsWith('PETREL_REASON=')),
+    ).toMatch(/^PETREL_REASON=b1 is elected: x{1000,}…$/);
+  });
+
   it('may be a list, which no shell touches', async () => {
     const duty = at().duty({ onFence: ['/bin/echo', '$PETREL_NODE', "it's; x"] });
     const outcome = await duty.run(context('fence')).outcome;

@@ -4,11 +4,13 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { hookEnvironment } from '../../src/hooks/environment.js';
 import { isFromKeeper, isToKeeper } from '../../src/hooks/messages.js';
 import { HookOutput } from '../../src/hooks/output.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { cuts, pieces } from '../support/mutations.js';
 import { anyJson, anyText, holds, spoilt } from '../support/properties.js';
+import { context } from './duty-context.js';
 
 const request = {
   id: 3,
@@ -160,3 +162,17 @@ function isShownOf(shown: string, line: string): boolean {
   const text = stripVTControlCharacters(cut);
   return shown === (text.endsWith('\r') ? text.slice(0, -1) : text);
 }
+
+describe('the environment of a hook', () => {
+  it('is one that the system takes, whatever it tells', async () => {
+    const texts = fc.record({ reason: anyText, target: anyText, previousLeader: anyText, site: anyText });
+    await holds(
+      fc.property(texts, (change) => {
+        for (const text of Object.values(hookEnvironment(context('release', change)))) {
+          expect(text).not.toContain('\0');
+          expect(Buffer.byteLength(text)).toBeLessThan(10_000);
+        }
+      }),
+    );
+  });
+});
