@@ -1,6 +1,7 @@
 /** Asking the person at the terminal, where there is one. */
 import { createInterface } from 'node:readline/promises';
 import { PetrelError } from '../errors.js';
+import { oneLine } from './output.js';
 
 export interface Question {
   /** One line, ending in a question mark. */
@@ -21,7 +22,7 @@ export async function makeSure({ question, facts = [], dangers }: Question, said
     });
   }
   for (const fact of facts) process.stderr.write(`${fact}\n`);
-  for (const danger of dangers) process.stderr.write(`  ! ${danger}\n`);
+  for (const danger of dangers) process.stderr.write(`  ! ${oneLine(danger)}\n`);
   if (await isYes(question)) return;
   throw new PetrelError('REFUSED', 'not confirmed; nothing was changed');
 }

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { z } from 'zod';
 import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
 import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
+import { oneLine } from './output.js';
 import { styled } from './style.js';
 
 export const exitCodes = {
@@ -57,9 +58,10 @@ export function reportError(error: unknown, format: unknown): void {
     return;
   }
   const listed = reasons.filter((reason) => !message.includes(reason));
+  // Reasons quote what stands in the tree, which others wrote.
   const lines = [
-    `${styled('red', 'petrel:', process.stderr)} ${message}`,
-    ...listed.map((reason) => `  - ${reason}`),
+    `${styled('red', 'petrel:', process.stderr)} ${message.split('\n').map(oneLine).join('\n')}`,
+    ...listed.map((reason) => `  - ${oneLine(reason)}`),
   ];
   process.stderr.write(`${lines.join('\n')}\n`);
 }

@@ -2,7 +2,7 @@ import { brief } from '../core/names.js';
 import type { DutyContext } from '../ports/duty.js';
 
 /** What a hook finds in its environment, beside the agent's own. What is not known is empty, never absent; what the
- * system would not take is left out or cut, since a hook that cannot be started is worse. The keeper adds
+ * system would not take is left out, and the reason cut, since a hook that cannot be started is worse. The keeper adds
  * PETREL_DEADLINE_MS. */
 export function hookEnvironment(context: DutyContext): Record<string, string> {
   const texts = {
@@ -12,12 +12,12 @@ export function hookEnvironment(context: DutyContext): Record<string, string> {
     PETREL_SITE: context.site,
     PETREL_TERM: String(context.term),
     PETREL_FENCING_TOKEN: context.fencingToken === null ? '' : context.fencingToken.toString(),
-    PETREL_REASON: context.reason,
+    PETREL_REASON: brief(context.reason),
     PETREL_PREVIOUS_LEADER: context.previousLeader ?? '',
     PETREL_PREVIOUS_SITE: context.previousSite ?? '',
     PETREL_NEW_LEADER: context.newLeader ?? '',
     PETREL_TARGET: context.target ?? '',
   };
-  const fit = Object.entries(texts).map(([name, text]) => [name, brief(text.replaceAll('\0', ''))]);
+  const fit = Object.entries(texts).map(([name, text]) => [name, text.replaceAll('\0', '')]);
   return Object.fromEntries(fit);
 }

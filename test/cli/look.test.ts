@@ -44,6 +44,15 @@ describe('petrel list', () => {
   });
 });
 
+describe('what is refused', () => {
+  it('is told without what commands a terminal, whatever the tree holds', async () => {
+    const { code, stderr } = await run('switchover', '--to', 'b1');
+    expect(code).toBe(5);
+    expect(stderr).toContain('it is unhealthy: disk  [31mfull really\n');
+    expect(stderr).not.toContain('\u001b');
+  });
+});
+
 describe('petrel explain', () => {
   it('says who would be elected without a site', async () => {
     const { code, stdout } = await run('explain', '--without-site', 'a');
@@ -72,7 +81,7 @@ describe('an error', () => {
     [['site', 'priority', 'a', '1', '--for', '2'], '2 has no unit: write 2s or 2ms'],
     [['site', 'priority', 'a/b', '1'], 'a name has 1 to 128 letters'],
     [['list', '-f', 'xml'], '--format: format: "xml": one of pretty, json, yaml, tsv'],
-    [['list', '-z', 'zk:99999'], 'a port is 1 to 65535'],
+    [['list', '-z', 'zk:99999'], 'not one of 1 to 65535'],
     [['list', '-w', '0'], 'It is a number of seconds'],
     [['switchover', '--to', 'b1', '--to-site', 'b'], 'cannot be used with'],
     [['switchover', '--at', '2026-01-01T00:00:00'], 'An instant is written with its zone'],

@@ -39,8 +39,7 @@ describe('a command', () => {
   it('is started whatever the texts say that it is told, and however long they are', async () => {
     const duty = at().duty({ onRelease: 'env > $DIR/env' });
     const reason = `b1 is elected:\0 ${'x'.repeat(500_000)}`;
-    const target = 'n'.repeat(300_000);
-    const { outcome } = duty.run(context('release', { reason, target, previousLeader: target }));
+    const { outcome } = duty.run(context('release', { reason, previousSite: 'b\0' }));
     expect(await outcome).toMatchObject({ result: 'ok', error: null });
     expect(
       at()
