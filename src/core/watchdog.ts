@@ -40,10 +40,12 @@ export function watch(
   return { condition, key, sinceMs, limitMs: limitMs(condition, config) };
 }
 
-/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. */
-function keyOf({ kind, node }: Condition, { elected, current }: GroupSnapshot): string {
-  const token = String(current?.token);
-  return kind === 'holding' ? `${kind} ${token}` : `${kind} ${node} ${elected.version} ${token}`;
+/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next; a node that begins a
+ * new life, or a new session, has its time to claim anew. */
+function keyOf({ kind, node }: Condition, { elected, current, members }: GroupSnapshot): string {
+  if (kind === 'holding') return `${kind} ${current?.token}`;
+  const whose = current?.token ?? members?.find((member) => member.node === node)?.owner;
+  return `${kind} ${node} ${elected.version} ${whose}`;
 }
 
 function conditionOf(

@@ -60,6 +60,13 @@ describe('the time it may take', () => {
     expect(overdueMs(watched, 100 + limitMs)).toBe(0);
   });
 
+  it('to claim runs anew for a node that begins a new life', () => {
+    const restarted = members('a1', 'b1').map((one) => (one.node === 'b1' ? { ...one, owner: 999n } : one));
+    const before = watch(seen(), elected, settings, null, 100);
+    expect(watch(seen(), elected, settings, before, 4_900)?.sinceMs).toBe(100);
+    expect(watch(seen({ members: restarted }), elected, settings, before, 4_900)?.sinceMs).toBe(4_900);
+  });
+
   it('runs on while the same thing stands, and anew with another decision, claim or condition', () => {
     const holding = seen({ current: claim('a1') });
     const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });

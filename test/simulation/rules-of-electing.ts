@@ -29,6 +29,11 @@ export function electingRules(court: Court): Rule {
     );
   }
 
+  /** What is left to tell of a term, after the tree was deleted. */
+  function toldTerm(was: Picture, commit: Step['commit']): number {
+    return Math.max(was.claim?.content.term ?? 0, headTerm(commit) ?? 0);
+  }
+
   function terms({ was, is, commit }: Step): void {
     const { elected } = is;
     if (elected === null || elected === was.elected) return;
@@ -40,8 +45,8 @@ export function electingRules(court: Court): Rule {
         `${elected.content.node} is elected instead of ${before.node} in the same term ${before.term}`,
       );
     if (isNew) {
-      termMark = Math.max(was.claim?.content.term ?? 0, headTerm(commit) ?? 0);
-    } else if (elected.content.term <= termMark) {
+      termMark = toldTerm(was, commit);
+    } else if (elected.content.term <= termMark && elected.content.term <= toldTerm(was, commit)) {
       violate(3, `term ${elected.content.term} comes after term ${termMark}`);
     } else termMark = 0;
   }
