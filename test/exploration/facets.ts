@@ -151,10 +151,12 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(watched === null ? 0 : 1);
     if (watched !== null) {
       const [kind = '', ...parts] = watched.key.split(' ');
-      const token = Number(parts.at(-1));
+      // The claim's token, or, of whoever has not claimed, its session.
+      const whose = Number(parts.at(-1));
       out.plain(numberOf(kind), numberOf(watched.condition.node ?? ''));
       out.maybe(kinds.electedVersion, parts.length === 3 ? Number(parts[1]) : null);
-      out.maybe(kinds.token, Number.isNaN(token) ? null : token);
+      const ofKind = kind === 'unclaimed' ? kinds.session : kinds.token;
+      out.maybe(ofKind, Number.isNaN(whose) ? null : whose);
       out.put(kinds.due, watched.sinceMs + watched.limitMs);
     }
     out.maybe(kinds.electedVersion, progress?.electedVersion).maybe(kinds.token, progress?.token);
