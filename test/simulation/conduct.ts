@@ -142,6 +142,8 @@ export class Conduct {
     const node = this.#court.nodes.find(({ session }) => session === claim.owner);
     const process = node?.process;
     this.#court.unlessDisturbed(2 * promptMs, 9, () => {
+      const keepers = [...(node?.machine.keepers ?? [])];
+      if (keepers.length === 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return null;
       const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);
       const stands = this.#court.picture().claim?.id === claim.id;
       return isIdle && stands ? `${node?.name} has claimed, and does nothing` : null;

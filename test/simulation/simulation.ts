@@ -92,6 +92,8 @@ class Simulation {
   readonly #mends = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   #isMended = false;
+  /** Somebody has had their hands in the tree. */
+  #isHandled = false;
 
   constructor(setup: Setup, world: World) {
     this.#setup = setup;
@@ -197,6 +199,9 @@ class Simulation {
     const isMute = faults.some(({ fault }) => fault.kind === 'mute');
     // With the configuration its times are gone, and a hook that hangs has the default ones.
     const isDeleted = faults.some(({ fault }) => fault.kind === 'delete tree');
+    const isMisconfigured = faults.some(
+      ({ fault }) => fault.kind === 'people' && fault.act.do === 'misconfigure',
+    );
     const boundMs = this.#setup.boundMs + (isMute ? resyncMs : 0) + (isDeleted ? 2 * defaultTakeoverMs : 0);
     const world = this.#world;
     const judge = this.#judge;
@@ -225,6 +230,8 @@ class Simulation {
     let leaderlessMs: number | null = null;
     if (!stop()) {
       this.#mend();
+      // Whoever could take a mute elector's place cannot elect either.
+      if (isMisconfigured) for (const node of this.#nodes) node.muteSinceMs = Number.POSITIVE_INFINITY;
       await world.run(mendedMs + boundMs, () => stop() || this.#hasLeader());
       leaderlessMs = world.nowMs - mendedMs;
       if (!stop() && !this.#hasLeader()) judge.violate(5, `nobody leads ${boundMs} ms after all was mended`);
@@ -259,7 +266,9 @@ class Simulation {
 
   /** Everybody is there again, with one seat each. */
   async #settle(mendedMs: number, stop: () => boolean): Promise<void> {
-    const withinMs = (7 / 3) * 1.1 * this.#setup.sessionTimeoutMs + 4_000;
+    // A registration alone is not watched by its node: it is looked for now and again.
+    const withinMs =
+      (7 / 3) * 1.1 * this.#setup.sessionTimeoutMs + 4_000 + (this.#isHandled ? 1.1 * resyncMs : 0);
     const missing = () => {
       const { seats, registrations } = this.#rules.picture();
       return this.#nodes.find(({ name, session, isUp }) => {
@@ -437,12 +446,14 @@ class Simulation {
         this.#operator.deleteSeatOf(this.#at(fault.node).name);
         break;
       case 'delete registration':
+        this.#isHandled = true;
         this.#operator.delete(this.#paths.node(this.#at(fault.node).name));
         break;
       case 'delete claim':
         this.#operator.delete(this.#paths.current);
         break;
       case 'delete tree':
+        this.#isHandled = true;
         this.#operator.deleteAllUnder(root);
         break;
       case 'expire session':
