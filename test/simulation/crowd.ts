@@ -21,12 +21,19 @@ const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** Every `step`th seed from `from` to `to`. */
-export const shareSchema = z.object({ from: z.number(), step: z.number(), to: z.number() });
+/** Those of `first`, then every `step`th seed from `from` to `to`. */
+export const shareSchema = z.object({
+  first: z.array(z.number()),
+  from: z.number(),
+  step: z.number(),
+  to: z.number(),
+});
 
 export interface CrowdOptions {
   /** A program that `buildWorker` made. */
   readonly program: string;
+  /** Tried before all others, by one thread. */
+  readonly first?: readonly number[];
   readonly from: number;
   readonly to: number;
   readonly workers?: number | undefined;
@@ -58,13 +65,14 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
 }
 
 /** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
-export async function runCrowd({ program, from, to, workers, signal, heard }: CrowdOptions): Promise<void> {
+export async function runCrowd(options: CrowdOptions): Promise<void> {
+  const { program, first = [], from, to, workers, signal, heard } = options;
   const count = Math.min(workers ?? availableParallelism(), to - from + 1);
   const threads = Array.from(
     { length: count },
     (_, index) =>
       new Worker(program, {
-        workerData: { from: from + index, step: count, to },
+        workerData: { first: index === 0 ? first : [], from: from + index, step: count, to },
         execArgv: ['--enable-source-maps'],
       }),
   );

@@ -3,16 +3,21 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type Result, shareSchema } from './crowd.js';
 import { simulate } from './simulation.js';
 
-const { from, step, to } = shareSchema.parse(workerData);
+const { first, from, step, to } = shareSchema.parse(workerData);
 let unhandled: string | null = null;
 process.on('unhandledRejection', (error) => {
   unhandled ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
 });
-for (let seed = from; seed <= to; seed += step) {
+for (const seed of seeds()) {
   const { setup: _, story: __, faults, ...outcome } = await simulate(seed);
   const violation =
     outcome.violation ?? (unhandled === null ? null : { invariant: 0, what: `unhandled: ${unhandled}` });
   unhandled = null;
   const result: Result = { ...outcome, faults: faults.map(({ fault }) => fault.kind), violation };
   parentPort?.postMessage(result);
+}
+
+function* seeds(): Generator<number> {
+  yield* first;
+  for (let seed = from; seed <= to; seed += step) yield seed;
 }

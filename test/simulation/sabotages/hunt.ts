@@ -27,26 +27,15 @@ export interface HuntOptions {
 /** Null: no seed caught it. Throws where the sabotage is stale, or does not let itself be built. */
 export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Promise<Catch | null> {
   const program = await buildWorker([sabotagePlugin(sabotage)]);
+  let found: Catch | null = null;
+  const heard = ({ seed, violation }: Result) => {
+    if (violation !== null) found ??= { seed, ...violation };
+    return found !== null;
+  };
   try {
-    const ranges = [...known.map((seed) => ({ from: seed, to: seed })), seeds];
-    for (const range of ranges) {
-      if (signal.aborted) return null;
-      const found = await firstCatch(program, range, signal);
-      if (found !== null) return found;
-    }
-    return null;
+    await runCrowd({ ...seeds, first: known, program, workers: 1, heard, signal });
+    return found;
   } finally {
     await rm(dirname(program), { recursive: true, force: true });
   }
-}
-
-async function firstCatch(program: string, range: Range, signal: AbortSignal): Promise<Catch | null> {
-  let found: Catch | null = null;
-  const heard = ({ seed, violation }: Result) => {
-    if (violation === null || found !== null) return found !== null || signal.aborted;
-    found = { seed, ...violation };
-    return true;
-  };
-  await runCrowd({ ...range, program, workers: 1, heard, signal });
-  return found;
 }
