@@ -121,18 +121,19 @@ export class Conduct {
     this.#becameReady(step);
   };
 
-  /** The lease ends before the session can. */
-  #sessionEnded({ ended, commit }: Step): void {
+  /** The lease ends before the session can: the ensemble's leader may end it as soon as its timeout is over. */
+  #sessionEnded({ ended, commit, nowMs }: Step): void {
     const { transaction } = commit;
-    if (ended === null || (transaction.kind === 'close' && transaction.asker !== null)) return;
+    if (ended === null || transaction.kind !== 'close' || transaction.silence === undefined) return;
     const node = this.#court.nodes.find(({ session }) => session === ended);
     const lease = node?.agent?.status.lease;
-    const now = node?.process?.clock.monotonicMs() ?? 0;
-    if (lease === undefined || lease.endsAtMs <= now) return;
-    this.#court.violate(
-      2,
-      `the session of ${node?.name} ends ${Math.round(lease.endsAtMs - now)} ms before its lease`,
-    );
+    if (node === undefined || lease === undefined || lease.endsAtMs < 0) return;
+    const { rate } = node.machine.clock;
+    const leaseEndsMs = nowMs + (lease.endsAtMs - (node.process?.clock.monotonicMs() ?? 0)) / rate;
+    const { sinceMs, rate: leadersRate } = transaction.silence;
+    const earlyMs = Math.round(leaseEndsMs - (sinceMs + this.#court.setup.sessionTimeoutMs / leadersRate));
+    if (earlyMs <= 0) return;
+    this.#court.violate(2, `the session of ${node.name} may end ${earlyMs} ms before its lease`);
   }
 
   /** Who has claimed takes over, or gives the claim away; also when the answer was lost. */

@@ -27,7 +27,13 @@ export interface Asker {
 /** What the servers agree on, one after the other. */
 export type Transaction =
   | { readonly kind: 'open'; readonly timeoutMs: number; readonly asker: Asker }
-  | { readonly kind: 'close'; readonly session: bigint; readonly asker: Asker | null }
+  | {
+      readonly kind: 'close';
+      readonly session: bigint;
+      readonly asker: Asker | null;
+      /** Where it has expired: what the ensemble's leader knows of it. */
+      readonly silence?: { readonly sinceMs: number; readonly rate: number };
+    }
   | {
       readonly kind: 'write';
       readonly opcode: WriteOpcode;

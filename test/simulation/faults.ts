@@ -51,13 +51,11 @@ export type Fault =
   /** A node is left alone with the server that it is connected to, after a time in which nothing of it arrives. */
   | {
       readonly kind: 'partition';
-      /** Null: who leads. */
+      /** Null: who leads, as soon as somebody does. */
       readonly node: number | null;
       readonly stallMs: number;
       /** From the end of the stall to the parting. */
       readonly pauseMs: number;
-      /** The other servers notice at once. */
-      readonly isNoticed: boolean;
       readonly forMs: number;
     }
   | {
@@ -200,8 +198,7 @@ function drawFault(chance: Chance, target: Target): Fault {
     node: odds(0.7) ? null : node,
     stallMs: odds(0.5) ? 0 : between(0.1, 0.3) * sessionTimeoutMs,
     pauseMs: between(0, 0.1) * sessionTimeoutMs,
-    isNoticed: odds(0.5),
-    forMs,
+    forMs: Math.max(forMs, 1.3 * sessionTimeoutMs),
   });
   const ofServers = () =>
     pick<Fault>([

@@ -70,6 +70,9 @@ export class Server {
   /** Where each session was last taken up: what comes later from elsewhere was sent before. */
   readonly #owners = new Map<bigint, Server>();
   #life = 0;
+  /** As the leader: when each session gave a sign of life, in true time. */
+  readonly #heardMs = new Map<bigint, number>();
+  #leadsSinceMs = 0;
 
   constructor({ world, ensemble, index, machine, database }: ServerOptions) {
     this.#world = world;
@@ -160,6 +163,8 @@ export class Server {
     this.#told = this.#ensemble.log.length;
     this.#catchUp();
     this.#database.touchAllSessions(this.#nowMs());
+    this.#heardMs.clear();
+    this.#leadsSinceMs = this.#world.nowMs;
   }
 
   follow(leader: Server): void {
@@ -205,7 +210,8 @@ export class Server {
       if (this.#closing.has(session)) continue;
       this.#closing.add(session);
       this.#world.note(() => `server ${this.index} lets session ${session & 0xffffn} expire`);
-      this.propose({ kind: 'close', session, asker: null });
+      const silence = { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, rate: this.#machine.rate };
+      this.propose({ kind: 'close', session, asker: null, silence });
     }
     this.#commitSoon();
   }
@@ -226,7 +232,7 @@ export class Server {
   #heardFrom(follower: Server, touched: readonly bigint[]): void {
     if (this.#role.name !== 'leading' || follower.epoch !== this.epoch) return;
     this.#role.heardAtMs.set(follower, this.#nowMs());
-    for (const session of touched) this.#database.touchSession(session, this.#nowMs());
+    for (const session of touched) this.#hears(session);
     if (this.#proposals.length > 0) this.#commitSoon();
   }
 
@@ -298,6 +304,7 @@ export class Server {
     const xid = asker?.xid ?? 0;
     if (transaction.kind === 'open') {
       const session = this.#database.openSession(transaction.timeoutMs, this.#nowMs());
+      this.#heardMs.set(session.id, this.#world.nowMs);
       if (peer !== undefined) this.#grant(peer, session);
     } else if (transaction.kind === 'close') {
       const notifications = this.#database.endSession(transaction.session, 0) ?? [];
@@ -340,8 +347,13 @@ export class Server {
   }
 
   #touch(session: bigint): void {
-    if (this.isLeading) this.#database.touchSession(session, this.#nowMs());
+    if (this.isLeading) this.#hears(session);
     else this.#touched.add(session);
+  }
+
+  #hears(session: bigint): void {
+    this.#heardMs.set(session, this.#world.nowMs);
+    this.#database.touchSession(session, this.#nowMs());
   }
 
   #shakeHands(peer: Peer, packet: Buffer): void {
@@ -362,6 +374,7 @@ export class Server {
     for (const one of [...this.#peers.values()]) if (one.sessionId === sessionId) this.#drop(one);
     this.#ask((leader) => {
       const session = leader.#database.resumeSession(sessionId, password, timeoutMs, leader.#nowMs());
+      leader.#heardMs.set(sessionId, leader.#world.nowMs);
       leader.#owners.set(sessionId, this);
       leader.#answerTo(this, () => {
         if (this.#peers.get(peer.number) !== peer) return;

@@ -619,10 +619,13 @@ class Simulation {
     this.#reset(node);
   }
 
-  #part({ node: index, stallMs, pauseMs, isNoticed, forMs }: Extract<Fault, { kind: 'partition' }>): void {
-    const leader = this.#nodes.find(({ name }) => name === this.#judge.claim?.node);
-    const node = index === null ? leader : this.#at(index);
-    if (node === undefined) return;
+  #part(fault: Extract<Fault, { kind: 'partition' }>): void {
+    const { node: index, stallMs, pauseMs, forMs } = fault;
+    const node = index === null ? this.#nodes.find(({ saysItLeads }) => saysItLeads) : this.#at(index);
+    if (node === undefined) {
+      this.#world.after(100, () => this.#isMended || this.#part(fault));
+      return;
+    }
     const ways = this.#ensemble.servers.map((server) => ({
       server,
       way: this.#network.way(node.machine.name, server.index),
@@ -634,10 +637,12 @@ class Simulation {
       this.#world.after(pauseMs, () => {
         const own = ways.find(({ way }) => way.open.size > 0)?.server;
         if (this.#isMended || own === undefined) return;
+        const isLeader = own.isLeading;
         this.#befallServer({ kind: 'cut server off', server: own.index, forMs });
         for (const { server, way } of ways) {
           if (server === own) continue;
-          if (isNoticed && own.isLeading) server.hangUpOnLeader();
+          // They elect another at once; it does not know that yet.
+          if (isLeader) server.hangUpOnLeader();
           for (const link of [way.there, way.back]) {
             link.cut();
             this.#for(forMs, () => link.mend());

@@ -67,7 +67,7 @@ export const dutySabotages: readonly Sabotage[] = [
     rule: 'When the keeper dies the agent kills what it ran',
     file: duty,
     find: '    const provenDead = await this.#killGroups();\n    if (this.#closed) return;\n',
-    replace: '    const provenDead = true;\n    this.#groups.clear();\n    if (this.#closed) return;\n',
+    replace: '    const provenDead = true;\n        if (this.#closed) return;\n',
   },
   {
     name: 'leads on without a workload',
