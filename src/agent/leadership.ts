@@ -83,9 +83,10 @@ export class Leadership {
     return this.#tenure;
   }
 
-  /** READY, and the lease is good: looked up on the clock at every call. */
+  /** READY, its workload lives as far as is known, and the lease is good: looked up on the clock at every call. */
   get leads(): boolean {
-    if (this.#tenure?.stage !== 'leading' || this.#store === null) return false;
+    if (this.#tenure?.stage !== 'leading' || this.#tenure.failure !== null || this.#store === null)
+      return false;
     return this.#store.state !== 'LOST' && this.#options.clock.monotonicMs() < this.lease.releaseAtMs;
   }
 
@@ -361,11 +362,9 @@ export class Leadership {
   }
 
   #release(reason: string, newLeader: string | null): void {
-    const { log } = this.#options;
-    const before = this.#stage;
     const elected = this.#elected;
-    log.info({ ...this.#fields, reason }, `releasing: ${reason}`);
-    if (before === 'claimed' || elected === null) {
+    this.#options.log.info({ ...this.#fields, reason }, `releasing: ${reason}`);
+    if (this.#stage === 'claimed' || elected === null) {
       this.#enter('released');
       return;
     }
@@ -410,24 +409,25 @@ export class Leadership {
   }
 
   #onDutyEnd(end: DutyEnd): void {
-    const { log, wake } = this.#options;
+    const { log } = this.#options;
     if (this.#tenure === null || this.#elected === null) return;
-    const context = this.#context('release', this.#elected, `the tenure ended: ${end.cause}`);
     switch (end.cause) {
       case 'lease-ended':
         if (this.#stage === 'released') return;
         log.error(this.#fields, 'the lease ran out: the workload was released without being asked');
         this.#enter('releasing');
-        this.#released(end.release, context);
+        this.#released(end.release, this.#context('release', this.#elected, 'the lease ended'));
         return;
       case 'workload-ended':
       case 'guard-lost': {
-        const reason =
-          end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? 'the workload ended by itself');
-        const failure = { ...noCommand, phase: 'workload', reason };
+        const byItself = 'the workload ended by itself';
+        const reason = end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? byItself);
         log.error(this.#fields, `the tenure has to end: ${reason}`);
-        if (this.#tenure.failure === null) this.#tenure = { ...this.#tenure, failure };
-        wake();
+        const failure = this.#tenure.failure ?? { ...noCommand, phase: 'workload', reason };
+        this.#tenure = { ...this.#tenure, failure };
+        // At once: a round may be waiting for an answer that does not come.
+        if (this.dueAtMs !== null) this.#release(reason, null);
+        this.#options.wake();
       }
     }
   }

@@ -1,11 +1,11 @@
 /**
  * The transition watchdog: what stands in a transition's way, since when, and whom it is held against. Times run
  * from when this elector first saw the condition, so that a candidate is not punished for an old leader that
- * released late, nor for an elector that died.
+ * released late, nor for an elector that died; nor a new life for what an earlier one did not do.
  */
 import { durationMs } from './duration.js';
 import type { GroupConfig } from './group-config.js';
-import { claimOwner, type GroupSnapshot, ownerName } from './snapshot.js';
+import { claimOwner, type GroupSnapshot, ownerName, type SessionId } from './snapshot.js';
 import type { Elected } from './znodes.js';
 
 export type Condition =
@@ -21,6 +21,10 @@ export interface Watched {
   /** Tells one condition from the next of the same kind. */
   readonly key: string;
   /** When this elector first saw it, monotonic. */
+  readonly firstMs: number;
+  /** The session that it is held against: a node that begins a new life has its time anew, though not for ever. */
+  readonly session: SessionId | null;
+  /** When this elector first saw it of this session. */
   readonly sinceMs: number;
   readonly limitMs: number;
 }
@@ -33,19 +37,22 @@ export function watch(
   before: Watched | null,
   nowMs: number,
 ): Watched | null {
+  const { members } = snapshot;
   const condition = conditionOf(snapshot, elected, config);
   if (condition === null) return null;
   const key = keyOf(condition, snapshot);
-  const sinceMs = before?.key === key ? before.sinceMs : nowMs;
-  return { condition, key, sinceMs, limitMs: limitMs(condition, config) };
+  const session = members?.find(({ node }) => node === condition.node)?.owner ?? null;
+  const known = before?.key === key ? before : null;
+  const firstMs = known?.firstMs ?? nowMs;
+  const sinceMs =
+    known !== null && (condition.kind === 'holding' || known.session === session) ? known.sinceMs : nowMs;
+  return { condition, key, firstMs, session, sinceMs, limitMs: limitMs(condition, config) };
 }
 
-/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next; a node that begins a
- * new life, or a new session, has its time to claim anew. */
-function keyOf({ kind, node }: Condition, { elected, current, members }: GroupSnapshot): string {
-  if (kind === 'holding') return `${kind} ${current?.token}`;
-  const whose = current?.token ?? members?.find((member) => member.node === node)?.owner;
-  return `${kind} ${node} ${elected.version} ${whose}`;
+/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. */
+function keyOf({ kind, node }: Condition, { elected, current }: GroupSnapshot): string {
+  const token = String(current?.token);
+  return kind === 'holding' ? `${kind} ${token}` : `${kind} ${node} ${elected.version} ${token}`;
 }
 
 function conditionOf(
@@ -78,7 +85,10 @@ function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
   }
 }
 
+/** How many times its limit a condition may last, however often whoever it is held against begins anew. */
+const mostLimits = 2;
+
 /** Not negative once the condition has outlived its time. */
-export function overdueMs(watched: Watched, nowMs: number): number {
-  return nowMs - watched.sinceMs - watched.limitMs;
+export function overdueMs({ firstMs, sinceMs, limitMs }: Watched, nowMs: number): number {
+  return nowMs - Math.min(sinceMs + limitMs, firstMs + mostLimits * limitMs);
 }

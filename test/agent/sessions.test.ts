@@ -165,7 +165,7 @@ it('P18 a leader out of touch stops by its lease, and a standby takes over', asy
 it('a lease is renewed as soon as the connection stands again, not at the next turn', async () => {
   await using proxy = await startProxy({ target: await sharedZooKeeper() });
   await using group = await Group.found(await sharedZooKeeper());
-  const a = group.start('a', { connect: proxy.address, sessionTimeoutMs: 10_000 });
+  const a = group.start('a', { connect: proxy.address, sessionTimeoutMs: 4000 });
   await group.ready('a');
   await until(() => a.status.lease.endsAtMs > a.recorded.leases.length);
   const { accepted } = proxy;
@@ -226,4 +226,17 @@ it('P65 a wall clock that jumps changes nothing but what people read', async () 
     return (await group.elected()).node === 'b';
   });
   await group.ready('b');
+});
+
+it('P69 a leader whose workload ends while nothing is answered says so at once, and releases at once', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  await using proxy = await startProxy({ target: await sharedZooKeeper() });
+  const a = group.start('a', { connect: proxy.address, sessionTimeoutMs: 4000 });
+  await group.ready('a');
+  await until(() => a.status.leads);
+  proxy.blackHole();
+  a.recorded.endWorkload('it crashed');
+  expect(a.status.leads).toBe(false);
+  await until(() => a.recorded.of('release').length > 0);
+  expect(a.store.state).toBe('CONNECTED');
 });

@@ -64,7 +64,13 @@ describe('the time it may take', () => {
     const restarted = members('a1', 'b1').map((one) => (one.node === 'b1' ? { ...one, owner: 999n } : one));
     const before = watch(seen(), elected, settings, null, 100);
     expect(watch(seen(), elected, settings, before, 4_900)?.sinceMs).toBe(100);
-    expect(watch(seen({ members: restarted }), elected, settings, before, 4_900)?.sinceMs).toBe(4_900);
+    const anew = watch(seen({ members: restarted }), elected, settings, before, 4_900);
+    expect(anew).toMatchObject({ firstMs: 100, sinceMs: 4_900 });
+    if (anew === null) throw new Error('nothing is watched');
+    expect(overdueMs(anew, 5_200)).toBeLessThan(0);
+    // Though not for ever, however often it begins anew.
+    expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_099)).toBeLessThan(0);
+    expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_100)).toBe(0);
   });
 
   it('runs on while the same thing stands, and anew with another decision, claim or condition', () => {

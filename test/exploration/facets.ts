@@ -151,15 +151,16 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(watched === null ? 0 : 1);
     if (watched !== null) {
       const [kind = '', ...parts] = watched.key.split(' ');
-      // The claim's token, or, of whoever has not claimed, its session.
-      const whose = Number(parts.at(-1));
+      const token = Number(parts.at(-1));
       out.plain(numberOf(kind), numberOf(watched.condition.node ?? ''));
       out.maybe(kinds.electedVersion, parts.length === 3 ? Number(parts[1]) : null);
-      const ofKind = kind === 'unclaimed' ? kinds.session : kinds.token;
-      out.maybe(ofKind, Number.isNaN(whose) ? null : whose);
+      out.maybe(kinds.token, Number.isNaN(token) ? null : token);
+      out.maybe(kinds.session, watched.session);
       out.put(kinds.due, watched.sinceMs + watched.limitMs);
+      out.put(kinds.due, watched.firstMs + 2 * watched.limitMs);
     }
     out.maybe(kinds.electedVersion, progress?.electedVersion).maybe(kinds.token, progress?.token);
+    out.maybe(kinds.session, progress?.owner).plain(numberOf(progress?.node ?? ''));
     if (byFailback) {
       out.plain(fitSinceMs.size);
       for (const [life, sinceMs] of fitSinceMs) {

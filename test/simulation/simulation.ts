@@ -357,6 +357,8 @@ class Simulation {
       const now = this.#rules.picture();
       const isSame = now.elected?.version === elected?.version && this.#operator.mayDelete === mayDelete;
       if (!isSame || claim?.readySinceMs == null || now.claim?.id === claim.id) return null;
+      // It was on its way out already.
+      if (elected?.content.node !== claim.content.node) return null;
       const isGone = registrations.get(claim.content.node)?.leavingSinceMs != null;
       return isGone ? null : `${claim.content.node} has lost its claim over nothing but: ${fault.kind}`;
     };
