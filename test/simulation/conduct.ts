@@ -6,6 +6,7 @@ import { promptMs } from './rules-of-claims.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
 const idleMs = 500;
+const punctualMs = 60;
 /** What an agent leaves behind is ended within so long, by its keeper, where no hook takes longer. */
 const orphanedMs = 600;
 
@@ -34,7 +35,9 @@ export class Conduct {
   look(): void {
     const { claim } = this.#court.picture();
     for (const node of this.#court.nodes) {
-      if (node.name === claim?.content.node || this.#led.has(node)) this.#ask(node, claim?.id ?? null);
+      if (node.name !== claim?.content.node && !this.#led.has(node)) continue;
+      this.#ask(node, claim?.id ?? null);
+      this.#outlives(node);
     }
   }
 
@@ -55,10 +58,25 @@ export class Conduct {
     const token = status.fencingToken;
     this.#led.set(node, token);
     const { violate } = this.#court;
+    if ((node.process?.clock.monotonicMs() ?? 0) >= status.lease.releaseAtMs)
+      violate(2, `${node.name} says that it leads beyond its lease`);
     if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
     if (standing !== token && !this.#excuses.isExcused(token) && !this.#excuses.isFenced(token))
       violate(2, `${node.name} says that it leads under token ${token}, and its claim is gone`);
     this.#minds(node, token);
+  }
+
+  /** At the end of the lease nothing of the tenure lives, where there is a keeper to see to it. */
+  #outlives(node: Node): void {
+    const status = node.agent?.status;
+    const { machine } = node;
+    if (status?.fencingToken == null || status.lease.endsAtMs < 0) return;
+    const now = machine.clock.startMs + this.#court.world.nowMs * machine.clock.rate;
+    const isKept = [...machine.keepers].some((keeper) => keeper.isRunning && !keeper.wasFrozen);
+    if (!isKept || now <= status.lease.endsAtMs + punctualMs) return;
+    const group = machine.groups.find(({ token, isUndying }) => token === status.fencingToken && !isUndying);
+    if (group?.phase === 'takeover')
+      this.#court.violate(2, `what ${node.name} runs under token ${group.token} outlives its lease`);
   }
 
   #minds(node: Node, token: bigint): void {

@@ -3,8 +3,8 @@ import type { Phase } from '../../src/ports/duty.js';
 import type { Chance } from '../support/chance.js';
 import type { Mood } from './machine.js';
 
-export const written = ['registration', 'seat', 'claim', 'READY', 'deletion', 'decision', 'record'] as const;
-export type Written = (typeof written)[number];
+const written = ['registration', 'seat', 'claim', 'READY', 'deletion', 'decision', 'record'] as const;
+export type Written = (typeof written)[number] | 'configuration';
 
 export type Direction = 'both' | 'there' | 'back';
 
@@ -75,7 +75,15 @@ export type Fault =
     }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
-  | { readonly kind: 'people'; readonly act: Act; readonly forMs: number };
+  | { readonly kind: 'people'; readonly act: Act; readonly forMs: number }
+  /** Just after the next such write, by whomever. */
+  | {
+      readonly kind: 'hasty people';
+      readonly act: Act;
+      readonly upon: Written;
+      readonly delayMs: number;
+      readonly forMs: number;
+    };
 
 export type Act =
   | {
@@ -120,7 +128,26 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
     lastMs = isNext ? lastMs + chance.between(0, 200) : chance.between(target.fromMs, target.untilMs);
     return { atMs: Math.round(lastMs), fault: drawFault(chance, target) };
   });
+  if (chance.odds(0.35)) faults.push(drawHaste(chance, target), drawHaste(chance, target));
   return faults.sort((one, other) => one.atMs - other.atMs);
+}
+
+/** People act at the worst moment: while what they change is being decided on. */
+function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }: Target): PlannedFault {
+  const { pick, upTo, between } = chance;
+  const node = upTo(nodes - 1);
+  const act = pick<Act>([
+    { do: 'failover', node },
+    { do: 'failover', node },
+    { do: 'drain', node },
+    { do: 'pause' },
+  ]);
+  const upon = pick<Written>(['decision', 'claim', 'claim', 'configuration']);
+  const delayMs = between(0, 0.04) * sessionTimeoutMs;
+  return {
+    atMs: Math.round(between(fromMs, untilMs)),
+    fault: { kind: 'hasty people', act, upon, delayMs, forMs: sessionTimeoutMs },
+  };
 }
 
 /** Every tenth seed goes on through the calls of one handover: at the next of them somebody dies, or stands still. */

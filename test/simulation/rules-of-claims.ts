@@ -66,19 +66,65 @@ export function claimRules(court: Court): Rule {
   /** A claim deleted by hand stops its owner. */
   function stopped({ was, is, isByHand }: Step): void {
     const { claim } = was;
-    if (!isByHand || claim === null || is.claim !== null) return;
-    court.soon(setup.sessionTimeoutMs / 5 + 100, 9, () => {
+    if (!isByHand || claim === null || is.claim !== null || !court.wasCalm) return;
+    court.unlessDisturbed(setup.sessionTimeoutMs / 5 + 100, 9, () => {
       const leads = court.nodes.find((one) => one.saysItLeads && one.agent?.status.fencingToken === claim.id);
       return leads === undefined ? null : `${leads.name} leads on though its claim is gone`;
     });
   }
 
+  /** Who is not fit any more, or whom a person wants to leave, is elected no longer once others can follow. */
+  function replaced({ was, is }: Step): void {
+    const node = is.elected?.content.node ?? null;
+    if (node === null) return;
+    const isChanged = is.config !== was.config || is.registrations.get(node) !== was.registrations.get(node);
+    if (!isChanged || whyLeave(is, node) === null) return;
+    court.soon(2 * promptMs, 9, () => {
+      const now = court.picture();
+      const why = whyLeave(now, node);
+      const isKept = now.elected?.content.asked != null || now.config?.content.paused != null;
+      if (now.elected?.content.node !== node || why === null || isKept) return null;
+      const heir =
+        why === lowered ? hasBetter(now, node, court.world.nowMs) : hasHeir(now, node, court.world.nowMs);
+      return heir ? `${node} is still elected, though ${why}` : null;
+    });
+  }
+
   return (step) => {
+    replaced(step);
     made(step);
     leftEarly(step);
     termTold(step);
     stopped(step);
   };
+}
+
+const lowered = 'its priority was lowered';
+
+function whyLeave({ registrations, config, elected }: Picture, node: string): string | null {
+  const registration = registrations.get(node);
+  if (registration === undefined || config === null) return null;
+  if (registration.illSinceMs !== null) return 'it is unhealthy';
+  if (registration.leavingSinceMs !== null) return 'it leaves';
+  if (Object.hasOwn(config.content.drained, node)) return 'it is drained';
+  const site = config.content.sites[registration.content.site];
+  if (site?.enabled === false) return 'its site is disabled';
+  const priority = site?.override?.priority ?? site?.priority ?? 100;
+  if (priority === 0) return 'its priority is 0';
+  const [then] = elected?.content.priorities ?? [priority];
+  return priority < then && site?.override?.until == null ? lowered : null;
+}
+
+function hasBetter(picture: Picture, leaver: string, nowMs: number): boolean {
+  const { config, registrations } = picture;
+  if (config?.content.strategy !== 'site-priority') return false;
+  const priority = (node: string) => {
+    const site = config.content.sites[registrations.get(node)?.content.site ?? ''];
+    return site?.override?.priority ?? site?.priority ?? 100;
+  };
+  const better = [...registrations.keys()].filter((node) => priority(node) > priority(leaver));
+  const others = new Map([...registrations].filter(([node]) => better.includes(node)));
+  return hasHeir({ ...picture, registrations: others }, leaver, nowMs);
 }
 
 /** Somebody else has been fit for a while, by the plainest reading. */

@@ -173,7 +173,7 @@ export function electingRules(court: Court): Rule {
     const truth = { database: commit.truth, session: write?.session ?? 0n };
     const stat = readZnode(truth, paths.history)?.stat;
     const keep = is.config?.content.historySize ?? 100;
-    if (stat !== undefined && court.isCalm && stat.numChildren > keep + unpruned + 3)
+    if (stat !== undefined && court.isCalm && stat.numChildren > keep + unpruned + 1)
       violate(9, `the history holds ${stat.numChildren} records, and ${keep} are to be kept`);
     unpruned = 0;
   }

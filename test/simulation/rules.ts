@@ -40,6 +40,8 @@ export interface Court {
   picture(): Picture;
   /** Nothing has disturbed the world for a while. */
   readonly isCalm: boolean;
+  /** Nothing had, until the trouble that came last. */
+  readonly wasCalm: boolean;
   /** Has to be right, in a world that is calm until then, after so long. */
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
   /** The same where it does not matter what went wrong before. */
@@ -59,6 +61,7 @@ export class Rules implements Court {
   readonly #isByHand: (session: bigint) => boolean;
   #calmFromMs = 3_000;
   #disturbances = 0;
+  #wasCalm = false;
   /** Sessions that held the lowest seat at some time. */
   readonly #electors = new Set<bigint>();
 
@@ -103,8 +106,13 @@ export class Rules implements Court {
   /** Something happens that takes so long to be over, and that sessions then have to get over. */
   disturbed(forMs: number): void {
     this.#disturbances += 1;
+    this.#wasCalm = this.isCalm;
     const overMs = this.world.nowMs + forMs + 3 * this.setup.sessionTimeoutMs;
     this.#calmFromMs = Math.max(this.#calmFromMs, overMs);
+  }
+
+  get wasCalm(): boolean {
+    return this.isCalm || this.#wasCalm;
   }
 
   also(rule: Rule): void {

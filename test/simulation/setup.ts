@@ -46,12 +46,13 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     timeouts: {
       claim: '2s',
       prepare: '500ms',
-      takeover: '2s',
+      // Where sessions last long, what kills its agent is gone before its time is over.
+      takeover: sessionTimeoutMs === 4_000 ? '6s' : '2s',
       release: '1500ms',
       fence: '1500ms',
       grace: '200ms',
     },
-    exclusion: { base: '1s', max: '4s' },
+    exclusion: { base: '1s', max: sessionTimeoutMs === 2_000 ? '2s' : '4s' },
     historySize: pick([3, 100]),
   });
   const ms = (name: keyof GroupConfig['timeouts']) => durationMs(config.timeouts[name]);

@@ -91,6 +91,7 @@ class Simulation {
   /** What is to be taken back when all is mended. */
   readonly #mends = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
+  readonly #hasty: Extract<Fault, { kind: 'hasty people' }>[] = [];
   #isMended = false;
   /** Somebody has had their hands in the tree. */
   #isHandled = false;
@@ -121,6 +122,7 @@ class Simulation {
         this.#judge.committed(commit);
         this.#rules.committed(commit);
         this.#loseAnswer(commit);
+        this.#hasten(commit);
       },
       // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
       onWake: (connections) =>
@@ -425,6 +427,9 @@ class Simulation {
         this.#losses.push(fault);
         this.#for(fault.forMs, () => this.#losses.splice(this.#losses.indexOf(fault), 1));
         break;
+      case 'hasty people':
+        this.#hasty.push(fault);
+        break;
       case 'partition':
         this.#part(fault);
         break;
@@ -606,6 +611,16 @@ class Simulation {
     }
   }
 
+  #hasten({ transaction, ok }: Commit): void {
+    if (transaction.kind !== 'write' || !ok) return;
+    const hasty = this.#hasty.find(({ upon }) => isOfKind(transaction.operations, upon, this.#paths));
+    if (hasty === undefined) return;
+    this.#hasty.splice(this.#hasty.indexOf(hasty), 1);
+    this.#world.after(hasty.delayMs, () => {
+      if (!this.#isMended) this.#operator.do(hasty.act);
+    });
+  }
+
   /** Its asker's connections break before the answer is under way. */
   #loseAnswer({ transaction, ok }: Commit): void {
     if (transaction.kind !== 'write' || !ok) return;
@@ -668,6 +683,7 @@ function isDisturbing(fault: Fault): boolean {
     case 'hook':
     case 'unhealthy':
     case 'leave':
+    case 'hasty people':
       return false;
     case 'people':
       return ['evict', 'evict dead', 'misconfigure'].includes(fault.act.do);
@@ -696,6 +712,8 @@ function isOfKind(operations: readonly Operation[], kind: Written, paths: GroupP
       return does('delete', paths.current);
     case 'decision':
       return does('setData', paths.elected);
+    case 'configuration':
+      return does('setData', paths.config);
     case 'record':
       return does('create', paths.historyPrefix);
   }

@@ -47,13 +47,13 @@ export const dutySabotages: readonly Sabotage[] = [
     find: '    const ended = await this.#endGroups(() => true, request.graceMs);\n    if (request.tenure === this.#tenure.id) {\n      this.#tenure.released = true;\n      this.#groups.spare(0);\n    }',
     replace:
       '    const ended = true;\n    if (request.tenure === this.#tenure.id) {\n      this.#tenure.released = true;\n    }',
-  },
-  {
-    name: 'takeover beside an aborted one',
-    rule: 'Hooks run one after the other: a release waits for the takeover that it aborts',
-    file: 'src/hooks/lane.ts',
-    find: '    if (this.#working) return;\n',
-    replace: '',
+    also: [
+      {
+        file: guard,
+        find: "'the tenure was let go');\n    this.#groups.spare(0);",
+        replace: "'the tenure was let go');",
+      },
+    ],
   },
   {
     name: 'a group counts as dead when it was told to stop',

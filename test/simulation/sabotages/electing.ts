@@ -12,7 +12,7 @@ export const electingSabotages: readonly Sabotage[] = [
     file: elect,
     find: '  const present = ranking.find(({ node }) => node === elected.node);\n',
     replace:
-      "  const owner = question.current?.value?.status === 'READY' ? question.current.value.node : elected.node;\n  const present = ranking.find(({ node }) => node === owner);\n  if (present !== undefined && owner !== elected.node) return prefer(question, present, present);\n",
+      "  const owner = question.current?.value?.status === 'READY' ? question.current.value.node : elected.node;\n  const present = ranking.find(({ node }) => node === owner);\n  if (present !== undefined && owner !== elected.node) return { node: owner, changes: true, cause: 'planned', reason: present.reason };\n",
   },
   {
     name: 'elects without its seat',
@@ -30,10 +30,10 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'overwrites a decision that it has not read',
-    rule: 'elected is set at the version read',
+    rule: 'elected is set at the version read, by who holds the seat to decide',
     file: elector,
-    find: 'data: encode(elected), version: action.electedVersion },',
-    replace: "data: encode(elected), version: 'any' },",
+    find: "      checkSeat(this.#options.paths, turn.seat),\n      { type: 'check', path: paths.config, version: action.configVersion },\n      { type: 'set', path: paths.elected, data: encode(elected), version: action.electedVersion },",
+    replace: "      { type: 'set', path: paths.elected, data: encode(elected), version: 'any' },",
   },
   {
     name: 'elects at the old term',
@@ -239,14 +239,6 @@ export const electingSabotages: readonly Sabotage[] = [
     find: "    const head = record.kind === 'transition' ? [this.#head(record, headVersion)] : [];",
     replace:
       "    const head = record.kind === 'transition' && headVersion < 0 ? [this.#head(record, headVersion)] : [];",
-  },
-  {
-    name: 'records at any version of the head',
-    rule: 'A record whose reply was lost is not written a second time',
-    file: elector,
-    find: "    return { type: 'set', path: this.#options.paths.history, data, version: headVersion };",
-    replace:
-      "    return { type: 'set', path: this.#options.paths.history, data, version: headVersion < 0 ? headVersion : 'any' };",
   },
   {
     name: 'history never pruned',

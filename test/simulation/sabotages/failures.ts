@@ -86,13 +86,6 @@ export const failureSabotages: readonly Sabotage[] = [
     replace: '  if (record.until === null || life === undefined || life === record.incarnation) {',
   },
   {
-    name: 'no restart ends an exclusion',
-    rule: 'An exclusion ends, once, when the node starts anew',
-    file: failures,
-    find: '  if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {',
-    replace: '  if (record.until === null || life !== record.incarnation || life === record.incarnation) {',
-  },
-  {
     name: 'READY forgives nothing',
     rule: "READY ends the node's exclusion and resets its back-off",
     file: failures,
@@ -106,13 +99,6 @@ export const failureSabotages: readonly Sabotage[] = [
         replace: 'const isForgiven = recovered === undefined;',
       },
     ],
-  },
-  {
-    name: 'nobody is readmitted',
-    rule: 'An exclusion ends when a person readmits the node',
-    file: failures,
-    find: '  return config.readmitted[record.node]?.failedAt === record.failedAt;',
-    replace: '  return config.readmitted[record.node]?.failedAt === undefined;',
   },
   {
     name: 'a failed node is tried again at once',

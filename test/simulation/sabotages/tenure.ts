@@ -63,13 +63,6 @@ export const tenureSabotages: readonly Sabotage[] = [
     replace: '    return null;',
   },
   {
-    name: 'adopts a claim that is spent',
-    rule: 'One token is never led under twice: a claim whose hook has started is not adopted',
-    file: tenure,
-    find: "const fresh = own.token > spentToken && own.value?.status === 'PROGRESS';",
-    replace: 'const fresh = true;',
-  },
-  {
     name: 'claims again under a version it failed in',
     rule: 'No node claims again under a version of elected that it failed in',
     file: tenure,
