@@ -53,6 +53,7 @@ export type Fault =
       readonly kind: 'partition';
       /** Null: who leads, as soon as somebody does. */
       readonly node: number | null;
+      /** 0: there is none, and the servers out of reach refuse connections at once. */
       readonly stallMs: number;
       /** From the end of the stall to the parting. */
       readonly pauseMs: number;

@@ -12,6 +12,8 @@ export interface Way {
   readonly back: Link;
   /** Breaks the connections that stand, whatever is under way on them. */
   readonly open: Set<() => void>;
+  /** New connections are refused at once. */
+  refuses: boolean;
 }
 
 const frameLengthBytes = 4;
@@ -37,6 +39,7 @@ export class Network {
       there: new Link(this.#world, this.#delays),
       back: new Link(this.#world, this.#delays),
       open: new Set<() => void>(),
+      refuses: false,
     };
     this.#ways.set(key, way);
     return way;
@@ -82,6 +85,10 @@ class Connection implements Wire {
   }
 
   open(): void {
+    if (this.#way.refuses) {
+      this.#refuse();
+      return;
+    }
     this.#way.open.add(this.#break);
     // What the system does for a process that is gone.
     this.#process.onDeath(() => this.#hangUp());
@@ -114,6 +121,13 @@ class Connection implements Wire {
     this.#isOver = true;
     this.#way.open.delete(this.#break);
     this.#way.there.send(() => this.#toServer(() => this.#server.gone(this.#peer)));
+  }
+
+  #refuse(): void {
+    this.#isOver = true;
+    this.#process.call(() =>
+      this.#process.clock.timer(1, () => this.#events.failed('connect ECONNREFUSED', null)),
+    );
   }
 
   /** Both ends are told, and what is under way is lost. */

@@ -40,7 +40,7 @@ export interface Court {
   picture(): Picture;
   /** Nothing has disturbed the world for a while. */
   readonly isCalm: boolean;
-  /** Nothing had, until the trouble that came last. */
+  /** Nothing had, until people put their hands into the tree. */
   readonly wasCalm: boolean;
   /** Has to be right, in a world that is calm until then, after so long. */
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
@@ -104,9 +104,9 @@ export class Rules implements Court {
   }
 
   /** Something happens that takes so long to be over, and that sessions then have to get over. */
-  disturbed(forMs: number): void {
+  disturbed(forMs: number, isByHand = false): void {
     this.#disturbances += 1;
-    this.#wasCalm = this.isCalm;
+    this.#wasCalm = this.isCalm && isByHand;
     const overMs = this.world.nowMs + forMs + 3 * this.setup.sessionTimeoutMs;
     this.#calmFromMs = Math.max(this.#calmFromMs, overMs);
   }

@@ -343,7 +343,10 @@ class Simulation {
   #befall(fault: Fault): void {
     const watch = this.#rules.isCalm ? this.#watchOver(fault) : () => {};
     if (isDisturbing(fault))
-      this.#rules.disturbed(fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs);
+      this.#rules.disturbed(
+        fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs,
+        fault.kind === 'delete tree',
+      );
     this.#happen(fault);
     watch();
   }
@@ -660,9 +663,13 @@ class Simulation {
           if (server === own) continue;
           // They elect another at once; it does not know that yet.
           if (isLeader) server.hangUpOnLeader();
+          way.refuses = stallMs === 0;
           for (const link of [way.there, way.back]) {
             link.cut();
-            this.#for(forMs, () => link.mend());
+            this.#for(forMs, () => {
+              way.refuses = false;
+              link.mend();
+            });
           }
         }
       });

@@ -44,11 +44,11 @@ export const leaseSabotages: readonly Sabotage[] = [
       '  return { provenAtMs: Math.max(provenAtMs, sentAtMs), answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
   },
   {
-    name: 'lease as long as the session',
+    name: 'lease longer than the session',
     rule: 'The lease is shorter than the session: clock rates differ',
     file: lease,
     find: 'const leaseShare = 0.9;',
-    replace: 'const leaseShare = 1.02;',
+    replace: 'const leaseShare = 1.15;',
   },
   {
     name: 'lease renewed too rarely',
@@ -70,14 +70,7 @@ export const leaseSabotages: readonly Sabotage[] = [
     file: leadership,
     find: 'const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);',
     replace:
-      "const lease = leaseFrom(this.#store.state === 'CONNECTED' ? this.#options.clock.monotonicMs() : this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);",
-  },
-  {
-    name: 'ended lease revived',
-    rule: 'A lease once ended is never revived',
-    file: leadership,
-    find: '    if (this.#endedLease !== null) return this.#endedLease;\n',
-    replace: '',
+      "const lease = leaseFrom(this.#store.state !== 'LOST' ? this.#options.clock.monotonicMs() : this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);",
   },
   {
     name: 'leads without a look at the clock',
