@@ -4,7 +4,7 @@ import { toInstant } from '../../src/core/names.js';
 import { byHand, versioned } from '../core/builders.js';
 import { ensembleNowMs } from './explore.js';
 import type { Change } from './step.js';
-import { newAgent, type World } from './world.js';
+import { newAgent, type Tree, type World } from './world.js';
 
 function reconfigure(
   name: string,
@@ -85,4 +85,26 @@ export const secondMachine = (node: string): Change => ({
 export const clockJump = (ms: number): Change => ({
   name: `the ensemble’s clock jumps by ${ms / 1000} s`,
   make: (world) => ({ ...world, skewMs: world.skewMs + ms }),
+});
+
+/** A person takes what a node left in the tree out of it; its claim only knowing that nothing of the node lives. */
+export const eviction = (node: string, isDead: boolean): Change => ({
+  name: `a person evicts ${node}${isDead ? ', which is dead, with its claim' : ''}`,
+  make(world) {
+    const { tree } = world;
+    const member = tree.members.find((one) => one.node === node);
+    if (member === undefined) return null;
+    const lives = world.agents.some(({ node: other, session, process, work }) => {
+      return other === node && (work !== null || (session === member.owner && process === 'up'));
+    });
+    if (isDead && lives) return null;
+    const isOwner = tree.current?.owner === member.owner;
+    const left: Tree = {
+      ...tree,
+      members: tree.members.filter((one) => one !== member),
+      seats: tree.seats.filter((one) => one.node !== node),
+      current: isDead && isOwner ? null : tree.current,
+    };
+    return { ...world, tree: left };
+  },
 });

@@ -3,6 +3,7 @@
  * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `auditor.ts`, up to the next write that has to be sent.
  */
 import { durationMs } from '../../src/core/duration.js';
+import { type ElectorRound, isPlainlyDue } from '../../src/core/electing.js';
 import type { Claim } from '../../src/core/snapshot.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import type { ClaimContent, Elected, Registration } from '../../src/core/znodes.js';
@@ -22,9 +23,15 @@ export interface Hands {
   send(request: Request): Request;
   /** What the core really hears. */
   hears(agent: Agent): Agent;
+  /** Whether an elector that is silent would be unseated. */
+  isDue(round: ElectorRound): boolean;
 }
 
-export const goodHands: Hands = { send: (request) => request, hears: (agent) => agent };
+export const goodHands: Hands = {
+  send: (request) => request,
+  hears: (agent) => agent,
+  isDue: isPlainlyDue,
+};
 
 export class Decider {
   readonly #setting: Setting;
@@ -37,7 +44,13 @@ export class Decider {
     this.#hands = hands;
     const facets = facetsFor(setting, readsClock);
     this.#facets = facets;
-    this.#electing = new Electing({ setting, facets, readsClock, sent: (...call) => this.#sent(...call) });
+    this.#electing = new Electing({
+      setting,
+      facets,
+      readsClock,
+      isDue: hands.isDue,
+      sent: (...call) => this.#sent(...call),
+    });
   }
 
   carryOn(agent: Agent, rest: Rest, nowMs: number): Agent {

@@ -1,11 +1,6 @@
 /** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector.ts`, `auditor.ts`. */
 import { durationMs } from '../../src/core/duration.js';
-import {
-  type ElectorAction,
-  type ElectorRound,
-  electorRound,
-  isPlainlyDue,
-} from '../../src/core/electing.js';
+import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import type { ClockReading } from '../../src/core/limits.js';
 import { epoch0Ms } from '../core/builders.js';
@@ -20,6 +15,7 @@ export interface ElectingOptions {
   readonly setting: Setting;
   readonly facets: Facets;
   readonly readsClock: boolean;
+  isDue(round: ElectorRound): boolean;
   sent(agent: Agent, request: Request, rest: Rest | null): Agent;
 }
 
@@ -151,7 +147,7 @@ export class Electing {
     const round = this.#round(agent, view, nowMs);
     const below = view.seats[0]?.id ?? -1;
     const looked = { ...agent, memory: round.memory, auditAtMs: nowMs + auditMs, wakeAtMs: nowMs + auditMs };
-    const isDue = isPlainlyDue(round);
+    const isDue = this.#options.isDue(round);
     const electedVersion = view.elected.version;
     if (!isDue) return { ...looked, silent: null };
     const { silent: before } = agent;

@@ -1,17 +1,35 @@
-/** Every order of steps of small groups, explored until none is left; and that what is broken on purpose is found. */
+/**
+ * Every order of the steps of small groups, explored until none is left; and that what is broken on purpose is found. The
+ * scenarios here are those that end in seconds; `npm run explore` runs them all.
+ */
 import { describe, expect, it } from 'vitest';
 import { Explorer } from './explore.js';
+import { sabotages } from './sabotages.js';
 import { explorationOf, scenarioOf } from './scenarios.js';
 
-const maxStates = 200_000;
+const maxStates = 100_000;
 
 describe('every interleaving of a small group', () => {
   it.each([
     scenarioOf('first-2', { faults: ['crash', 'lose', 'takeover-fails', 'takeover-hangs'] }),
+    scenarioOf('first-3', { faults: ['takeover-fails', 'takeover-hangs'] }),
     scenarioOf('switchover-2', { faults: ['lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] }),
-  ])('$name: keeps every invariant, and comes to rest with a leader', (one) => {
-    const { finding, isExhausted } = new Explorer(explorationOf(one)).run({ maxStates });
+    scenarioOf('back-2', { faults: ['takeover-fails'] }),
+    scenarioOf('fence-3'),
+    scenarioOf('pause-2'),
+    scenarioOf('question-c'),
+    scenarioOf('question-d', { maxFaults: 1 }),
+  ])('$name: keeps every invariant, and comes to rest with a leader', (scenario) => {
+    const { finding, isExhausted, seen } = new Explorer(explorationOf(scenario)).run({ maxStates });
     expect(finding === null ? '' : [finding.what, ...finding.trace].join('\n')).toBe('');
     expect(isExhausted).toBe(true);
+    if (scenario.witness !== undefined) expect(seen, scenario.witness.what).toBeGreaterThan(0);
+  });
+});
+
+describe('a rule that is broken is found', () => {
+  it.each(sabotages)('$rule', ({ scenario, sabotage, finding }) => {
+    const found = new Explorer(explorationOf(scenario, sabotage)).run({ maxStates }).finding;
+    expect(found?.what ?? 'nothing was found').toMatch(finding);
   });
 });

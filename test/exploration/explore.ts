@@ -21,6 +21,13 @@ export interface Exploration {
   isGood(world: World): boolean;
   /** Somebody could lead. */
   isHopeful(world: World): boolean;
+  readonly witness: Witness | null;
+}
+
+/** What a scenario is about: without it, that nothing bad was found says little. */
+export interface Witness {
+  readonly what: string;
+  isSeen(before: World, after: World): boolean;
 }
 
 export interface Finding {
@@ -38,6 +45,8 @@ export interface Result {
   /** Of the whole process: the machine may be busy with other things. */
   readonly cpuSeconds: number;
   readonly isExhausted: boolean;
+  /** Steps in which the witness was seen; null without one. */
+  readonly seen: number | null;
   readonly finding: Finding | null;
 }
 
@@ -60,6 +69,7 @@ export class Explorer {
   readonly #starts = new Numbers();
   readonly #targets = new Numbers();
   readonly #labels = new Numbers();
+  #seen = 0;
 
   constructor(exploration: Exploration) {
     this.#exploration = exploration;
@@ -87,6 +97,7 @@ export class Explorer {
       seconds: seconds(),
       cpuSeconds: cpuSeconds(),
       isExhausted,
+      seen: this.#exploration.witness === null ? null : this.#seen,
       finding,
     });
     let expanded = 0;
@@ -133,6 +144,7 @@ export class Explorer {
     const steps = this.#book.stepsOf(world);
     for (const [place, step] of steps.entries()) {
       if (step.violation !== null) return this.#finding(step.violation, id, place);
+      if (this.#exploration.witness?.isSeen(world, step.world) === true) this.#seen += 1;
       const before = this.#table.size;
       const target = this.#know(step.world, id, place);
       if (target === before) next.push(step.world);

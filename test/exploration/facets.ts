@@ -49,9 +49,11 @@ export interface Facets {
   round(agent: Agent, view: Tree): Facet[];
 }
 
-/** `longestMs`: the longest time limit of any configuration in the exploration. */
+/** Failures of one node in a row, in a group with failback: each makes it be waited for twice as long. */
+const mostFailures = 2;
+
 export function facetsFor(setting: Setting, readsClock: boolean): Facets {
-  const holdMs = 8 * durationMs(setting.config.exclusion.max);
+  const holdMs = 2 ** (mostFailures - 1) * durationMs(setting.config.exclusion.max);
   const byFailback = setting.config.failback !== 'manual';
   const minTenureMs = durationMs(setting.config.minTenure);
   const { base, max } = setting.config.exclusion;
@@ -75,7 +77,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
 
   const putFailure = (out: FacetWriter, record: FailureRecord) => {
     const failedAt = fromInstant(record.failedAt) - epoch0Ms;
-    out.plain(numberOf(record.node), Math.min(record.count, byFailback ? 4 : 2), record.restarted ? 1 : 0);
+    if (byFailback && record.count > mostFailures) throw new Error('more failures than the key tells apart');
+    out.plain(numberOf(record.node), Math.min(record.count, 2), record.restarted ? 1 : 0);
     out.put(kinds.life, numberOf(record.incarnation));
     out.maybe(kinds.ensembleDue, record.until === null ? null : fromInstant(record.until) - epoch0Ms);
     out.put(kinds.ensembleDue, failedAt + baseMs).put(kinds.ensembleDue, failedAt + 2 * maxMs);
@@ -86,7 +89,11 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       .plain(numberOf(node ?? ''))
       .put(kinds.term, term)
       .plain(numberOf(previous?.node ?? ''));
-    out.plain(...(priorities ?? [-1, -1]), numberOf(asked === null ? '' : asked.waived.join()));
+    out.plain(
+      priorities?.[0] ?? -1,
+      priorities?.[1] ?? -1,
+      numberOf(asked === null ? '' : asked.waived.join()),
+    );
     out.plain(asked === null ? 0 : 1, failures.length);
     for (const record of failures) putFailure(out, record);
   });
@@ -306,19 +313,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   });
 
   const agent = once((out: FacetWriter, one: Agent) => {
-    const bits = [
-      one.frozen,
-      one.stalls,
-      one.cut,
-      one.registered,
-      one.awake,
-      one.leaseEnded,
-      one.process === 'up',
-    ];
-    out.plain(
-      bits.reduce((sum, bit, place) => sum + (bit ? 2 ** place : 0), 0),
-      one.process === 'left' ? 1 : 0,
-    );
+    out.plain(one.frozen ? 1 : 0, one.stalls ? 1 : 0, one.cut ? 1 : 0, one.registered ? 1 : 0);
+    out.plain(one.awake ? 1 : 0, one.leaseEnded ? 1 : 0, numberOf(one.process));
     out.plain(numberOf(one.lease), one.part).put(kinds.session, Number(one.session));
     out.maybe(kinds.token, one.work);
     if (one.process !== 'up') return;
@@ -353,14 +349,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   return {
     world(world) {
       const out = new FacetWriter();
-      out.plain(
-        world.faults,
-        world.changes,
-        world.moves,
-        world.isClaimLost ? 1 : 0,
-        readsClock ? world.skewMs : 0,
-        world.sessions.length,
-      );
+      out.plain(world.faults, world.changes, world.moves, world.isClaimLost ? 1 : 0);
+      out.plain(readsClock ? world.skewMs : 0, world.sessions.length);
       for (const { id, agent: index } of world.sessions) out.plain(index).put(kinds.session, Number(id));
       out.plain(world.adrift.length).put(kinds.token, Number(world.newestWork));
       out.put(kinds.term, world.newestTerm);

@@ -49,8 +49,12 @@ export class FacetWriter {
     return this;
   }
 
-  plain(...values: number[]): this {
-    for (const value of values) this.put(kinds.plain, value);
+  /** Up to four at a time: a list would be made for each call. */
+  plain(a: number, b?: number, c?: number, d?: number): this {
+    this.put(kinds.plain, a);
+    if (b !== undefined) this.put(kinds.plain, b);
+    if (c !== undefined) this.put(kinds.plain, c);
+    if (d !== undefined) this.put(kinds.plain, d);
     return this;
   }
 

@@ -1,10 +1,12 @@
 /** The groups that are explored: who is there, what changes, and what may go wrong. */
 import { obstacles } from '../../src/core/eligibility.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
+import { fromInstant } from '../../src/core/names.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { config, strategyOf, versioned } from '../core/builders.js';
 import {
   clockJump,
+  eviction,
   overrideOf,
   pause,
   priorityOf,
@@ -14,7 +16,7 @@ import {
   switchoverTo,
 } from './changes.js';
 import { goodHands, type Hands } from './decide.js';
-import { type Exploration, ensembleNowMs } from './explore.js';
+import { type Exploration, ensembleNowMs, type Witness } from './explore.js';
 import type { Faults } from './faults.js';
 import { actors, type Change, type Rules } from './step.js';
 import { Rulebook } from './steps.js';
@@ -36,6 +38,8 @@ export interface Scenario {
   readonly readsClock?: boolean;
   /** How often leadership may move by itself after anything was done. */
   readonly maxMoves?: number;
+  /** What the scenario is about, and must have come to pass. */
+  readonly witness?: Witness;
 }
 
 export interface Sabotage {
@@ -67,6 +71,7 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
     mayRestart: faults.includes('delete-tree'),
     isGood,
     isHopeful,
+    witness: scenario.witness ?? null,
   };
 }
 
@@ -109,6 +114,16 @@ function isHopeful(world: World): boolean {
   return fit.some(({ node }) => node === elected);
 }
 
+const unseating: Witness = {
+  what: 'a silent elector is unseated',
+  isSeen: (before, after) => {
+    const sender = before.agents.find(
+      ({ round }) => round.at === 'sent' && round.request.purpose.for === 'unseat',
+    );
+    return sender !== undefined && after.tree.seats.length < before.tree.seats.length;
+  },
+};
+
 const light = [
   'crash',
   'expire',
@@ -140,6 +155,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'first-2-twice',
     about: 'two nodes, nobody elected yet; two faults',
+    setting: { shortSessions: true },
     nodes: ['a1', 'b1'],
     faults: light,
     maxFaults: 2,
@@ -147,6 +163,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'first-3',
     about: 'three nodes, nobody elected yet; one fault',
+    setting: { shortSessions: true },
     nodes: ['a1', 'a2', 'b1'],
     faults: light,
     maxFaults: 1,
@@ -163,6 +180,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'switchover-3',
     about: 'three nodes and a switchover; one fault',
+    setting: { shortSessions: true },
     nodes: ['a1', 'a2', 'b1'],
     isLed: true,
     changes: [switchoverTo('b1')],
@@ -179,25 +197,27 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'priority-2',
     about: 'two nodes; the site that leads loses its priority, and gets it back; one fault',
+    setting: { shortSessions: true },
     nodes: ['a1', 'b1'],
     isLed: true,
-    config: { failback: 'auto' },
+    config: { failback: 'auto', exclusion: { base: '10s', max: '10s' } },
     changes: [priorityOf('a', 10), priorityOf('a', 100)],
     faults: ['crash', 'expire', 'lose', 'takeover-fails'],
     maxFaults: 1,
   },
   {
     name: 'pause-2',
-    about: 'two nodes; the group is paused and resumed; two faults',
+    about: 'two nodes; the group is paused and resumed; one fault',
     nodes: ['a1', 'b1'],
     isLed: true,
     changes: [pause, resume],
     faults: ['crash', 'expire', 'takeover-fails'],
-    maxFaults: 2,
+    maxFaults: 1,
   },
   {
     name: 'stop-2',
     about: 'two nodes; the agent of one is told to stop; one fault',
+    setting: { shortSessions: true },
     nodes: ['a1', 'b1'],
     isLed: true,
     changes: [stop('a1')],
@@ -206,10 +226,11 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'health-2',
-    about: 'two nodes; one becomes unhealthy, and recovers; another fault',
+    about: 'two nodes; one or both become unhealthy; another fault',
+    setting: { shortSessions: true },
     nodes: ['a1', 'b1'],
     isLed: true,
-    faults: ['unhealthy', 'crash', 'expire', 'takeover-fails'],
+    faults: ['unhealthy', 'crash', 'takeover-fails'],
     maxFaults: 2,
   },
   {
@@ -235,54 +256,103 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 2,
   },
   {
-    name: 'fence-2',
-    about:
-      'two nodes and a switchover; a release that cannot be ended; the fence hook succeeds, fails or is late',
-    isLed: true,
+    name: 'back-2',
+    about: 'two nodes, a switchover and one back, at any time after it; one fault',
     nodes: ['a1', 'b1'],
-    setting: { canFence: true },
+    isLed: true,
+    changes: [switchoverTo('b1'), switchoverTo('a1')],
+    faults: ['crash', 'lose', 'takeover-fails'],
+    maxFaults: 1,
+  },
+  {
+    name: 'fence-2',
+    about: 'an elector and a leader that cannot release; the fence hook succeeds, fails or takes its time',
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    setting: { shortSessions: true, canFence: true },
     changes: [switchoverTo('b1')],
-    faults: ['release-stuck', 'fence-fails', 'crash', 'stall'],
+    faults: ['release-stuck', 'fence-fails'],
     maxFaults: 2,
+  },
+  {
+    name: 'fence-3',
+    about: 'an elector, a leader that cannot release, and an heir; the fence hook succeeds or takes its time',
+    nodes: ['b1', 'a1', 'a2'],
+    isLed: true,
+    setting: { canFence: true },
+    changes: [switchoverTo('a2')],
+    faults: ['release-stuck'],
+    maxFaults: 1,
   },
   {
     name: 'question-a',
     about:
       'a fence hook that hits a node elected again: a release that cannot be ended, a switchover away and back',
-    nodes: ['a1', 'b1'],
-    setting: { canFence: true },
+    nodes: ['b1', 'a1'],
+    setting: { shortSessions: true, canFence: true },
     changes: [switchoverTo('b1'), switchoverTo('a1')],
-    faults: ['release-stuck', 'stall'],
-    maxFaults: 2,
+    faults: ['release-stuck'],
+    maxFaults: 1,
+    witness: {
+      what: 'the fence hook powers off a node that leads anew',
+      isSeen: ({ agents, tree }, { agents: after }) =>
+        agents.some(({ fencing, index }) => {
+          const hits = fencing !== null && !fencing.hit && after[index]?.fencing?.hit === true;
+          const { current } = tree;
+          return hits && current?.value?.node === fencing.fence.node && current.token !== fencing.fence.token;
+        }),
+    },
   },
   {
     name: 'question-b',
     about: 'two electors that rank differently, and unseat whoever is silent; one fault',
     nodes: ['a1', 'b1'],
     isLed: true,
-    config: { failback: 'auto' },
+    config: { failback: 'auto', exclusion: { base: '10s', max: '10s' } },
     setting: { audits: true, strategies: [preferring('a1', 'b1'), preferring('b1', 'a1')] },
-    faults: ['stall', 'crash'],
+    changes: [switchoverTo('b1')],
+    faults: ['stall'],
     maxFaults: 1,
+    witness: unseating,
   },
   {
     name: 'question-b-alike',
     about: 'two electors of one mind, and unseat whoever is silent; one fault',
     nodes: ['a1', 'b1'],
     isLed: true,
-    config: { failback: 'auto' },
+    config: { failback: 'auto', exclusion: { base: '10s', max: '10s' } },
     setting: { audits: true },
-    faults: ['stall', 'crash'],
+    changes: [switchoverTo('b1')],
+    faults: ['stall'],
     maxFaults: 1,
+    witness: unseating,
   },
   {
     name: 'question-c',
-    about: 'a second machine under the same name, and evictions; one fault besides',
+    about: 'a second machine under the name of the leader, and an eviction of that name; no fault besides',
     nodes: ['a1', 'b1'],
     isLed: true,
-    changes: [secondMachine('a1')],
-    faults: ['evict', 'evict-dead', 'crash', 'expire'],
-    maxFaults: 2,
+    changes: [secondMachine('a1'), eviction('a1', false)],
+    faults: [],
+    maxFaults: 0,
+    witness: {
+      what: 'the second machine leads after the first was evicted',
+      isSeen: (_, { agents }) => agents.some(({ host, tenure }) => host === 1 && tenure?.stage === 'leading'),
+    },
+  },
+  {
+    name: 'question-c-dead',
+    about: 'a leader that crashes is evicted with its claim, and another machine is started in its place',
+    setting: { shortSessions: true },
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [secondMachine('a1'), eviction('a1', true)],
+    faults: ['crash'],
+    maxFaults: 1,
+    witness: {
+      what: 'the second machine leads in the place of the first',
+      isSeen: (_, { agents }) => agents.some(({ host, tenure }) => host === 1 && tenure?.stage === 'leading'),
+    },
   },
   {
     name: 'question-d',
@@ -293,19 +363,40 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 2,
     backMs: 40_000,
     readsClock: true,
+    witness: {
+      what: 'an exclusion begins later than now',
+      isSeen: (_, world) =>
+        (world.tree.elected?.value?.failures ?? []).some(
+          ({ failedAt }) => fromInstant(failedAt) > ensembleNowMs(world),
+        ),
+    },
   },
   {
     name: 'question-e',
     about: 'an override ends, whatever else happens at that very time',
+    setting: { shortSessions: true },
     nodes: ['a1', 'b1'],
     isLed: true,
     config: { failback: 'auto', exclusion: { base: '10s', max: '10s' } },
     changes: [overrideOf('b', 300)],
-    faults: ['crash', 'expire', 'stall', 'slow', 'lose'],
+    faults: ['crash', 'expire', 'slow', 'lose'],
     maxFaults: 1,
     maxMoves: 2,
+    witness: {
+      what: 'time passes the override’s end while a node is slow',
+      isSeen: (before, after) =>
+        after.faults < before.faults && after.nowMs > before.nowMs && endsBetween(before, after),
+    },
   },
 ];
+
+function endsBetween(before: World, after: World): boolean {
+  const sites = Object.values(before.tree.config?.value?.sites ?? {});
+  return sites.some(({ override }) => {
+    const untilMs = override?.until == null ? null : fromInstant(override.until);
+    return untilMs !== null && untilMs > ensembleNowMs(before) && untilMs <= ensembleNowMs(after);
+  });
+}
 
 function preferring(...order: string[]): ReadyStrategy {
   return strategyOf(config({ strategy: 'preference-list', strategyOptions: { order } }));

@@ -42,7 +42,8 @@ export class Rulebook {
     const steps = new Steps(world);
     for (const agent of world.agents) this.#agentSteps(steps, agent);
     machineSteps(steps, this.#rules);
-    const isBusy = steps.list.some(({ actor: who, kind }) => kind === 'due' && isPrompt(who));
+    const { shortSessions } = this.#rules.setting;
+    const isBusy = steps.list.some(({ actor: who, kind }) => kind === 'due' && isPrompt(who, shortSessions));
     giftsOf(steps, this.#rules);
     if (world.faults > 0) faultsOf(steps, this.#rules);
     timeStep(steps, this.#rules, isBusy);
@@ -332,9 +333,11 @@ function epochOf(ms: number): number {
 
 const partTexts = ['config', 'elected', 'current', 'nodes and seats'];
 
-/** Agents and what they wait for at once. */
-function isPrompt(who: number): boolean {
-  return who !== actors.time && who % actors.perAgent === actors.agent;
+/** Agents, and with short sessions their leases and sessions. */
+function isPrompt(who: number, shortSessions: boolean): boolean {
+  if (who === actors.time) return false;
+  const what = who % actors.perAgent;
+  return what === actors.agent || (shortSessions && (what === actors.lease || what === actors.session));
 }
 
 function decisionText(before: Agent, next: Agent): string {

@@ -229,6 +229,8 @@ export interface Setting {
   readonly canFence: boolean;
   readonly audits: boolean;
   readonly sessionTimeoutMs: number;
+  /** Sessions are shorter than every other time limit: who gives no sign of life has none left when time has passed. */
+  readonly shortSessions: boolean;
   /** Where a look is split: how many of config, elected, current and the rest are read at once. */
   readonly parts: readonly number[];
 }
@@ -323,6 +325,7 @@ export function newSetting(
     canFence: false,
     audits: false,
     sessionTimeoutMs: 4_000,
+    shortSessions: false,
     parts: [2, 4],
     ...rest,
   };
