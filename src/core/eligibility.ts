@@ -1,5 +1,6 @@
 /** Who may lead. The one place that says so: elections, retries, switchovers and what-if questions all ask here. */
 import { type GroupConfig, siteConfig, sitePriority } from './group-config.js';
+import { isAhead } from './limits.js';
 import { fromInstant } from './names.js';
 import type { Member } from './snapshot.js';
 import type { Elected, FailureRecord } from './znodes.js';
@@ -36,9 +37,6 @@ export function failureOf(failures: readonly FailureRecord[], node: string): Fai
   return failures.find((record) => record.node === node) ?? null;
 }
 
-/** Readings of the ensemble's clock differ by less, unless it was set back. */
-const unevennessMs = 10_000;
-
 /** Whether a record keeps its node out at `nowMs`. A node that waits for its exclusion's end is excluded by it. */
 export function excludes(record: FailureRecord, nowMs: number): boolean {
   return record.until !== null && !isOver(record, nowMs);
@@ -46,9 +44,8 @@ export function excludes(record: FailureRecord, nowMs: number): boolean {
 
 /** Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would last for as
  * much longer than it should. */
-export function isOver({ failedAt, until }: FailureRecord, nowMs: number): boolean {
-  if (until === null || fromInstant(until) <= nowMs) return true;
-  return fromInstant(failedAt) > nowMs + unevennessMs;
+export function isOver(record: FailureRecord, nowMs: number): boolean {
+  return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);
 }
 
 /**

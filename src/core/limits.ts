@@ -20,6 +20,14 @@ const exactForMs = 1000;
 /** While limits lie ahead, and where one is set, no reading is used longer than this. */
 const usableForMs = 60_000;
 
+/** Readings of the ensemble's clock differ by less, unless it was set. */
+const unevennessMs = 10_000;
+
+/** Whether a failure lies ahead of `nowMs` on the ensemble's clock, which must have been set then. */
+export function isAhead({ failedAt }: FailureRecord, nowMs: number): boolean {
+  return fromInstant(failedAt) > nowMs + unevennessMs;
+}
+
 /** The ensemble's clock at `nowMs` (monotonic), never ahead of it by more than the difference in rates. */
 export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
   return reading.epochMs + (nowMs - reading.atMs);
@@ -58,8 +66,11 @@ export function needsReading(
   if (reading === null) return true;
   const ahead = limitsMs(config, failures).filter((limit) => limit > reading.epochMs);
   if (ahead.length > 0 && isOutdated(reading, nowMs)) return true;
-  const hasPassed = ahead.some((limit) => limit <= ensembleNowMs(reading, nowMs));
-  return hasPassed && nowMs - reading.atMs > exactForMs;
+  const epochMs = ensembleNowMs(reading, nowMs);
+  const hasPassed = ahead.some((limit) => limit <= epochMs);
+  // Since this reading, or before it: only a new one tells whether the clock was set forward or back.
+  const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
+  return (hasPassed || wasSet) && nowMs - reading.atMs > exactForMs;
 }
 
 /** Too old to count from: the clocks' rates differ. */

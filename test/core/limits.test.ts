@@ -25,6 +25,15 @@ describe('the ensemble’s clock', () => {
     expect(isOutdated(reading, 60_501)).toBe(true);
   });
 
+  it('is read anew where a failure lies ahead of it: it was set, forward since the reading, or back before it', () => {
+    const ahead = failure('a1', { failedAt: instant(40_000), until: instant(50_000) });
+    expect(needsReading(reading, config(), [ahead], 1_500)).toBe(false);
+    expect(needsReading(reading, config(), [ahead], 1_501)).toBe(true);
+    const uneven = failure('a1', { failedAt: instant(9_000), until: instant(50_000) });
+    expect(needsReading(reading, config(), [uneven], 1_501)).toBe(false);
+    expect(needsReading(reading, config(), [{ ...ahead, until: null }], 1_501)).toBe(false);
+  });
+
   it('must be read before anything is decided', () => {
     expect(needsReading(null, config(), [], 0)).toBe(true);
   });
