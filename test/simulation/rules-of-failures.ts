@@ -111,8 +111,10 @@ export function failureRules(court: Court): Rule {
     const isOwn = claim?.content.node === node;
     // One that claims at the last moment was late all the same.
     const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : claimGoneMs;
-    const freeMs = freeUntilMs - Math.max(elected.changedMs, claimGoneMs, registration.sinceMs);
-    if (freeMs >= durationMs(timeouts.claim) * slack) return 'it did not claim';
+    const freeSinceMs = Math.max(elected.changedMs, claimGoneMs);
+    const claimMs = durationMs(timeouts.claim) * slack;
+    if (freeUntilMs - Math.max(freeSinceMs, registration.sinceMs) >= claimMs) return 'it did not claim';
+    if (freeUntilMs - freeSinceMs >= 2 * claimMs) return 'none of its lives has claimed';
     const overMs = durationMs(timeouts.takeover) + 2 * durationMs(timeouts.grace);
     const own = isOwn ? claim : lastOwn?.content.node === node ? lastOwn : null;
     if (own !== null && nowMs - own.sinceMs >= overMs * slack) return 'it was not READY in time';
