@@ -49,10 +49,13 @@ export function watch(
   return { condition, key, firstMs, session, sinceMs, limitMs: limitMs(condition, config) };
 }
 
-/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. */
-function keyOf({ kind, node }: Condition, { elected, current }: GroupSnapshot): string {
-  const token = String(current?.token);
-  return kind === 'holding' ? `${kind} ${token}` : `${kind} ${node} ${elected.version} ${token}`;
+/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. Between two looks the
+ * elected node may have claimed, led, and lost its claim: its last takeover tells. */
+function keyOf({ kind, node }: Condition, { elected, current, members }: GroupSnapshot): string {
+  if (kind === 'holding') return `${kind} ${current?.token}`;
+  const candidate = members?.find((member) => member.node === node);
+  const token = current?.token ?? candidate?.value?.lastTakeover?.token ?? 'none';
+  return `${kind} ${node} ${elected.version} ${token}`;
 }
 
 function conditionOf(

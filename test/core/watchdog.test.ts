@@ -73,6 +73,16 @@ describe('the time it may take', () => {
     expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_100)).toBe(0);
   });
 
+  it('to claim runs anew for a node that has led between two looks', () => {
+    const led = members('a1', 'b1').map((one) => {
+      if (one.node !== 'b1' || one.value === null) return one;
+      return { ...one, value: { ...one.value, lastTakeover: { token: '77', durationMs: 1 } } };
+    });
+    const before = watch(seen(), elected, settings, null, 100);
+    const after = watch(seen({ members: led }), elected, settings, before, 20_000);
+    expect(after).toMatchObject({ firstMs: 20_000, sinceMs: 20_000 });
+  });
+
   it('runs on while the same thing stands, and anew with another decision, claim or condition', () => {
     const holding = seen({ current: claim('a1') });
     const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });
