@@ -50,11 +50,12 @@ export function watch(
 }
 
 /** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. Between two looks the
- * elected node may have claimed, led, and lost its claim: its last takeover tells. */
-function keyOf({ kind, node }: Condition, { elected, current, members }: GroupSnapshot): string {
+ * elected node may have claimed, led, and lost its claim: it tells itself, or, once it lives anew, the history. */
+function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
   const candidate = members?.find((member) => member.node === node);
-  const token = current?.token ?? candidate?.value?.lastTakeover?.token ?? 'none';
+  const recorded = history?.value?.fencingToken ?? 'none';
+  const token = current?.token ?? candidate?.value?.lastTakeover?.token ?? recorded;
   return `${kind} ${node} ${elected.version} ${token}`;
 }
 

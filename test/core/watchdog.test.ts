@@ -81,6 +81,9 @@ describe('the time it may take', () => {
     const before = watch(seen(), elected, settings, null, 100);
     const after = watch(seen({ members: led }), elected, settings, before, 20_000);
     expect(after).toMatchObject({ firstMs: 20_000, sinceMs: 20_000 });
+    const history = versioned({ term: 2, fencingToken: '77' });
+    const restarted = watch(seen({ history }), elected, settings, before, 20_000);
+    expect(restarted).toMatchObject({ firstMs: 20_000 });
   });
 
   it('runs on while the same thing stands, and anew with another decision, claim or condition', () => {
