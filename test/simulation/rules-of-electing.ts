@@ -82,7 +82,7 @@ export function electingRules(court: Court): Rule {
     if (registration === undefined || registration.sinceMs > since) return true;
     if (registration.illSinceMs !== null || nowMs - registration.lastIllMs < 2 * setup.sessionTimeoutMs)
       return true;
-    if (registration.leavingSinceMs !== null || was.config === null || was.config.changedMs > since)
+    if (registration.leavingSinceMs !== null || was.config === null || was.config.changedMs >= since)
       return true;
     if (Object.values(was.config.content.sites).some(({ override }) => override?.until != null)) return true;
     const then = was.elected?.content.failures.find(({ node }) => node === from);

@@ -44,6 +44,8 @@ export function failureRules(court: Court): Rule {
     const isWitness =
       ended === claim.owner &&
       elected.content.node === node &&
+      // Of an earlier decision's claim it was told when that was revised.
+      claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&
       nowMs - claim.sinceMs > promptMs / 2 &&
