@@ -47,8 +47,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'the watchdog runs from before',
     rule: "Each condition's time runs from when it began, never from before the elector saw it",
     file: 'src/core/watchdog.ts',
-    find: '  const sinceMs = before?.key === key ? before.sinceMs : nowMs;',
-    replace: '  const sinceMs = before?.sinceMs ?? nowMs;',
+    find: '  const known = before?.key === key ? before : null;',
+    replace: '  const known = before;',
   },
   {
     name: 'no watchdog over who does not claim',

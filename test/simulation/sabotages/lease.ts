@@ -83,9 +83,9 @@ export const leaseSabotages: readonly Sabotage[] = [
     name: 'leads while it releases',
     rule: 'Leadership reads false from the release on',
     file: leadership,
-    find: "if (this.#tenure?.stage !== 'leading' || this.#store === null) return false;",
+    find: "if (this.#tenure?.stage !== 'leading' || this.#tenure.failure !== null || this.#store === null)",
     replace:
-      "if ((this.#tenure?.stage !== 'leading' && this.#tenure?.stage !== 'releasing') || this.#store === null) return false;",
+      "if ((this.#tenure?.stage !== 'leading' && this.#tenure?.stage !== 'releasing') || this.#store === null)",
   },
   {
     name: 'gives up at every disconnection',
