@@ -1,4 +1,5 @@
 /** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
+import { durationMs } from '../../src/core/duration.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Court, Rule, Step } from './rules.js';
@@ -25,6 +26,7 @@ export class Conduct {
   readonly #led = new Map<Node, bigint>();
   readonly #ended = new Set<bigint>();
   readonly #idleSinceMs = new Map<Node, number>();
+  #heldSince: { readonly token: bigint; readonly atMs: number; isFenced: boolean } | null = null;
 
   constructor(court: Court, excuses: Excuses) {
     this.#court = court;
@@ -97,6 +99,7 @@ export class Conduct {
     const status = node.saysItLeads ? node.agent?.status : undefined;
     if (phase === 'release' && status?.stage === 'releasing' && status.fencingToken === token)
       violate(2, `${node.name} says that it leads while its release starts`);
+    if (phase === 'fence') this.#fences(node);
     if (phase !== 'takeover') return;
     if (this.#takenOver.has(token))
       violate(9, `the takeover hook of ${node.name} starts twice under token ${token}`);
@@ -118,6 +121,40 @@ export class Conduct {
     });
   }
 
+  /** Somebody holds a claim that is another's by now: since when. */
+  #held({ is, nowMs }: Step): void {
+    const { claim, elected } = is;
+    const isHeld = claim !== null && claim.content.node !== elected?.content.node;
+    if (!isHeld) this.#heldSince = null;
+    else if (this.#heldSince?.token !== claim.id) {
+      this.#heldSince = { token: claim.id, atMs: nowMs, isFenced: false };
+      this.#court.soon(this.#patienceMs() + promptMs, 9, () => this.#unfenced(claim.id));
+    }
+  }
+
+  #patienceMs(): number {
+    const { timeouts } = this.#court.setup.config;
+    return durationMs(timeouts.release) + 2 * durationMs(timeouts.grace);
+  }
+
+  #unfenced(token: bigint): string | null {
+    const { setup, nodes } = this.#court;
+    const { claim, elected, registrations } = this.#court.picture();
+    const heir = elected?.content.node ?? null;
+    const isDue = this.#heldSince?.token === token && !this.#heldSince.isFenced && claim?.id === token;
+    if (!isDue || !setup.hasFence || heir === null || !registrations.has(heir)) return null;
+    if (nodes.some(({ machine }) => machine.moods.has('fence'))) return null;
+    return `${claim?.content.node} keeps the claim for too long, and is not fenced`;
+  }
+
+  #fences(node: Node): void {
+    const held = this.#heldSince;
+    if (held !== null) held.isFenced = true;
+    const heldMs = held === null ? 0 : this.#court.world.nowMs - held.atMs;
+    if (heldMs < this.#patienceMs() * 0.9)
+      this.#court.violate(9, `${node.name} fences who has had ${Math.round(heldMs)} ms to release`);
+  }
+
   /** An agent has been killed: its keeper ends what it left. */
   orphaned(node: Node): void {
     const { machine, process } = node;
@@ -136,6 +173,7 @@ export class Conduct {
   readonly rule: Rule = (step) => {
     this.#sessionEnded(step);
     this.#claimed(step);
+    this.#held(step);
     this.#becameReady(step);
   };
 

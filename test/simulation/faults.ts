@@ -130,7 +130,24 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
     return { atMs: Math.round(lastMs), fault: drawFault(chance, target) };
   });
   if (chance.odds(0.35)) faults.push(drawHaste(chance, target), drawHaste(chance, target));
-  return faults.sort((one, other) => one.atMs - other.atMs);
+  const aimed = target.isGentle ? faults.map((one) => (chance.odds(0.5) ? atLeader(one) : one)) : faults;
+  return aimed.sort((one, other) => one.atMs - other.atMs);
+}
+
+/** In the place of a node's number: whoever leads then. */
+export const whoLeads = -1;
+
+/** Most of what befalls a standby moves nothing. */
+function atLeader(planned: PlannedFault): PlannedFault {
+  const { atMs, fault } = planned;
+  switch (fault.kind) {
+    case 'leave':
+    case 'reset':
+    case 'unhealthy':
+      return { atMs, fault: { ...fault, node: whoLeads } };
+    default:
+      return planned;
+  }
 }
 
 /** People act at the worst moment: while what they change is being decided on. */

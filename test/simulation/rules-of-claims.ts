@@ -90,7 +90,37 @@ export function claimRules(court: Court): Rule {
     });
   }
 
+  /** Who is elected claims as soon as there is no claim; who is elected no longer gives its own away. */
+  function handedOver({ was, is }: Step): void {
+    if (is.elected === was.elected && is.claim?.id === was.claim?.id) return;
+    const { elected, claim } = is;
+    const node = court.nodes.find(({ name }) => name === elected?.content.node);
+    const owner = court.nodes.find(({ session }) => session === claim?.owner);
+    court.soon(2 * promptMs, 9, () => {
+      const now = court.picture();
+      if (now.elected?.version !== elected?.version || now.claim?.id !== claim?.id) return null;
+      const { process, machine } = owner ?? {};
+      const isBound =
+        machine !== undefined && (machine.moods.size > 0 || machine.groups.some((group) => group.isUndying));
+      const isOld =
+        claim !== null && claim.content.node !== elected?.content.node && process?.isRunning === true;
+      if (isOld && !isBound) return `${claim.content.node} keeps its claim, though it is elected no longer`;
+      if (claim !== null || node === undefined || elected === null || node.machine.moods.size > 0)
+        return null;
+      const registration = now.registrations.get(node.name);
+      const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
+      const isExcluded = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
+      const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !isExcluded;
+      const isSince = registration !== undefined && registration.sinceMs < court.world.nowMs - 2 * promptMs;
+      const hasFailed = registration?.content.lastFailure?.electedVersion === elected.version;
+      return isThere && isSince && !hasFailed && node.process?.isRunning === true
+        ? `${node.name} is elected, and does not claim`
+        : null;
+    });
+  }
+
   return (step) => {
+    handedOver(step);
     replaced(step);
     made(step);
     leftEarly(step);

@@ -187,7 +187,21 @@ export function electingRules(court: Court): Rule {
     }
   }
 
+  /** Who has become READY is in the history soon. */
+  function readyRecorded({ was, is }: Step): void {
+    const { claim } = is;
+    if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
+      return;
+    court.soon(2 * promptMs, 9, () => {
+      const now = court.picture();
+      if (now.claim?.id !== claim.id || now.elected?.content.node !== claim.content.node) return null;
+      const isTold = [...recorded].some((key) => key.endsWith(`token ${claim.id}`));
+      return isTold ? null : `${claim.content.node} is READY under token ${claim.id}, and nobody records it`;
+    });
+  }
+
   return (step) => {
+    readyRecorded(step);
     byElector(step);
     terms(step);
     moved(step);

@@ -89,6 +89,7 @@ export function failureRules(court: Court): Rule {
       const known = before?.id === after.id ? failureOf(before.content, record.node) : null;
       if (known?.failedAt === record.failedAt) continue;
       arithmetic(step, record, known);
+      if (record.until === null) violate(9, `${record.node} has failed, and is not excluded at all`);
       const why = groundsFor(record.node, step);
       if (why === null)
         violate(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);

@@ -1,6 +1,7 @@
 /** Rules about seats and registrations. */
 import type { SeatSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
+import { promptMs } from './rules-of-claims.js';
 
 /** What an elector may be silent for, as far as the session timeout does not tell. */
 const auditMs = 10_000;
@@ -44,7 +45,22 @@ export function seatRules(court: Court): Rule {
     }
   }
 
+  /** Who lives takes a new one soon. */
+  function takenByHand({ was, is, isByHand }: Step): void {
+    if (!isByHand || !court.wasCalm) return;
+    for (const { name, owner } of was.seats) {
+      if (is.seats.some((seat) => seat.name === name)) continue;
+      const node = court.nodes.find(({ session }) => session === owner);
+      court.unlessDisturbed(2 * promptMs, 9, () => {
+        const isHere = node?.session === owner && node.process?.isRunning === true && node.leaves === 0;
+        const isSeated = court.picture().seats.some((seat) => seat.owner === owner);
+        return isHere && !isSeated ? `${node?.name} has lost its seat, and takes no new one` : null;
+      });
+    }
+  }
+
   return (step) => {
+    takenByHand(step);
     noneTwice(step);
     takenByOthers(step);
     registrationsTaken(step);

@@ -15,6 +15,7 @@ import {
   sweepEvery,
   sweepFaults,
   type Written,
+  whoLeads,
 } from './faults.js';
 import { Judge, type Violation } from './judge.js';
 import { Machine } from './machine.js';
@@ -306,7 +307,8 @@ class Simulation {
   // -- What befalls them
 
   #at(index: number): Node {
-    const node = this.#nodes[index];
+    const leader = this.#nodes.findIndex(({ name }) => name === this.#judge.claim?.node);
+    const node = this.#nodes[index === whoLeads ? Math.max(0, leader) : index];
     if (node === undefined) throw new RangeError(`no node ${index}`);
     return node;
   }
@@ -345,7 +347,7 @@ class Simulation {
     if (isDisturbing(fault))
       this.#rules.disturbed(
         fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs,
-        fault.kind === 'delete tree',
+        fault.kind === 'delete tree' || fault.kind === 'delete seat',
       );
     this.#happen(fault);
     watch();
@@ -690,6 +692,7 @@ function isDisturbing(fault: Fault): boolean {
     case 'hook':
     case 'unhealthy':
     case 'leave':
+    case 'reset':
     case 'hasty people':
       return false;
     case 'people':
