@@ -67,7 +67,7 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
 /** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
 export async function runCrowd(options: CrowdOptions): Promise<void> {
   const { program, first = [], from, to, workers, signal, heard } = options;
-  const count = Math.min(workers ?? availableParallelism(), to - from + 1);
+  const count = Math.max(1, Math.min(workers ?? availableParallelism(), to - from + 1));
   const threads = Array.from(
     { length: count },
     (_, index) =>

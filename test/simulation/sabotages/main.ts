@@ -35,45 +35,59 @@ const { only: part = '', ...options } = program.opts<{
   keep?: boolean;
 }>();
 
-const known = readKnownSeeds();
-const caught = new Map<Sabotage, Catch | null>();
-const waiting = sabotages.filter(({ name }) => name.includes(part));
-const undecided: Sabotage[] = [];
+const mostKept = 3;
+const known = options.anew === true ? {} : readKnownSeeds();
+const chosen = sabotages.filter(({ name }) => name.includes(part));
+const caught = new Map<Sabotage, Catch>();
+const holes = new Set<Sabotage>();
 const ending = new AbortController();
+const { signal } = ending;
 const timer = options.within === undefined ? null : setTimeout(() => ending.abort(), options.within * 1000);
-await Promise.all(Array.from({ length: options.workers }, work));
+// What is known to catch first, for all of them: one that has to be searched for must not hold up the rest.
+await huntAll(
+  chosen.filter(({ name }) => known[name] !== undefined),
+  { from: 1, to: 0 },
+);
+await huntAll(
+  chosen.filter((sabotage) => !caught.has(sabotage)),
+  options.seeds,
+);
 if (timer !== null) clearTimeout(timer);
 report();
 
-async function work(): Promise<void> {
-  for (let sabotage = waiting.shift(); sabotage !== undefined; sabotage = waiting.shift()) {
-    const { signal } = ending;
-    const first = options.anew === true ? [] : (known[sabotage.name] ?? []);
-    const found = signal.aborted
-      ? null
-      : await hunt({ sabotage, known: first, seeds: options.seeds, signal });
-    if (found === null && signal.aborted) undecided.push(sabotage);
-    else {
-      caught.set(sabotage, found);
+async function huntAll(waiting: Sabotage[], seeds: Range): Promise<void> {
+  const work = async () => {
+    for (
+      let sabotage = waiting.shift();
+      sabotage !== undefined && !signal.aborted;
+      sabotage = waiting.shift()
+    ) {
+      const found = await hunt({ sabotage, known: known[sabotage.name] ?? [], seeds, signal });
+      if (found !== null) caught.set(sabotage, found);
+      else if (seeds.to >= seeds.from && !signal.aborted) holes.add(sabotage);
+      else continue;
       console.log(row(sabotage, found));
     }
-  }
+  };
+  await Promise.all(Array.from({ length: options.workers }, work));
 }
 
 function report(): void {
-  const holes = [...caught].filter(([, found]) => found === null);
-  console.log(`${caught.size - holes.length} sabotages caught, ${holes.length} HOLES`);
+  const undecided = chosen.filter((sabotage) => !caught.has(sabotage) && !holes.has(sabotage));
+  console.log(`${caught.size} sabotages caught, ${holes.size} HOLES`);
   for (const { name } of undecided) console.log(`!!! not decided in time: ${name}`);
   if (undecided.length > 0)
     console.log('Seeds that catch them are found, and kept, with: npm run sabotage -- --keep');
-  if (holes.length > 0) process.exitCode = 1;
+  if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
-  const now = sabotages.map(({ name }): [string, readonly number[]] => [name, seedsOf(name)]);
-  writeKnownSeeds(Object.fromEntries(now.filter(([, seeds]) => seeds.length > 0)));
-  if (caught.size === sabotages.length) writeTable(caught);
+  writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
+  if (chosen.length === sabotages.length) writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }
 
-function seedsOf(name: string): readonly number[] {
-  const found = [...caught].find(([sabotage]) => sabotage.name === name)?.[1];
-  return found === undefined || found === null ? (known[name] ?? []) : [found.seed];
+/** The one that caught now first; some that did before may again, when the code is another. */
+function keptSeeds(sabotage: Sabotage): [string, number[]][] {
+  const now = caught.get(sabotage);
+  const before = readKnownSeeds()[sabotage.name] ?? [];
+  const seeds = now === undefined ? before : [now.seed, ...before.filter((seed) => seed !== now.seed)];
+  return seeds.length === 0 ? [] : [[sabotage.name, seeds.slice(0, mostKept)]];
 }

@@ -21,9 +21,9 @@ function line(cells: readonly (string | number)[]): string {
 }
 
 /** Puts the table where the old one is: at the end. */
-export function writeTable(caught: ReadonlyMap<Sabotage, Catch | null>): void {
+export function writeTable(caught: readonly (readonly [Sabotage, Catch | null])[]): void {
   const text = readFileSync(file, 'utf8');
-  const rows = [...caught].map(([sabotage, found]) => row(sabotage, found));
+  const rows = caught.map(([sabotage, found]) => row(sabotage, found));
   const table = [line(head), line(head.map(() => '---')), ...rows];
   writeFileSync(file, `${text.slice(0, text.indexOf(line(head).slice(0, 12)))}${table.join('\n')}\n`);
   execFileSync('npx', ['biome', 'format', '--write', file], { stdio: 'ignore' });
