@@ -153,7 +153,8 @@ function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
   if (readyForMs === null) return keep(`and waits until ${present.node} is READY or has failed`);
   const holdMs = Math.max(delayMs, cautionMs(question, best.node));
   const tenureLeftMs = durationMs(config.minTenure) - readyForMs;
-  const waitMs = Math.max(holdMs - question.fitForMs(best.node), tenureLeftMs);
+  const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
+  const waitMs = Math.max(holdMs - fitMs, tenureLeftMs);
   if (waitMs > 0) return keep(`and takes over in ${formatDuration(waitMs)} if it stays fit`, waitMs);
   return {
     node: best.node,
@@ -161,6 +162,12 @@ function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
     cause: 'preference',
     reason: `better than ${present.node}: ${best.reason}`,
   };
+}
+
+/** Who asks may not have looked while the node was excluded. */
+function sinceFailureMs({ failures, nowMs }: Question, node: string): number {
+  const record = failureOf(failures, node);
+  return record === null ? Number.POSITIVE_INFINITY : nowMs - fromInstant(record.failedAt);
 }
 
 /** A good leader is left for a node whose takeover failed ever more rarely: it may well fail again. */

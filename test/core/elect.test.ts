@@ -284,9 +284,13 @@ describe('a better node than the leader', () => {
   });
 
   it('whose takeover failed takes over by itself ever more rarely; another that is better goes before it', () => {
-    const takenBy = (count: number, fitForMs: number) =>
-      withBetter({ failures: [failure('a1', { count, until: null })], fitForMs: () => fitForMs }).node;
+    const takenBy = (count: number, fitForMs: number, failedMs = -1e9) => {
+      const failures = [failure('a1', { count, until: null, failedAt: instant(failedMs) })];
+      return withBetter({ failures, fitForMs: () => fitForMs }).node;
+    };
     const minute = 60_000;
+    // Fit for long by what the elector saw, which did not look while the node was excluded.
+    expect([takenBy(1, 1e9, 1 - 10 * minute), takenBy(1, 1e9, -10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(1, 10 * minute - 1), takenBy(1, 10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
     expect(takenBy(1e6, Number.MAX_SAFE_INTEGER)).toBe('a1');

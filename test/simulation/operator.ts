@@ -71,7 +71,11 @@ export class Operator {
           what: 'all is well again',
         };
       };
-      const all = this.#isMisconfigured ? this.#reconfigure() : this.#change(undone);
+      // What a command refuses to write was written by hand.
+      const all = this.#change(undone).catch((error: unknown) => {
+        if (!this.#isMisconfigured) throw error;
+        return this.#reconfigure();
+      });
       all.catch((error: unknown) => this.#mayFail(error));
     });
   }

@@ -79,7 +79,9 @@ export function claimRules(court: Court): Rule {
     if (node === null) return;
     const isChanged = is.config !== was.config || is.registrations.get(node) !== was.registrations.get(node);
     if (!isChanged || whyLeave(is, node) === null) return;
-    court.soon(2 * promptMs, 9, () => {
+    // Who leaves does not wait for a successor for ever.
+    const withinMs = is.registrations.get(node)?.leavingSinceMs != null ? promptMs : 2 * promptMs;
+    court.soon(withinMs, 9, () => {
       const now = court.picture();
       const why = whyLeave(now, node);
       const isKept = now.elected?.content.asked != null || now.config?.content.paused != null;

@@ -59,6 +59,7 @@ export function failureRules(court: Court): Rule {
 
   /** The elector acts on a failure at once. */
   function answered(version: number, what: string): void {
+    if (court.picture().config?.content.paused != null) return;
     court.soon(promptMs, 9, () => {
       const { elected, config } = court.picture();
       const stands = elected?.version === version && config?.content.paused == null;

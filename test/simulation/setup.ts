@@ -87,7 +87,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     troubleMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
     boundMs,
     checksPeace: odds(0.1),
-    settleMs: 35_000,
+    settleMs: 40_000,
     isGentle: odds(0.25),
   };
 }

@@ -396,7 +396,7 @@ class Simulation {
     if (!isServer || servers < 3 || tickMs > sessionTimeoutMs / 3) return () => {};
     if (this.#ensemble.servers[fault.server]?.isLeading !== false) return () => {};
     const wrong = () => leadershipMoved() ?? sessionLost();
-    return () => unlessDisturbed(2 * sessionTimeoutMs, 9, wrong);
+    return () => unlessDisturbed(1.6 * sessionTimeoutMs, 9, wrong);
   }
 
   #happen(fault: Fault): void {
