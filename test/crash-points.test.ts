@@ -57,8 +57,8 @@ describe('a crash point as people write it', () => {
 
   it.each([
     ['takeover-startd', 'there is no step "takeover-startd": did you mean takeover-started?'],
-    ['nonsense', 'there is no step "nonsense": They are leaving-told,'],
-    ['', 'there is no step "": They are'],
+    ['nonsense', 'there is no step "nonsense": they are leaving-told,'],
+    ['', 'there is no step "": they are'],
     ['decided:hier', 'did you mean heir?'],
     ['decided:keeper', 'there is no process in a switchover "keeper"'],
     ['failover/decided:leader', 'there is no process in a failover "leader"'],

@@ -149,11 +149,8 @@ function chosen<Name extends string>(text: string, names: readonly Name[], what:
   if (found !== undefined) return found;
   const word = cut(text);
   const near = names.toSorted((a, b) => distance(a, word) - distance(b, word))[0] ?? '';
-  const hint = distance(near, word) <= Math.max(2, near.length / 3) ? `did you mean ${near}? ` : '';
-  throw new PetrelError(
-    'INVALID',
-    `there is no ${what} ${quoted(text)}: ${hint}They are ${names.join(', ')}`,
-  );
+  const hint = distance(near, word) <= Math.max(2, near.length / 3) ? `did you mean ${near}? They` : 'they';
+  throw new PetrelError('INVALID', `there is no ${what} ${quoted(text)}: ${hint} are ${names.join(', ')}`);
 }
 
 /** For `--help`. */

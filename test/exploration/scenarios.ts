@@ -404,6 +404,9 @@ function preferring(...order: string[]): ReadyStrategy {
 
 export function scenarioOf(name: string, change: Partial<Scenario> = {}): Scenario {
   const found = scenarios.find((one) => one.name === name);
-  if (found === undefined) throw new Error(`there is no scenario ${name}`);
+  if (found === undefined) {
+    const names = scenarios.map((one) => one.name).join(', ');
+    throw new Error(`there is no scenario "${name}". There are ${names}`);
+  }
   return { ...found, ...change };
 }

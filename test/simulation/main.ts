@@ -73,7 +73,7 @@ async function run({ from, to }: { from: number; to: number }): Promise<void> {
   const most = [...faults]
     .sort(([, one], [, other]) => other - one)
     .map(([kind, count]) => `${kind} ${count}`);
-  console.log(`seeds ${from} to ${to}: ${bad.length} with a violation`);
+  console.log(`${sums.seeds} lives of the seeds ${from} to ${to}: ${bad.length} with a violation`);
   console.log(
     `${sums.steps} steps in ${seconds.toFixed(1)} s: ${Math.round((sums.steps / seconds) * 60)} a minute`,
   );
@@ -96,7 +96,7 @@ async function explain(seed: number): Promise<void> {
   if (failed.violation === null) return;
   const { story, faults, setup } = await shrink(failed);
   console.log(
-    `\nThe shortest trace found of seed ${seed}; with it: npm run simulate -- --seeds ${seed} --story`,
+    `\nThe shortest trace found of seed ${seed}; its whole life: npm run simulate -- --seeds ${seed} --story`,
   );
   console.log(
     `${setup.nodes.length} nodes, ${setup.servers} servers, session timeout ${setup.sessionTimeoutMs} ms`,
