@@ -33,6 +33,9 @@ function once<T extends object>(write: (out: FacetWriter, value: T) => void): (v
   };
 }
 
+/** Does not compile where a field was added: the key must say whether it counts. */
+function nothingElse(_rest: Record<string, never>): void {}
+
 const nothing: Facet = new FacetWriter().plain(-1).done();
 
 function orNothing<T extends object>(facetOf: (value: T) => Facet, value: T | null): Facet {
@@ -84,7 +87,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.put(kinds.ensembleDue, failedAt + baseMs).put(kinds.ensembleDue, failedAt + 2 * maxMs);
   };
   const electedValue = once((out: FacetWriter, value: Elected) => {
-    const { node, term, previous, priorities, asked, failures } = value;
+    const { node, term, previous, priorities, asked, failures, ...others } = value;
+    // The site follows from the node; the rest is for people.
+    const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...more } = others;
+    nothingElse(more);
     out
       .plain(numberOf(node ?? ''))
       .put(kinds.term, term)
@@ -153,10 +159,14 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const seenOfMemory = (
     out: FacetWriter,
-    { watched, progress, fitSinceMs, ready, alarmed, fenced }: ElectorMemory,
+    { lookedAtMs: _, watched, progress, fitSinceMs, ready, alarmed, fenced, ...others }: ElectorMemory,
   ) => {
+    nothingElse(others);
     out.plain(watched === null ? 0 : 1);
     if (watched !== null) {
+      const { condition: _condition, key: _key, firstMs: _first, session: _session, ...rest } = watched;
+      const { sinceMs: _since, limitMs: _limit, ...more } = rest;
+      nothingElse(more);
       const [kind = '', ...parts] = watched.key.split(' ');
       const token = Number(parts.at(-1));
       out.plain(numberOf(kind), numberOf(watched.condition.node ?? ''));
@@ -165,6 +175,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       out.maybe(kinds.session, watched.session);
       out.put(kinds.due, watched.sinceMs + watched.limitMs);
       out.put(kinds.due, watched.firstMs + 2 * watched.limitMs);
+    }
+    if (progress !== null) {
+      const { electedVersion: _version, token: _token, owner: _owner, node: _node, ...rest } = progress;
+      nothingElse(rest);
     }
     out.maybe(kinds.electedVersion, progress?.electedVersion).maybe(kinds.token, progress?.token);
     out.maybe(kinds.session, progress?.owner).plain(numberOf(progress?.node ?? ''));
@@ -203,13 +217,16 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       .append(own);
   });
 
-  const tenure = once((out: FacetWriter, { token, term, stage, failure, claimedUnder }: Tenure) => {
-    out
-      .put(kinds.token, Number(token))
-      .put(kinds.term, term)
-      .plain(stages.indexOf(stage), failure === null ? 0 : 1);
-    out.put(kinds.electedVersion, claimedUnder);
-  });
+  const tenure = once(
+    (out: FacetWriter, { token, term, stage, failure, claimedUnder, ...others }: Tenure) => {
+      nothingElse(others);
+      out
+        .put(kinds.token, Number(token))
+        .put(kinds.term, term)
+        .plain(stages.indexOf(stage), failure === null ? 0 : 1);
+      out.put(kinds.electedVersion, claimedUnder);
+    },
+  );
 
   const putOperation = (out: FacetWriter, operation: Operation) => {
     if ('check' in operation) {
