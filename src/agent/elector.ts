@@ -90,8 +90,8 @@ export class Elector {
   }
 
   /**
-   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the one who is. Never by a
-   * configuration that cannot be read: the last one that could be may not be the same for both.
+   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the one who
+   * is. Never by a configuration that cannot be read: the last one that could be may not be the same for both.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     if (turn.snapshot.config.value === null) return false;

@@ -70,10 +70,7 @@ describe('a reply that is lost', () => {
     const lost = way.loseReplyTo(isClaim);
     await group.switchover('b');
     await lost;
-    const claimed = await until(async () => {
-      const current = await group.current();
-      return current?.node === 'b' ? current : null;
-    });
+    const claimed = await claimOf(group, 'b');
     expect(b.recorded.runs).toEqual([]);
     await way.breakAndHeal();
     const ready = await group.ready('b');
@@ -94,10 +91,7 @@ describe('a reply that is lost', () => {
     const lost = way.loseReplyTo(isClaim);
     await group.switchover('b');
     await lost;
-    const claimed = await until(async () => {
-      const current = await group.current();
-      return current?.node === 'b' ? current : null;
-    });
+    const claimed = await claimOf(group, 'b');
     await way.breakAndHeal();
     const { stat } = await group.ready('b');
     expect(stat.czxid).toBe(claimed.stat.czxid);
@@ -164,3 +158,11 @@ describe('a reply that is lost', () => {
     expect(await group.history()).toHaveLength(1);
   });
 });
+
+/** The claim, once it is that node's. */
+function claimOf(group: Group, node: string) {
+  return until(async () => {
+    const current = await group.current();
+    return current?.node === node ? current : null;
+  });
+}

@@ -17,6 +17,16 @@ import type { ReadyStrategy } from '../../strategies/index.js';
 /** The ensemble's clock at instant 0 of the tests. */
 export const epoch0Ms = Date.UTC(2026, 0, 1);
 export const instant = (ms: number) => toInstant(epoch0Ms + ms);
+/** Of a takeover hook that failed. */
+export const takeoverDetail = {
+  phase: 'takeover',
+  reason: 'exit code 1',
+  command: null,
+  exitCode: 1,
+  signal: null,
+  durationMs: 1,
+  outputTail: [],
+};
 export const byHand = { by: 'ops', reason: 'maintenance', at: instant(0) };
 
 export function config(change: z.input<typeof groupConfigSchema> = {}): GroupConfig {

@@ -12,6 +12,7 @@ import {
   instant,
   member,
   sessionOf,
+  takeoverDetail,
   unreadable,
   versioned,
 } from './builders.js';
@@ -63,20 +64,11 @@ function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure
 }
 
 function drawRegistration({ pick, odds }: Chance): Partial<Registration> {
-  const detail = {
-    phase: 'takeover',
-    reason: 'exit code 1',
-    command: null,
-    exitCode: 1,
-    signal: null,
-    durationMs: 1,
-    outputTail: [],
-  };
   return {
     priority: pick([0, 10, 100, 100, 100]),
     health: odds(0.85) ? { ok: true, reason: null } : { ok: false, reason: 'disk full' },
     draining: odds(0.1),
-    lastFailure: odds(0.15) ? { electedVersion: pick([4, 5]), token: null, detail } : null,
+    lastFailure: odds(0.15) ? { electedVersion: pick([4, 5]), token: null, detail: takeoverDetail } : null,
     claimedUnder: pick([null, 4, 5]),
   };
 }

@@ -1,4 +1,5 @@
 /** What happens on the machines and at the ensemble by itself: hooks end, leases pass, sessions end, fences hit. */
+import { takeoverDetail } from '../core/builders.js';
 import { apply, endSession } from './ensemble.js';
 import { judgeWrite } from './invariants.js';
 import { actor, name, type Rules, requestText, type Steps, withAgent } from './step.js';
@@ -46,16 +47,7 @@ function takeoverDone(agent: Agent): Agent {
 export function takeoverFailed(agent: Agent): Agent {
   const { tenure } = agent;
   if (tenure === null) return { ...agent, hook: null };
-  const failure = {
-    phase: 'takeover',
-    reason: 'exit code 1',
-    command: null,
-    exitCode: 1,
-    signal: null,
-    durationMs: 1,
-    outputTail: [],
-  };
-  return { ...agent, hook: null, awake: true, tenure: { ...tenure, failure } };
+  return { ...agent, hook: null, awake: true, tenure: { ...tenure, failure: takeoverDetail } };
 }
 
 export function released(agent: Agent): Agent {
