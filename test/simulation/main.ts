@@ -7,16 +7,28 @@ import { simulate } from './simulation.js';
 
 function seeds(text: string): { from: number; to: number } {
   const match = /^(\d+)(?:-(\d+))?$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('a seed, or the first and the last: 1-2000');
-  return { from: Number(match[1]), to: Number(match[2] ?? match[1]) };
+  const [from, to] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
+  if (match === null || from > to)
+    throw new InvalidArgumentError('a seed, or the first and the last: 1-2000');
+  return { from, to };
 }
+
+function atLeastOne(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a whole number from 1 on');
+  return count;
+}
+
+/** Nothing was simulated. */
+const misused = 2;
 
 const program = new Command('npm run simulate --')
   .description(
     'Lives of a group in a simulated world, each from a seed; every promise is checked at every step.',
   )
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
   .option('--seeds <range>', 'a seed, or the first and the last', seeds, { from: 1, to: 2000 })
-  .option('--workers <n>', 'how many at a time; default: as many as there are processors', Number)
+  .option('--workers <n>', 'how many at a time; default: as many as there are processors', atLeastOne)
   .option('--story', 'tell the one seed whole')
   .option('--keep-going', 'do not stop at the first violation')
   .parse();

@@ -8,21 +8,38 @@ import { row, writeTable } from './table.js';
 
 function range(text: string): Range {
   const match = /^(\d+)-(\d+)$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('the first and the last: 1-3000');
-  return { from: Number(match[1]), to: Number(match[2]) };
+  const [from, to] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === null || from > to) throw new InvalidArgumentError('the first and the last: 1-3000');
+  return { from, to };
 }
+
+function atLeastOne(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a whole number from 1 on');
+  return count;
+}
+
+function seconds(text: string): number {
+  const time = Number(text);
+  if (!Number.isFinite(time) || time <= 0) throw new InvalidArgumentError('seconds, more than 0');
+  return time;
+}
+
+/** Nothing was tried. */
+const misused = 2;
 
 const program = new Command('npm run sabotage --')
   .description(
     'Breaks a rule of the code at a time; the simulation must notice. A HOLE is a sabotage it does not.',
   )
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
   .option('--only <name>', 'sabotages whose name contains this')
   .option('--seeds <range>', 'the seeds to try after those that are known to catch', range, {
     from: 1,
     to: 3000,
   })
-  .option('--workers <n>', 'how many sabotages at a time', Number, 1)
-  .option('--within <s>', 'end after so many seconds; what is not decided then is said', Number)
+  .option('--workers <n>', 'how many sabotages at a time', atLeastOne, 1)
+  .option('--within <s>', 'end after so many seconds; what is not decided then is said', seconds)
   .option('--open', 'those that no seed has caught so far')
   .option('--anew', 'forget the seeds that are known to catch')
   .option('--keep', 'write the seeds that caught to known-seeds.json, and the table to docs/sabotage.md')
@@ -40,6 +57,12 @@ const { only: part = '', ...options } = program.opts<{
 const mostKept = 3;
 const known = options.anew === true ? {} : readKnownSeeds();
 const chosen = (options.open === true ? openSabotages : sabotages).filter(({ name }) => name.includes(part));
+if (chosen.length === 0) {
+  const others = (options.open === true ? sabotages : openSabotages).some(({ name }) => name.includes(part));
+  const right = options.open === true ? 'leave --open out' : 'add --open';
+  console.error(`no sabotage's name contains "${part}"${others ? ` among these: ${right}` : ''}`);
+  process.exit(misused);
+}
 const caught = new Map<Sabotage, Catch>();
 const holes = new Set<Sabotage>();
 const ending = new AbortController();
