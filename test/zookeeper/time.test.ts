@@ -130,7 +130,7 @@ describe('the proof that the ensemble took a sign of life into account', () => {
   });
 
   it.skipIf(!supportsEnsemble)('stands still while the server is cut off from the ensemble', async () => {
-    await using ensemble = await startEnsemble(3);
+    await using ensemble = await startEnsemble(3, { syncLimitTicks: 2_400 });
     const leader = await ensemble.leader();
     const index = ensemble.servers.findIndex((server) => server !== leader);
     const follower = ensemble.servers[index]?.connectString ?? '';
