@@ -10,6 +10,7 @@ import { addHistory } from './commands/history.js';
 import { addList } from './commands/list.js';
 import { addNode } from './commands/node.js';
 import { addPause } from './commands/pause.js';
+import { addRun } from './commands/run.js';
 import { addSite } from './commands/site.js';
 import { addSwitchover } from './commands/switchover.js';
 import { addWait } from './commands/wait.js';
@@ -19,6 +20,7 @@ import { addZooKeeper } from './commands/zookeeper.js';
 const families = [
   addDev,
   addAgent,
+  addRun,
   addList,
   addExplain,
   addSite,

@@ -1,4 +1,4 @@
-/** One node in the foreground: from settings to an agent whose duty is the configured hooks. */
+/** One node in the foreground: from settings to an agent whose duty is the configured hooks, or one command. */
 import { isatty } from 'node:tty';
 import type { Agent } from '../agent/agent.js';
 import { systemHost } from '../agent/process-life.js';
@@ -6,31 +6,56 @@ import type { AgentSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
-import { CommandDuty } from '../hooks/command-duty.js';
+import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
 import { HealthProber } from '../hooks/health-prober.js';
 import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { openAgent } from '../library/open-agent.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
+import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 
-const machine: Machine = { clock: systemClock, processes: systemProcesses };
+export const machine: Machine = { clock: systemClock, processes: systemProcesses };
+
+/** What a node does when it leads. */
+export interface Work {
+  readonly commands: HookCommands;
+  /** As `CommandDuty` has it. */
+  readonly foreground: boolean;
+  /** The agent's duty, made of the one that runs the commands. */
+  duty(commands: CommandDuty): Duty;
+  /** The agent is about to run. */
+  begins(agent: Agent): void;
+  /** Told to leave, which it will. */
+  asked(signal: NodeJS.Signals): void;
+}
+
+/** Runs a node whose work is its hooks, as `runNode` does. */
+export async function runAgent(settings: AgentSettings, log: Logger): Promise<void> {
+  const { onTakeover, onRelease, onFence, onPrepare } = settings;
+  const commands = { onPrepare, onTakeover, onRelease, onFence };
+  const work = { commands, foreground: false, duty: (hooks: Duty) => hooks, begins() {}, asked() {} };
+  await runNode(settings, log, work);
+}
+
+export type NodeSettings = Omit<AgentSettings, 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence'>;
 
 /**
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
- * successor. Throws PetrelError INVALID for a hook that cannot be run, and what `Agent.run` throws.
+ * successor. Throws PetrelError INVALID for a command that cannot be run, and what `Agent.run` throws.
  */
-export async function runAgent(settings: AgentSettings, log: Logger): Promise<void> {
-  const { onTakeover, onRelease, onFence, onPrepare, healthCheck } = settings;
-  const commands = { onPrepare, onTakeover, onRelease, onFence };
-  const problems = await checkHooks({ ...commands, healthCheck });
+export async function runNode(settings: NodeSettings, log: Logger, work: Work): Promise<void> {
+  const { commands, foreground } = work;
+  const problems = await checkHooks({ ...commands, healthCheck: settings.healthCheck });
   if (problems.length > 0) {
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags, stateDir } = settings;
   const life = systemHost.newIncarnation();
-  const duty = new CommandDuty({ commands, node, root, life, log, ...machine, keepers: systemKeepers });
+  const keepers = systemKeepers;
+  const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });
+  const duty = work.duty(hooks);
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   let agent: Agent;
   try {
@@ -40,7 +65,8 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     throw error;
   }
   const prober = watchHealth(settings, agent, log);
-  const stopListening = leaveOnSignals(agent, log);
+  const stopListening = leaveOnSignals(agent, log, work);
+  work.begins(agent);
   try {
     await agent.run();
   } finally {
@@ -49,7 +75,7 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
   }
 }
 
-function watchHealth(settings: AgentSettings, agent: Agent, log: Logger): HealthProber | null {
+function watchHealth(settings: NodeSettings, agent: Agent, log: Logger): HealthProber | null {
   const { healthCheck, nodeId: node, root, site } = settings;
   if (healthCheck === null) return null;
   const prober = new HealthProber({
@@ -73,9 +99,10 @@ const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
 const leaveSignals = ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const;
 
 /** Started with a channel to a parent (`petrel dev`), it leaves when the parent is gone, too. */
-function leaveOnSignals(agent: Agent, log: Logger): () => void {
+function leaveOnSignals(agent: Agent, log: Logger, work: Work): () => void {
   const leave = (signal: NodeJS.Signals) => {
     log.info({ signal }, `${signal}: leaving the group`);
+    work.asked(signal);
     agent.stop();
   };
   const orphaned = () => agent.stop();

@@ -10,6 +10,7 @@ import { nameSchema } from '../core/names.js';
 import { quoted } from '../core/outside.js';
 import { errorMessage } from '../errors.js';
 import { commandSchema } from '../hooks/command.js';
+import { restartPolicies } from '../hooks/restarting-duty.js';
 import { logFormats, logLevels } from '../log.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
 
@@ -249,6 +250,23 @@ export const agentSettings = commonSettings.extend({
   ),
 });
 
+/** `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a leadership. */
+export const runSettings = agentSettings.omit({ onTakeover: true, onRelease: true }).extend({
+  restart: setting(z.enum(restartPolicies, `one of ${restartPolicies.join(', ')}`).prefault('no'), {
+    key: 'run.restart',
+    flags: '--restart <policy>',
+    env: 'PETREL_RESTART',
+    help: `what to do when the command ends by itself: ${restartPolicies.join(', ')}`,
+  }),
+  restartLimit: setting(z.int('a whole number').min(0, 'at least 0').max(1000, 'at most 1000').prefault(3), {
+    key: 'run.restartLimit',
+    flags: '--restart-limit <n>',
+    env: 'PETREL_RESTART_LIMIT',
+    help: 'failures in a row after which it is started again; then leadership is handed on',
+    fromText: wholeNumber,
+  }),
+});
+
 export const outputFormats = ['pretty', 'json', 'yaml', 'tsv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
@@ -276,11 +294,12 @@ export const clientSettings = commonSettings.extend({
 });
 
 /** Whatever a settings file may hold. */
-export const allSettings = agentSettings.extend(clientSettings.shape);
+export const allSettings = agentSettings.extend(runSettings.shape).extend(clientSettings.shape);
 
 export type CommonSettings = z.output<typeof commonSettings>;
 export type ClientSettings = z.output<typeof clientSettings>;
 export type AgentSettings = z.output<typeof agentSettings>;
+export type RunSettings = z.output<typeof runSettings>;
 
 function hook(name: string, help: string) {
   const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

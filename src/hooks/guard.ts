@@ -59,6 +59,8 @@ export class Guard {
   readonly #heldBack: { id: number; outcome: DutyOutcome }[] = [];
   /** Releases asked for while one that nobody asked for runs: they get its outcome. */
   readonly #attached: number[] = [];
+  /** The newest workload in the foreground, and how it ends. */
+  #workload: { readonly tenure: number; readonly outcome: Promise<DutyOutcome> } | null = null;
 
   constructor(listener: GuardListener, machine: Machine) {
     this.#listener = listener;
@@ -232,6 +234,7 @@ export class Guard {
     this.#listener.post({ type: 'started', id, pgid });
     if (foreground) {
       this.#groups.settled(pgid, false);
+      this.#workload = { tenure, outcome: hook.outcome };
       void hook.outcome.then((outcome) => this.#foregroundEnded(request, pgid, outcome));
       return { ...nothingRun, command: command.text, provenDead: false };
     }
@@ -291,7 +294,7 @@ export class Guard {
       this.#tenure.released = true;
       this.#groups.spare(0);
     }
-    if (ended && outcome.provenDead) return outcome;
+    if (ended && outcome.provenDead) return await this.#withWorkloadsEnd(request.tenure, outcome);
     const error = outcome.error ?? `${request.name}: processes of the tenure were killed but are still there`;
     return {
       ...outcome,
@@ -299,6 +302,13 @@ export class Guard {
       error,
       provenDead: false,
     };
+  }
+
+  /** What a tenure in the foreground released is its workload: how that ended is how the release did. */
+  async #withWorkloadsEnd(tenure: number, outcome: DutyOutcome): Promise<DutyOutcome> {
+    if (this.#workload?.tenure !== tenure) return outcome;
+    const { exitCode, signal, command } = await this.#workload.outcome;
+    return { ...outcome, exitCode, signal, command };
   }
 
   #endGroups(which: (tenure: number) => boolean, graceMs: number): Promise<boolean> {

@@ -37,6 +37,7 @@ export interface DutyContext {
 
 export interface DutyOutcome {
   readonly result: 'ok' | 'failed' | 'timed-out' | 'aborted';
+  /** The command's; a release that has none, of a workload in the foreground: how that ended. */
   readonly exitCode: number | null;
   /** Name of the signal that ended the command, e.g. SIGKILL. */
   readonly signal: string | null;

@@ -1,0 +1,94 @@
+/** `petrel run`: a node whose workload is one command, and the exit code that comes of it. */
+import { constants } from 'node:os';
+import type { Agent } from '../agent/agent.js';
+import type { RunSettings } from '../config/settings.js';
+import { PetrelError } from '../errors.js';
+import type { Command } from '../hooks/command.js';
+import { RestartingDuty, type WorkloadEnd } from '../hooks/restarting-duty.js';
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import { exitCodes } from './errors.js';
+import { runNode, type Work } from './run-agent.js';
+
+/**
+ * Runs until the command is done with, or the process is told to leave. Resolves with the exit code: the command's
+ * own, 128 and the number for a signal, also of the one that told this process to leave before the command had run.
+ * Throws PetrelError LEADERSHIP_LOST when that ended a command that is run once, FAILED when it could not be started,
+ * and what `runNode` throws.
+ */
+export async function runCommand(settings: RunSettings, command: Command, log: Logger): Promise<number> {
+  const run = new Run(settings, command, log);
+  await runNode(settings, log, run);
+  return run.exitCode();
+}
+
+class Run implements Work {
+  readonly commands: Work['commands'];
+  readonly foreground = true;
+  readonly #settings: RunSettings;
+  readonly #log: Logger;
+  #agent: Agent | null = null;
+  #asked: NodeJS.Signals | null = null;
+  /** How it ends; the first counts. */
+  #end: { readonly workload: WorkloadEnd } | 'lost' | null = null;
+
+  constructor(settings: RunSettings, command: Command, log: Logger) {
+    const { onPrepare, onFence } = settings;
+    this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  duty(commands: ConstructorParameters<typeof RestartingDuty>[0]['duty']): RestartingDuty {
+    const { restart: policy, restartLimit } = this.#settings;
+    return new RestartingDuty({
+      duty: commands,
+      policy,
+      restartLimit,
+      clock: systemClock,
+      log: this.#log,
+      onFinished: (workload) => this.#leave({ workload }),
+      onStopped: (workload) => this.#stopped(workload),
+    });
+  }
+
+  begins(agent: Agent): void {
+    this.#agent = agent;
+  }
+
+  asked(signal: NodeJS.Signals): void {
+    this.#asked ??= signal;
+  }
+
+  exitCode(): number {
+    if (this.#end === 'lost') {
+      throw new PetrelError('LEADERSHIP_LOST', 'leadership was lost: the command was stopped');
+    }
+    if (this.#end !== null) return codeOf(this.#end.workload);
+    return this.#asked === null ? exitCodes.failed : signalCode(this.#asked);
+  }
+
+  /** A tenure ended, and the command with it. */
+  #stopped(workload: WorkloadEnd | null): void {
+    if (this.#asked !== null) this.#end ??= workload === null ? null : { workload };
+    else if (this.#settings.restart === 'no') this.#leave('lost');
+  }
+
+  #leave(end: { readonly workload: WorkloadEnd } | 'lost'): void {
+    this.#end ??= end;
+    this.#log.info(end === 'lost' ? 'leadership is lost: leaving' : 'the command has ended: leaving');
+    this.#agent?.stop();
+  }
+}
+
+function codeOf({ exitCode, signal, error }: WorkloadEnd): number {
+  if (exitCode !== null) return exitCode;
+  if (signal !== null) return signalCode(signal);
+  throw new PetrelError('FAILED', error ?? 'the command has ended, nobody knows how');
+}
+
+/** As a shell tells it. */
+function signalCode(signal: string): number {
+  const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
+  return 128 + number;
+}
