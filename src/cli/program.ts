@@ -13,6 +13,7 @@ import { addPause } from './commands/pause.js';
 import { addRun } from './commands/run.js';
 import { addSite } from './commands/site.js';
 import { addSwitchover } from './commands/switchover.js';
+import { addVerifyToken } from './commands/verify-token.js';
 import { addWait } from './commands/wait.js';
 import { addZooKeeper } from './commands/zookeeper.js';
 
@@ -30,6 +31,7 @@ const families = [
   addConfig,
   addHistory,
   addWait,
+  addVerifyToken,
   addZooKeeper,
 ];
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { errorSchema } from '../../src/cli/errors.js';
 import { listingSchema } from '../../src/group/listing.js';
+import { tokenVerdictSchema } from '../../src/group/token.js';
 import { runProcess } from '../support/agents.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { freePorts } from '../support/ports.js';
@@ -18,8 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => group[Symbol.asyncDispose]());
 
+function env() {
+  return { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root };
+}
+
 function run(...args: string[]) {
-  return runProcess(args, { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root });
+  return runProcess(args, env());
 }
 
 describe('petrel list', () => {
@@ -41,6 +46,59 @@ describe('petrel list', () => {
     expect(rows[0]?.slice(0, 4)).toEqual(['node', 'site', 'roles', 'state']);
     expect(rows[1]?.slice(0, 4)).toEqual(['a1', 'a', 'elector,leader', 'READY']);
     expect(rows[2]?.at(-1)).toBe('it is unhealthy: disk \u001b[31mfull really');
+  });
+});
+
+describe('petrel verify-token', () => {
+  const tokenNow = async () => (await group.store.exists(group.paths.current))?.czxid ?? 0n;
+
+  it('says whether a token is that of the present leadership, and nothing older or else', async () => {
+    const token = await tokenNow();
+    const valid = await run('verify-token', String(token), '-f', 'json');
+    expect(valid.code).toBe(0);
+    expect(tokenVerdictSchema.parse(JSON.parse(valid.stdout))).toEqual({
+      root: group.root,
+      token: String(token),
+      valid: true,
+      newest: String(token),
+      leader: { node: 'a1', status: 'READY', term: 3 },
+      reason: 'a1, in term 3, has it and is READY',
+    });
+    for (const other of [token - 1n, token + 1n, -1n]) {
+      const { code, stdout } = await run('-f', 'tsv', 'verify-token', '--', String(other));
+      expect(code).toBe(7);
+      expect(stdout).toContain(`${other}\tno\t${token}\ta1\t`);
+    }
+  });
+
+  it('takes it from the environment of a hook, and knows that a claim deleted and made anew has another', async () => {
+    const old = String(await tokenNow());
+    const told = () => runProcess(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
+    expect(await told()).toMatchObject({
+      code: 0,
+      stdout: `${old} is valid: a1, in term 3, has it and is READY\n`,
+    });
+    await group.session('a1').delete(group.paths.current, 'any');
+    const nobody = {
+      code: 7,
+      stdout: `${old} is not valid: nobody leads now: the leadership of this token is over\n`,
+    };
+    expect(await told()).toMatchObject(nobody);
+    await group.lead('a1', 3);
+    const { code, stdout } = await told();
+    expect({ code, stdout }).toEqual({
+      code: 7,
+      stdout: `${old} is not valid: it is older than that of the present leadership: a1, in term 3, has ${await tokenNow()}\n`,
+    });
+  });
+
+  it('has other codes where it cannot tell', async () => {
+    const [port = 0] = await freePorts(1);
+    const away = await run('verify-token', '5', '-z', `127.0.0.1:${port}`, '--connect-timeout', '300ms');
+    expect(away).toMatchObject({ code: 3, stdout: '' });
+    for (const args of [['five'], [], ['5', '-r', '/elsewhere']]) {
+      expect(await run('verify-token', ...args)).toMatchObject({ code: 2, stdout: '' });
+    }
   });
 });
 

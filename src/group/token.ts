@@ -1,0 +1,70 @@
+/**
+ * Whether a fencing token is that of the present leadership.
+ *
+ * Not promised: that it still is when the answer is read. Anything may happen between the answer and what is done
+ * because of it; only a store that looks at the token itself, in one step with the write, closes that.
+ */
+import { z } from 'zod';
+import { longSchema, nameSchema, parseJson } from '../core/names.js';
+import { claimSchema } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import type { GroupAccess } from './config-write.js';
+
+export const tokenVerdictSchema = z.object({
+  root: z.string(),
+  token: longSchema,
+  /** It is the newest that the group has given, and its leadership, or takeover, goes on. */
+  valid: z.boolean(),
+  /** The present leadership's; null while nobody has one. */
+  newest: longSchema.nullable(),
+  /** Who has it; null where that cannot be read. */
+  leader: z.object({ node: nameSchema, status: z.enum(['PROGRESS', 'READY']), term: z.int() }).nullable(),
+  /** One line. */
+  reason: z.string(),
+});
+export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
+
+/**
+ * As fresh as the session that it is asked in: to open one is a committed write.
+ * Throws PetrelError INVALID when there is no group at the root, StoreError when it cannot be read.
+ */
+export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
+  const claim = await store.exists(paths.current);
+  if (claim === null && (await store.exists(paths.elected)) === null) {
+    const right = 'is it another root (--root, PETREL_ROOT)?';
+    throw new PetrelError('INVALID', `there is no group at ${paths.root}: ${right}`);
+  }
+  const leader = claim === null ? null : await leaderOf(store, paths.current, claim);
+  const newest = claim?.czxid ?? null;
+  return {
+    root: paths.root,
+    token: String(token),
+    valid: newest === token,
+    newest: newest === null ? null : String(newest),
+    leader,
+    reason: reasonFor(token, newest, leader),
+  };
+}
+
+/** Null when there is none to read, or another has taken its place. */
+async function leaderOf(store: Store, path: string, claim: Stat): Promise<TokenVerdict['leader']> {
+  try {
+    const { data, stat } = await store.getData(path);
+    const { value } = parseJson(claimSchema, data.toString('utf8'));
+    if (value === null || stat.czxid !== claim.czxid) return null;
+    const { node, status, term } = value;
+    return { node, status, term };
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE') || isStoreError(error, 'NO_AUTH')) return null;
+    throw error;
+  }
+}
+
+function reasonFor(token: bigint, newest: bigint | null, leader: TokenVerdict['leader']): string {
+  if (newest === null) return 'nobody leads now: the leadership of this token is over';
+  const who = leader === null ? 'its leader' : `${leader.node}, in term ${leader.term},`;
+  if (newest === token) return `${who} has it and is ${leader?.status ?? 'there'}`;
+  if (newest > token) return `it is older than that of the present leadership: ${who} has ${newest}`;
+  return `this group has not given it: the newest is ${newest}`;
+}
