@@ -41,9 +41,15 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
     serializers: { error: pino.stdSerializers.err, fencingToken: wholeNumber, sessionId: wholeNumber },
     redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`]), censor: '[secret]' },
   };
-  const terminal = isatty(stderrFd);
-  const isPretty = format === 'pretty' || (format === 'auto' && terminal);
-  return pino(options, isPretty ? prettyDestination(terminal) : new LineWriter(stderrFd, maxBufferedBytes));
+  return pino(
+    options,
+    isPretty(format) ? prettyDestination(isatty(stderrFd)) : new LineWriter(stderrFd, maxBufferedBytes),
+  );
+}
+
+/** Whether lines are written for people. */
+export function isPretty(format: LogFormat): boolean {
+  return format === 'pretty' || (format === 'auto' && isatty(stderrFd));
 }
 
 function prettyDestination(colorize: boolean): pino.DestinationStream {

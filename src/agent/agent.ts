@@ -428,7 +428,8 @@ export class Agent {
   #remember(store: Store): void {
     const { sessionMemory, log } = this.#options;
     try {
-      sessionMemory?.write({ id: store.sessionId, password: store.sessionPassword });
+      const { sessionId: id, sessionPassword: password, negotiatedTimeoutMs } = store;
+      sessionMemory?.write({ id, password }, negotiatedTimeoutMs);
     } catch (error) {
       log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
     }

@@ -9,8 +9,8 @@ export interface SessionTicket {
 export interface SessionMemory {
   /** The earlier life's, as it stood when this life began; null when there is none, or it cannot be understood. */
   readonly earlier: SessionTicket | null;
-  /** May throw: the session is then not remembered. */
-  write(ticket: SessionTicket): void;
+  /** `timeoutMs`: as the ensemble granted it. May throw: the session is then not remembered. */
+  write(ticket: SessionTicket, timeoutMs: number): void;
   /** `ended`: the session has ended in good order, there is nothing to remember. May throw. */
   close(ended: boolean): void;
 }

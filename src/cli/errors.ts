@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { z } from 'zod';
 import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
-import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
+import { isPermissionError, isStoreError, StoreError } from '../ports/store.js';
 import { oneLine } from './output.js';
 import { styled } from './style.js';
 
@@ -48,6 +48,11 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof Interrupted) return exitCodes.interrupted;
   return codeOf[toPetrelError(error).code];
+}
+
+/** What a program that works may end with. */
+export function isForeseen(error: unknown): boolean {
+  return [CommanderError, Interrupted, PetrelError, StoreError].some((known) => error instanceof known);
 }
 
 /** Writes what went wrong to stderr. */

@@ -1,20 +1,22 @@
 /** One node in the foreground: from settings to an agent whose duty is the configured hooks, or one command. */
-import { isatty } from 'node:tty';
 import type { Agent } from '../agent/agent.js';
 import { systemHost } from '../agent/process-life.js';
+import { SessionFile } from '../agent/session-file.js';
 import type { AgentSettings } from '../config/settings.js';
-import { storeOptions } from '../config/store-options.js';
+import { storeOptions, tlsNote } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
+import { GuardianChannel } from '../guardian/channel.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
 import { HealthProber } from '../hooks/health-prober.js';
 import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { openAgent } from '../library/open-agent.js';
-import type { Logger } from '../log.js';
+import { isPretty, type Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
+import { leaveWhenAsked } from './asked.js';
 
 export const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
@@ -29,13 +31,22 @@ export interface Work {
   begins(agent: Agent): void;
   /** Told to leave, which it will. */
   asked(signal: NodeJS.Signals): void;
+  /** What the guardian exits with when the agent dies in the midst of a tenure. Null: it starts the agent again. */
+  readonly codeAtDeath: number | null;
 }
 
 /** Runs a node whose work is its hooks, as `runNode` does. */
 export async function runAgent(settings: AgentSettings, log: Logger): Promise<void> {
   const { onTakeover, onRelease, onFence, onPrepare } = settings;
   const commands = { onPrepare, onTakeover, onRelease, onFence };
-  const work = { commands, foreground: false, duty: (hooks: Duty) => hooks, begins() {}, asked() {} };
+  const work = {
+    commands,
+    foreground: false,
+    duty: (hooks: Duty) => hooks,
+    begins() {},
+    asked() {},
+    codeAtDeath: null,
+  };
   await runNode(settings, log, work);
 }
 
@@ -53,19 +64,39 @@ export async function runNode(settings: NodeSettings, log: Logger, work: Work): 
   }
   const { nodeId: node, root, site, priority, tags, stateDir } = settings;
   const life = systemHost.newIncarnation();
-  const keepers = systemKeepers;
+  const guardian = GuardianChannel.open({
+    node,
+    root,
+    log: isPretty(settings.logFormat) ? 'pretty' : 'json',
+    codeAtDeath: work.codeAtDeath,
+  });
+  const keepers = guardian?.keepers(systemKeepers) ?? systemKeepers;
   const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });
   const duty = work.duty(hooks);
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   let agent: Agent;
   try {
-    agent = openAgent({ store, root, node, site, priority, tags, stateDir, duty, workload: 'outside', log });
+    const file = stateDir === null ? null : SessionFile.open(stateDir, node);
+    const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
+    const sessionMemory = guardian?.memory(file, where) ?? file;
+    agent = openAgent({
+      store,
+      root,
+      node,
+      site,
+      priority,
+      tags,
+      sessionMemory,
+      duty,
+      workload: 'outside',
+      log,
+    });
   } catch (error) {
     await duty.close();
     throw error;
   }
   const prober = watchHealth(settings, agent, log);
-  const stopListening = leaveOnSignals(agent, log, work);
+  const stopListening = leaveWhenAsked(agent, log, { guardian, asked: (signal) => work.asked(signal) });
   work.begins(agent);
   try {
     await agent.run();
@@ -92,29 +123,4 @@ function watchHealth(settings: NodeSettings, agent: Agent, log: Logger): HealthP
   agent.setHealth(prober.health.healthy, prober.health.reason);
   prober.onChange(({ healthy, reason }) => agent.setHealth(healthy, reason));
   return prober;
-}
-
-/** A terminal that is closed sends SIGHUP and is left; others who send it want settings read anew. */
-const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
-const leaveSignals = ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const;
-
-/** Started with a channel to a parent (`petrel dev`), it leaves when the parent is gone, too. */
-function leaveOnSignals(agent: Agent, log: Logger, work: Work): () => void {
-  const leave = (signal: NodeJS.Signals) => {
-    log.info({ signal }, `${signal}: leaving the group`);
-    work.asked(signal);
-    agent.stop();
-  };
-  const orphaned = () => agent.stop();
-  const stay = () => log.info('SIGHUP: nothing happens, settings are read when an agent starts');
-  for (const signal of leaveSignals) process.on(signal, leave);
-  if (!hasTerminal) process.on('SIGHUP', stay);
-  process.once('disconnect', orphaned);
-  // Gone before this process listened; without a channel it is undefined.
-  if (process.connected === false) orphaned();
-  return () => {
-    for (const signal of leaveSignals) process.off(signal, leave);
-    process.off('SIGHUP', stay);
-    process.off('disconnect', orphaned);
-  };
 }

@@ -25,6 +25,7 @@ export async function runCommand(settings: RunSettings, command: Command, log: L
 class Run implements Work {
   readonly commands: Work['commands'];
   readonly foreground = true;
+  readonly codeAtDeath: number | null;
   readonly #settings: RunSettings;
   readonly #log: Logger;
   #agent: Agent | null = null;
@@ -34,6 +35,8 @@ class Run implements Work {
 
   constructor(settings: RunSettings, command: Command, log: Logger) {
     const { onPrepare, onFence } = settings;
+    // A command that is to run once is not run again because the agent died.
+    this.codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
     this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
     this.#settings = settings;
     this.#log = log;

@@ -1,22 +1,32 @@
 /** One run of the command line: from arguments to an exit code. */
 import { CommanderError } from 'commander';
-import { exitCodeOf, exitCodes, reportError } from './errors.js';
+import { exitCodeOf, exitCodes, isForeseen, reportError } from './errors.js';
 import { createProgram, withHint } from './program.js';
 
+export interface CommandLineEnd {
+  readonly code: number;
+  /** It ended of an error that nobody had thought of. */
+  readonly isMishap: boolean;
+}
+
 /** Never rejects; the caller exits with the code once all output is written. */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
+export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   leaveQuietlyWhenNobodyReads();
   const program = createProgram();
   try {
     await program.parseAsync(args, { from: 'user' });
-    return Number(process.exitCode ?? exitCodes.done);
+    return asMeant(Number(process.exitCode ?? exitCodes.done));
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
+    if (error instanceof CommanderError && error.exitCode === 0) return asMeant(exitCodes.done);
     // No command was named, and the help says it all.
-    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
+    if (error instanceof CommanderError && error.code === 'commander.help') return asMeant(exitCodes.usage);
     reportError(withHint(program, error), program.opts().format ?? process.env.PETREL_FORMAT);
-    return exitCodeOf(error);
+    return { code: exitCodeOf(error), isMishap: !isForeseen(error) };
   }
+}
+
+function asMeant(code: number): CommandLineEnd {
+  return { code, isMishap: false };
 }
 
 /** `petrel list | head`: a reader that has seen enough is no error. */

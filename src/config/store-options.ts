@@ -1,5 +1,6 @@
 /** From settings to what opens a store. */
 import { readFileSync } from 'node:fs';
+import type { TlsNote } from '../guardian/messages.js';
 import { parseConnectionString, type StoreOptions, type TlsOptions } from '../zookeeper/index.js';
 import type { CommonSettings } from './settings.js';
 
@@ -13,6 +14,14 @@ export function storeOptions(settings: CommonSettings): Pick<StoreOptions, 'serv
       : { auth: [{ scheme: 'digest', credentials: settings.auth.slice('digest:'.length) }] }),
     ...(tls === null ? {} : { tls }),
   };
+}
+
+/** What the guardian needs of them, to end a session. */
+export function tlsNote(tls: TlsOptions | undefined): TlsNote | null {
+  if (tls === undefined) return null;
+  const { ca, cert, key, passphrase = null, servername = null, rejectUnauthorized = true } = tls;
+  const text = (pem: TlsOptions['ca']) => (pem === undefined ? null : [pem].flat().map(String).join('\n'));
+  return { ca: text(ca), cert: text(cert), key: text(key), passphrase, servername, rejectUnauthorized };
 }
 
 /** Null where none of the TLS settings is given: then the connection is in the clear. */

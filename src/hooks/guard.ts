@@ -93,6 +93,11 @@ export class Guard {
     else this.#groups.adopt(message.pgid);
   }
 
+  /** A tenure lasts whose takeover has started. */
+  get hasBegun(): boolean {
+    return this.#tenure.begun && !this.#tenure.released;
+  }
+
   /** Nobody will ask for anything any more. */
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#tenure;

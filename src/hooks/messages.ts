@@ -1,6 +1,19 @@
 /** What the agent and its keeper say to each other. Both are of one build, and nobody else has their channel. */
 import type { DutyOutcome, Phase } from '../ports/duty.js';
 import type { OutputStream } from './output.js';
+import {
+  type Check,
+  isFlag,
+  isNumber,
+  isObject,
+  isOneOf,
+  isText,
+  isTexts,
+  oneOf,
+  orNull,
+  type Shapes,
+  shaped,
+} from './shapes.js';
 
 /** The id of a release that nobody asked for. */
 export const unasked = 0;
@@ -64,18 +77,6 @@ export function isFromKeeper(message: unknown): message is FromKeeper {
   return isOneOf(fromKeeper, message);
 }
 
-type Check<T> = (value: unknown) => value is T;
-type Shape<T> = { readonly [Key in keyof T]-?: Check<T[Key]> };
-/** What each type of message holds beside its type. */
-type Shapes<Message extends { type: string }> = {
-  readonly [Type in Message['type']]: Shape<Omit<Extract<Message, { type: Type }>, 'type'>>;
-};
-
-const isText: Check<string> = (value) => typeof value === 'string';
-const isNumber: Check<number> = (value): value is number =>
-  typeof value === 'number' && Number.isFinite(value);
-const isFlag: Check<boolean> = (value) => typeof value === 'boolean';
-const isTexts: Check<readonly string[]> = (value) => Array.isArray(value) && value.every(isText);
 /** No other number names a group: 0 and 1 would be this process's own, and everybody's. */
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
@@ -123,29 +124,3 @@ const fromKeeper: Shapes<FromKeeper> = {
   'lease-ended': { tenure: isNumber, outcome: isOutcome },
   'workload-ended': { tenure: isNumber, outcome: isOutcome },
 };
-
-function isOneOf(shapes: object, message: unknown): boolean {
-  if (!isObject(message) || !('type' in message) || typeof message.type !== 'string') return false;
-  const shape: unknown = Object.hasOwn(shapes, message.type) ? Reflect.get(shapes, message.type) : null;
-  return isObject(shape) && fits(message, shape);
-}
-
-function fits(value: object, shape: object): boolean {
-  return Object.entries(shape).every(([key, check]) => check(Reflect.get(value, key)));
-}
-
-function shaped<T>(shape: Shape<T>): Check<T> {
-  return (value): value is T => isObject(value) && fits(value, shape);
-}
-
-function orNull<T>(check: Check<T>): Check<T | null> {
-  return (value): value is T | null => value === null || check(value);
-}
-
-function oneOf<T extends string>(...values: readonly T[]): Check<T> {
-  return (value): value is T => values.some((one) => one === value);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}

@@ -4,9 +4,11 @@
  * What is promised: `leads` is false, and the signal has fired, before any listener hears that leadership ended, and
  * before any other node can be READY, as far as this process gets to run. What is not: see `FunctionDuty`.
  */
+
 import { EventEmitter } from 'node:events';
 import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
+import { SessionFile } from '../agent/session-file.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
@@ -54,7 +56,7 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
-      stateDir: stateDir ?? null,
+      sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, nodeId),
       duty: this.#duty,
       workload: 'inside',
       log: this.#log,

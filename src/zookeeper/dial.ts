@@ -1,6 +1,6 @@
 /** Byte streams to servers. A stream knows nothing of what it carries. */
 import { connect as connectTcp, isIP } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { errorMessage } from '../errors.js';
 import type { Server } from './connection-string.js';
 
@@ -35,6 +35,11 @@ export interface WireEvents {
 
 export type Dial = (endpoint: Endpoint, events: WireEvents) => Wire;
 
+/** Loaded by who needs it: to a process that has nothing else to do it would be a good part of its memory. */
+export function loadTls(): typeof import('node:tls') {
+  return process.getBuiltinModule('node:tls');
+}
+
 /** Over TCP, or TLS where `tls` says how. */
 export function dialOver(tls: SecureOptions | undefined): Dial {
   return (endpoint, events) => {
@@ -42,7 +47,7 @@ export function dialOver(tls: SecureOptions | undefined): Dial {
     const socket =
       tls === undefined
         ? connectTcp(target, events.opened)
-        : connectTls({ ...target, ...secured(endpoint, tls) }, events.opened);
+        : loadTls().connect({ ...target, ...secured(endpoint, tls) }, events.opened);
     let isOver = false;
     const told = (tell: () => void) => {
       if (!isOver) tell();

@@ -7,11 +7,10 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The path of its main program. Types are not checked here (`npm run check` does), for speed. */
 export async function buildCommandLine(): Promise<string> {
-  const compiler = `${project}node_modules/typescript/bin/tsc`;
-  await promisify(execFile)(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
-    cwd: project,
-  }).catch((error: { stdout?: string }) => {
-    throw new Error(`the command line does not compile:\n${error.stdout ?? error}`);
-  });
-  return `${project}dist/src/cli/main.js`;
+  await promisify(execFile)(process.execPath, [`${project}scripts/build.mjs`]).catch(
+    (error: { stdout?: string }) => {
+      throw new Error(`the command line does not compile:\n${error.stdout ?? error}`);
+    },
+  );
+  return `${project}dist/src/cli/main.cjs`;
 }

@@ -1,0 +1,56 @@
+/** How a node in the foreground is asked to leave: by signals, by its guardian, by the end of who started it. */
+import { isatty } from 'node:tty';
+import type { Agent } from '../agent/agent.js';
+import type { GuardianChannel } from '../guardian/channel.js';
+import type { AskedSignal } from '../guardian/messages.js';
+import type { Logger } from '../log.js';
+
+export interface Askers {
+  readonly guardian: GuardianChannel | null;
+  /** Told to leave, which it will. */
+  asked(signal: AskedSignal): void;
+}
+
+type Source = 'signal' | 'guardian' | 'parent';
+
+/** A terminal that is closed sends SIGHUP and is left; others who send it want settings read anew. */
+const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
+const leaveSignals: readonly AskedSignal[] = [
+  'SIGTERM',
+  'SIGINT',
+  ...(hasTerminal ? (['SIGHUP'] as const) : []),
+];
+
+/** Until the returned function is called. */
+export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked }: Askers): () => void {
+  const askedBy = new Set<Source>();
+  // A signal to a whole service reaches agent and guardian: who asks twice is in a hurry, not who is joined by another.
+  const leave = (signal: AskedSignal, source: Source) => {
+    if (askedBy.size === 0 || askedBy.has(source)) {
+      log.info({ signal }, `${signal}: leaving the group`);
+      asked(signal);
+      agent.stop();
+    }
+    askedBy.add(source);
+  };
+  const hear = (signal: AskedSignal, source: Source) => {
+    if (leaveSignals.includes(signal)) leave(signal, source);
+    else log.info('SIGHUP: nothing happens, settings are read when an agent starts');
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === 'SIGTERM' || signal === 'SIGINT' || signal === 'SIGHUP') hear(signal, 'signal');
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  guardian?.listen({
+    asked: (signal) => hear(signal, 'guardian'),
+    gone: () => {
+      log.error('the guardian has died: leaving the group at once');
+      agent.stop();
+      agent.stop();
+    },
+  });
+  return () => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.off(signal, onSignal);
+    guardian?.close();
+  };
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+/**
+ * Where every process of Petrel begins: as a guardian, or as the command line. CommonJS, because loading ES modules
+ * takes memory and time that a guardian has no use for.
+ */
+import guardedCommands = require('./guarded.cjs');
+import parent = require('../guardian/parent.cjs');
+
+const args = process.argv.slice(2);
+
+async function beGuardian(): Promise<void> {
+  // Compiled, it is one file (`npm run build`).
+  const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) =
+    __filename.endsWith('.cts') ? await import('../guardian/program.js') : require('../guardian/program.cjs');
+  process.exit(await program.runGuardian(__filename, args));
+}
+
+async function beCommandLine(): Promise<void> {
+  const [{ runCommandLine }, { partFromGuardian }] = await Promise.all([
+    import('./run.js'),
+    import('../guardian/channel.js'),
+  ]);
+  const { code, isMishap } = await runCommandLine(args);
+  process.exitCode = code;
+  // A guardian starts an agent again that ended of nothing foreseen.
+  if (!isMishap) await partFromGuardian(code);
+}
+
+void (guardedCommands.isGuarded(args) && !parent.hasGuardian() ? beGuardian() : beCommandLine());

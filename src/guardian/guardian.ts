@@ -1,0 +1,81 @@
+/**
+ * The guardian: the small process that starts an agent, runs its hooks for it, and outlives it. When the agent dies
+ * or hangs, the guardian ends the workload, then the session, and starts another agent.
+ *
+ * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself; what ends
+ * the workload is said in `sentinel.ts`.
+ */
+import { Alarm } from '../hooks/alarm.js';
+import { Life, type LifeEnd, type LifeOptions } from './life.js';
+import type { AskedSignal } from './messages.js';
+
+/** Before an agent that died is started again: doubled with each that dies soon. */
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
+/** One that lived so long did not die of what it was started with. */
+const soonMs = 60_000;
+
+export class Guardian {
+  readonly #options: LifeOptions;
+  readonly #pause: Alarm;
+  #life: Life | null = null;
+  #deaths = 0;
+  #isLeaving = false;
+  #isHurried = false;
+  #rouse = () => {};
+
+  constructor(options: LifeOptions) {
+    this.#options = options;
+    this.#pause = new Alarm(options.clock);
+  }
+
+  /** Resolves with the agent's exit code when the agent is done, or has died while it was leaving. Never rejects. */
+  async run(): Promise<number> {
+    for (;;) {
+      const end = await this.#live();
+      if (end.isFinal || this.#isLeaving) return await this.#depart(end);
+      await this.#beforeNext();
+      if (this.#isLeaving) return await this.#depart({ ...end, code: 0 });
+    }
+  }
+
+  /** Somebody asks this process to end (a second time: at once), or to have settings read anew. */
+  asked(signal: AskedSignal): void {
+    if (signal !== 'SIGHUP') {
+      this.#isHurried = this.#isLeaving;
+      this.#isLeaving = true;
+    }
+    if (this.#life !== null) this.#life.pass(signal);
+    else this.#rouse();
+  }
+
+  async #live(): Promise<LifeEnd> {
+    const { clock } = this.#options;
+    const bornAtMs = clock.monotonicMs();
+    this.#life = new Life(this.#options);
+    const end = await this.#life.over;
+    this.#life = null;
+    this.#deaths = clock.monotonicMs() - bornAtMs < soonMs ? this.#deaths + 1 : 1;
+    return end;
+  }
+
+  async #beforeNext(): Promise<void> {
+    const { clock, report } = this.#options;
+    const pauseMs = Math.min(firstPauseMs * 2 ** (this.#deaths - 1), maxPauseMs);
+    report.say('warn', `the agent is started again in ${pauseMs / 1000} s`);
+    await new Promise<void>((resolve) => {
+      this.#rouse = resolve;
+      this.#pause.set(clock.monotonicMs() + pauseMs, resolve);
+    });
+    this.#pause.clear();
+  }
+
+  /** The end of the session is waited for, unless somebody is in a hurry. */
+  async #depart({ session, code }: LifeEnd): Promise<number> {
+    const hurried = new Promise<void>((resolve) => {
+      this.#rouse = resolve;
+    });
+    if (session !== null && !this.#isHurried) await Promise.race([session, hurried]);
+    return code;
+  }
+}

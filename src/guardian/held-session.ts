@@ -1,0 +1,180 @@
+/**
+ * The session of an agent that has died, held and then ended by its guardian. Held: kept from expiring, so that
+ * nobody else leads while something of the dead agent's workload may live. Ended: closed at the ensemble, so that
+ * the group elects at once.
+ *
+ * Not promised: that a session is held through an outage of the ensemble that outlasts it, or that one is ended
+ * which no server can be asked to end. It then expires, as that of a machine that died would.
+ */
+import type { LookupFunction } from 'node:net';
+import { errorMessage } from '../errors.js';
+import { Alarm } from '../hooks/alarm.js';
+import type { Clock } from '../ports/clock.js';
+import type { Server } from '../zookeeper/connection-string.js';
+import type { Dial, Wire } from '../zookeeper/dial.js';
+import { FrameReader } from '../zookeeper/frames.js';
+import { resolveHost, ServerRotation } from '../zookeeper/servers.js';
+import type { SessionNote } from './messages.js';
+import { answersClose, attachRequest, closeRequest, isAttached, pingRequest } from './requests.js';
+
+export interface HeldSessionOptions {
+  readonly session: SessionNote;
+  readonly dial: Dial;
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  readonly lookup?: LookupFunction;
+}
+
+/** ended: the ensemble confirmed it. over: it was over already. unconfirmed: nobody could be asked for so long that it
+ * has expired, unless the ensemble as a whole stood still. */
+export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
+
+/** Shares of the session timeout. */
+const pingShare = 1 / 3;
+const attemptShare = 1 / 3;
+const expiryShare = 4 / 3;
+const firstPauseMs = 20;
+const maxPauseMs = 500;
+const maxAnswerBytes = 4096;
+
+interface Attempt {
+  readonly wire: Wire;
+  attached: boolean;
+}
+
+export class HeldSession {
+  readonly #options: HeldSessionOptions;
+  readonly #rotation: ServerRotation;
+  readonly #password: Buffer;
+  readonly #next: Alarm;
+  readonly #expiry: Alarm;
+  readonly #stopped = new AbortController();
+  readonly #end: Promise<SessionEnd>;
+  #settle: (end: SessionEnd) => void = () => {};
+  #attempt: Attempt | null = null;
+  #failures = 0;
+  #ending = false;
+  #trouble: string | null = null;
+
+  /** Attaches at once, and goes on until it has ended. */
+  constructor(options: HeldSessionOptions) {
+    this.#options = options;
+    this.#rotation = new ServerRotation(options.session.servers, options.random);
+    this.#password = Buffer.from(options.session.password, 'base64');
+    this.#next = new Alarm(options.clock);
+    this.#expiry = new Alarm(options.clock);
+    this.#end = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    this.#inTouch();
+    void this.#try();
+  }
+
+  /** What the last attempt to reach a server failed of; null when none did. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /** Closes the session as soon as a server can be reached. Never rejects. */
+  end(): Promise<SessionEnd> {
+    this.#ending = true;
+    if (this.#attempt?.attached) this.#attempt.wire.write(closeRequest);
+    return this.#end;
+  }
+
+  async #try(): Promise<void> {
+    const { clock, lookup, dial, session } = this.#options;
+    const server = this.#rotation.next();
+    const limitMs = session.timeoutMs * attemptShare;
+    try {
+      const signal = this.#stopped.signal;
+      const resolved = await resolveHost(server.host, { clock, timeoutMs: limitMs, lookup, signal });
+      const address = this.#rotation.rotate(server, resolved)[0]?.address ?? server.host;
+      if (!signal.aborted) this.#connect(server, address, dial, limitMs);
+    } catch (error) {
+      this.#lost(errorMessage(error));
+    }
+  }
+
+  #connect(server: Server, address: string, dial: Dial, limitMs: number): void {
+    const { clock, session } = this.#options;
+    const frames = new FrameReader(maxAnswerBytes);
+    const wire = dial(
+      { server, address },
+      {
+        opened: () => wire.write(attachRequest(BigInt(session.id), this.#password, session.timeoutMs)),
+        received: (chunk) =>
+          this.#contain(attempt, () => {
+            for (const frame of frames.push(chunk)) this.#heard(attempt, frame);
+          }),
+        closed: () => this.#lost('the server closed the connection', attempt),
+        failed: (why) => this.#lost(why, attempt),
+      },
+    );
+    const attempt: Attempt = { wire, attached: false };
+    this.#attempt = attempt;
+    this.#next.set(clock.monotonicMs() + limitMs, () => this.#lost('no answer in time', attempt));
+  }
+
+  #contain(attempt: Attempt, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.#lost(`cannot make sense of what the server sent: ${errorMessage(error)}`, attempt);
+    }
+  }
+
+  #heard(attempt: Attempt, frame: Buffer): void {
+    if (attempt !== this.#attempt) return;
+    if (attempt.attached) {
+      if (answersClose(frame)) this.#finish('ended');
+      else this.#answered(attempt);
+    } else if (isAttached(frame)) {
+      attempt.attached = true;
+      this.#failures = 0;
+      this.#trouble = null;
+      if (this.#ending) attempt.wire.write(closeRequest);
+      this.#answered(attempt);
+    } else this.#finish('over');
+  }
+
+  #answered(attempt: Attempt): void {
+    this.#inTouch();
+    const atMs = this.#options.clock.monotonicMs() + this.#options.session.timeoutMs * pingShare;
+    this.#next.set(atMs, () => this.#ping(attempt));
+  }
+
+  #ping(attempt: Attempt): void {
+    const { clock, session } = this.#options;
+    attempt.wire.write(pingRequest);
+    const atMs = clock.monotonicMs() + session.timeoutMs * attemptShare;
+    this.#next.set(atMs, () => this.#lost('a ping was not answered', attempt));
+  }
+
+  /** From now it takes the session this long to expire. */
+  #inTouch(): void {
+    const { clock, session } = this.#options;
+    const atMs = clock.monotonicMs() + session.timeoutMs * expiryShare;
+    this.#expiry.set(atMs, () => this.#finish('unconfirmed'));
+  }
+
+  #lost(why: string, attempt: Attempt | null = null): void {
+    if (this.#stopped.signal.aborted || attempt !== this.#attempt) return;
+    this.#trouble = why;
+    attempt?.wire.destroy();
+    this.#attempt = null;
+    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures, maxPauseMs);
+    this.#failures += 1;
+    this.#next.set(this.#options.clock.monotonicMs() + pauseMs, () => void this.#try());
+  }
+
+  #finish(end: SessionEnd): void {
+    this.#stopped.abort();
+    this.#next.clear();
+    this.#expiry.clear();
+    this.#attempt?.wire.destroy();
+    this.#attempt = null;
+    this.#settle(end);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * One life of an agent as its guardian sees it: from its start until nothing of it is left.
+ *
+ * While the agent lives, the guard (`src/hooks/guard.ts`) runs its hooks and ends its tenure with the lease. When the
+ * agent has gone, its session is held until everything that it ran is proven dead, and only then ended.
+ */
+import { Alarm } from '../hooks/alarm.js';
+import { Guard } from '../hooks/guard.js';
+import type { FromKeeper } from '../hooks/messages.js';
+import type { Machine } from '../ports/processes.js';
+import type { HeldSession, SessionEnd } from './held-session.js';
+import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
+import type { Report } from './report.js';
+
+export interface AgentProcess {
+  /** In order. What is sent to a process that has just died is lost; `gone` follows. */
+  send(message: ToAgent): void;
+  /** At once, by SIGKILL. */
+  kill(): void;
+}
+
+export interface AgentListener {
+  message(message: FromAgent): void;
+  /** Last: it has ended, and all that it said has been told. `how` in words. */
+  gone(how: string, code: number): void;
+}
+
+export interface LifeOptions extends Machine {
+  /** Never throws: one that cannot be started is `gone`, soon. */
+  startAgent(listener: AgentListener): AgentProcess;
+  holdSession(session: SessionNote): HeldSession;
+  /** The groups that live now. Whoever hears of it kills them should this process die. */
+  watchOver(pgids: readonly number[]): void;
+  readonly report: Report;
+}
+
+export interface LifeEnd {
+  /** It is not to be started again. */
+  readonly isFinal: boolean;
+  readonly code: number;
+  /** The end of its session, if that was left to be ended. */
+  readonly session: Promise<SessionEnd> | null;
+}
+
+/** An agent that says nothing for so long, though asked, hangs: much longer than a busy one needs to answer. */
+const hangMs = 30_000;
+/** An alarm that rings later than this was held up. */
+const punctualMs = 1_000;
+/** What was killed and is still there is told of this often. */
+const loudMs = 5_000;
+
+interface Death {
+  readonly how: string;
+  readonly code: number;
+}
+
+export class Life {
+  /** Resolves when it is over and nothing that it ran is left. Never rejects. */
+  readonly over: Promise<LifeEnd>;
+  readonly #options: LifeOptions;
+  readonly #guard: Guard;
+  readonly #agent: AgentProcess;
+  readonly #hang: Alarm;
+  readonly #groups = new Set<number>();
+  #session: SessionNote | null = null;
+  /** The code that the agent said it ends with. */
+  #said: number | null = null;
+  #codeAtDeath: number | null = null;
+  #heardAtMs: number;
+  #isGone = false;
+  #cleared: (() => void) | null = null;
+
+  constructor(options: LifeOptions) {
+    const { clock, processes } = options;
+    this.#options = options;
+    this.#hang = new Alarm(clock);
+    this.#heardAtMs = clock.monotonicMs();
+    const listener = { post: (message: FromKeeper) => this.#post(message), idle: () => this.#cleared?.() };
+    this.#guard = new Guard(listener, { clock, processes });
+    let die: (death: Death) => void = () => {};
+    const death = new Promise<Death>((resolve) => {
+      die = resolve;
+    });
+    const message = (heard: FromAgent) => this.#heard(heard);
+    this.#agent = options.startAgent({ message, gone: (how, code) => die({ how, code }) });
+    this.over = death.then((known) => this.#clearUp(known));
+    this.#ask();
+  }
+
+  /** Passes on what somebody asked of the guardian. */
+  pass(signal: AskedSignal): void {
+    this.#agent.send({ type: 'asked', signal });
+  }
+
+  #heard(message: FromAgent): void {
+    this.#heardAtMs = this.#options.clock.monotonicMs();
+    if (!isAboutLife(message)) this.#guard.handle(message);
+    else if (message.type === 'hello') {
+      this.#codeAtDeath = message.codeAtDeath;
+      this.#options.report.introduce(message);
+    } else if (message.type === 'session') this.#session = message.session;
+    else if (message.type === 'session-over') this.#session = null;
+    else if (message.type === 'ended') this.#said = message.code;
+    else if (message.type === 'clear')
+      void this.#clear('the agent leaves').then(() => this.#agent.send({ type: 'cleared' }));
+  }
+
+  #post(message: FromKeeper): void {
+    if (message.type === 'started') this.#groups.add(message.pgid);
+    if (message.type === 'gone') this.#groups.delete(message.pgid);
+    if (message.type === 'started' || message.type === 'gone') this.#options.watchOver([...this.#groups]);
+    if (!this.#isGone) this.#agent.send(message);
+    else if (message.type === 'lease-ended') this.#options.report.released(message.outcome);
+  }
+
+  /** Resolves when nothing runs and nothing lives. */
+  #clear(reason: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.#cleared = resolve;
+      this.#guard.agentGone(reason);
+    });
+  }
+
+  async #clearUp({ how, code }: Death): Promise<LifeEnd> {
+    const { clock, report, holdSession } = this.#options;
+    const goneAtMs = clock.monotonicMs();
+    this.#isGone = true;
+    this.#hang.clear();
+    const codeAtDeath = this.#guard.hasBegun ? this.#codeAtDeath : null;
+    const said = this.#said ?? codeAtDeath;
+    const held = this.#session === null ? null : holdSession(this.#session);
+    if (this.#said === null) report.say('error', `the agent ${how}: ending what it ran, then its session`);
+    const loud = new Alarm(clock);
+    this.#beLoud(loud, goneAtMs, held);
+    await this.#clear(`the agent ${how}`);
+    loud.clear();
+    const provenDeadInMs = clock.monotonicMs() - goneAtMs;
+    const session = held?.end() ?? null;
+    void session?.then((end) => report.sessionEnded(end, provenDeadInMs, clock.monotonicMs() - goneAtMs));
+    return { isFinal: said !== null, code: said ?? code, session };
+  }
+
+  #beLoud(alarm: Alarm, sinceMs: number, held: HeldSession | null): void {
+    const { clock, report } = this.#options;
+    alarm.set(clock.monotonicMs() + loudMs, () => {
+      report.remains([...this.#groups], clock.monotonicMs() - sinceMs, held);
+      this.#beLoud(alarm, sinceMs, held);
+    });
+  }
+
+  #ask(): void {
+    const { clock, report } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    this.#agent.send({ type: 'there?' });
+    this.#hang.set(askedAtMs + hangMs, () => {
+      const isLate = clock.monotonicMs() - askedAtMs > hangMs + punctualMs;
+      // If it was this process that stood still, what the agent said meanwhile waits to be read.
+      clock.turn(() => {
+        if (this.#isGone) return;
+        if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();
+        report.say('error', `the agent has not answered for ${hangMs / 1000} s: it hangs, and is killed`);
+        this.#agent.kill();
+      });
+    });
+  }
+}

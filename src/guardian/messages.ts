@@ -1,0 +1,127 @@
+/**
+ * What an agent and its guardian say to each other, beside what an agent and its keeper do (`src/hooks/messages.ts`).
+ * Both are of one build, and nobody else has their channel.
+ */
+import { type FromKeeper, isFromKeeper, isToKeeper, type ToKeeper } from '../hooks/messages.js';
+import {
+  type Check,
+  isFlag,
+  isNumber,
+  isOneOf,
+  isText,
+  listOf,
+  oneOf,
+  orNull,
+  type Shapes,
+  shaped,
+} from '../hooks/shapes.js';
+
+/** PEM texts; null where the setting is not given. */
+export interface TlsNote {
+  readonly ca: string | null;
+  readonly cert: string | null;
+  readonly key: string | null;
+  readonly passphrase: string | null;
+  readonly servername: string | null;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** All that it takes to end a session of the agent's. A secret. */
+export interface SessionNote {
+  /** As a decimal number. */
+  readonly id: string;
+  /** In base64. */
+  readonly password: string;
+  /** As the ensemble granted it. */
+  readonly timeoutMs: number;
+  readonly servers: readonly { readonly host: string; readonly port: number }[];
+  /** Null: in the clear. */
+  readonly tls: TlsNote | null;
+}
+
+export type FromAgent =
+  | ToKeeper
+  /** First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies in the
+   * midst of a tenure; null: it is started again. */
+  | {
+      readonly type: 'hello';
+      readonly node: string;
+      readonly root: string;
+      readonly log: 'json' | 'pretty';
+      readonly codeAtDeath: number | null;
+    }
+  /** The session in force. */
+  | { readonly type: 'session'; readonly session: SessionNote }
+  /** It was ended, or is none of the guardian's affair any more. */
+  | { readonly type: 'session-over' }
+  /** Nothing will be asked for any more: end what is left. Answered by `cleared`. */
+  | { readonly type: 'clear' }
+  /** The agent ends because it has done what it was for, or cannot: it is not to be started again. */
+  | { readonly type: 'ended'; readonly code: number }
+  /** The answer to `there?`. */
+  | { readonly type: 'here' };
+
+export type ToAgent =
+  | FromKeeper
+  | { readonly type: 'cleared' }
+  /** Somebody asked the guardian to end, or to have settings read anew. */
+  | { readonly type: 'asked'; readonly signal: AskedSignal }
+  | { readonly type: 'there?' };
+
+export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+
+type FromAgentAlone = Exclude<FromAgent, ToKeeper>;
+type ToAgentAlone = Exclude<ToAgent, FromKeeper>;
+
+/** What the guard of a life does not do. */
+export function isAboutLife(message: FromAgent): message is FromAgentAlone {
+  return isOneOf(fromAgent, message);
+}
+
+export function isAboutGuardian(message: ToAgent): message is ToAgentAlone {
+  return isOneOf(toAgent, message);
+}
+
+export function isFromAgent(message: unknown): message is FromAgent {
+  return isToKeeper(message) || isOneOf(fromAgent, message);
+}
+
+export function isToAgent(message: unknown): message is ToAgent {
+  return isFromKeeper(message) || isOneOf(toAgent, message);
+}
+
+const isLong: Check<string> = (value): value is string =>
+  typeof value === 'string' && /^-?[1-9]\d{0,18}$/.test(value);
+
+const isSession = shaped<SessionNote>({
+  id: isLong,
+  password: isText,
+  timeoutMs: isNumber,
+  servers: listOf(shaped({ host: isText, port: isNumber })),
+  tls: orNull(
+    shaped<TlsNote>({
+      ca: orNull(isText),
+      cert: orNull(isText),
+      key: orNull(isText),
+      passphrase: orNull(isText),
+      servername: orNull(isText),
+      rejectUnauthorized: isFlag,
+    }),
+  ),
+});
+
+const fromAgent: Shapes<FromAgentAlone> = {
+  hello: { node: isText, root: isText, log: oneOf('json', 'pretty'), codeAtDeath: orNull(isNumber) },
+  session: { session: isSession },
+  'session-over': {},
+  clear: {},
+  ended: { code: isNumber },
+  here: {},
+};
+
+const toAgent: Shapes<ToAgentAlone> = {
+  cleared: {},
+  asked: { signal: oneOf(...askedSignals) },
+  'there?': {},
+};

@@ -1,0 +1,52 @@
+/**
+ * The guardian's program. It loads nothing but this folder and what that needs, which is Node.js alone: so that it is
+ * small, and there is nothing for it to hang on.
+ */
+import { systemProcesses } from '../hooks/system-processes.js';
+import { LineWriter } from '../line-writer.js';
+import { systemClock } from '../ports/clock.js';
+import { dialOver, loadTls, type SecureOptions } from '../zookeeper/dial.js';
+import { startAgentProcess } from './agent-process.js';
+import { Guardian } from './guardian.js';
+import { HeldSession } from './held-session.js';
+import { askedSignals, type TlsNote } from './messages.js';
+import { Report } from './report.js';
+import { Sentinel } from './sentinel.js';
+
+const stderrFd = 2;
+const maxLogBytes = 1024 * 1024;
+
+/** Resolves with the exit code: the agent's, which runs `program` with the same arguments. */
+export async function runGuardian(program: string, args: readonly string[]): Promise<number> {
+  const clock = systemClock;
+  const sentinel = new Sentinel();
+  const guardian = new Guardian({
+    clock,
+    processes: systemProcesses,
+    startAgent: (listener) => startAgentProcess(program, args, listener),
+    holdSession: (session) =>
+      new HeldSession({ session, clock, dial: dialOver(secured(session.tls)), random: Math.random }),
+    watchOver: (pgids) => sentinel.watchOver(pgids),
+    report: new Report(clock, new LineWriter(stderrFd, maxLogBytes)),
+  });
+  for (const signal of askedSignals) process.on(signal, () => guardian.asked(signal));
+  // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is undefined.
+  process.once('disconnect', () => guardian.asked('SIGTERM'));
+  if (process.connected === false) guardian.asked('SIGTERM');
+  const code = await guardian.run();
+  sentinel.close();
+  if (process.connected) process.disconnect();
+  return code;
+}
+
+function secured(tls: TlsNote | null): SecureOptions | undefined {
+  if (tls === null) return undefined;
+  const { ca, cert, key, passphrase, servername, rejectUnauthorized } = tls;
+  const context = loadTls().createSecureContext({
+    ...(ca === null ? {} : { ca }),
+    ...(cert === null ? {} : { cert }),
+    ...(key === null ? {} : { key }),
+    ...(passphrase === null ? {} : { passphrase }),
+  });
+  return { context, servername: servername ?? undefined, rejectUnauthorized };
+}

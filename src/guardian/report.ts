@@ -1,0 +1,64 @@
+/**
+ * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never waited for.
+ */
+import type { LineWriter } from '../line-writer.js';
+import type { Clock } from '../ports/clock.js';
+import type { DutyOutcome } from '../ports/duty.js';
+import type { HeldSession, SessionEnd } from './held-session.js';
+import type { FromAgent } from './messages.js';
+
+type Level = 'info' | 'warn' | 'error';
+type Hello = Extract<FromAgent, { type: 'hello' }>;
+
+export class Report {
+  readonly #clock: Clock;
+  readonly #writer: Pick<LineWriter, 'write'>;
+  #hello: Omit<Hello, 'type'> | null = null;
+
+  constructor(clock: Clock, writer: Pick<LineWriter, 'write'>) {
+    this.#clock = clock;
+    this.#writer = writer;
+  }
+
+  /** Whose guardian it is. */
+  introduce(hello: Hello): void {
+    this.#hello = hello;
+  }
+
+  released({ result, error, provenDead, durationMs, command }: DutyOutcome): void {
+    const level = result === 'ok' && provenDead ? 'warn' : 'error';
+    this.say(level, error ?? 'the guardian has run the release', { result, provenDead, durationMs, command });
+  }
+
+  sessionEnded(end: SessionEnd, provenDeadInMs: number, inMs: number): void {
+    const fields = { provenDeadInMs: Math.round(provenDeadInMs), inMs: Math.round(inMs) };
+    if (end === 'unconfirmed') {
+      this.say(
+        'error',
+        "no ZooKeeper server could be asked to end the dead agent's session: it expires",
+        fields,
+      );
+    } else this.say('warn', "the workload is proven dead, and the dead agent's session has ended", fields);
+  }
+
+  remains(pgids: readonly number[], forMs: number, held: HeldSession | null): void {
+    const seconds = Math.round(forMs / 1000);
+    const whose = `${pgids.length === 1 ? 'process group' : 'process groups'} ${pgids.join(', ')}`;
+    const meanwhile =
+      held === null
+        ? 'no agent is started here'
+        : `its session is held so that nobody else leads${held.trouble === null ? '' : ` (${held.trouble})`}`;
+    const text = `${seconds} s after the agent's end its work has not ended (${whose}); until it is dead ${meanwhile}`;
+    this.say('error', text, { pgids });
+  }
+
+  say(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    const time = new Date(this.#clock.wallMs()).toISOString();
+    const { node, root, log } = this.#hello ?? { node: undefined, root: undefined, log: 'pretty' };
+    const line =
+      log === 'json'
+        ? JSON.stringify({ level, time, node, root, ...fields, msg })
+        : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${node === undefined ? '' : `[${node}] `}${msg}`;
+    this.#writer.write(`${line}\n`);
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The three requests of ZooKeeper's protocol that the guardian makes, and what answers them, as bytes: attach to a
+ * session, ping, close. (The rest is `src/zookeeper`'s, by way of a library that the guardian does without.)
+ */
+
+const lengthBytes = 4;
+const passwordBytes = 16;
+const ping = { xid: -2, type: 11 };
+const close = { xid: 1, type: -11 };
+
+/** Asks to go on with a session, at the timeout that it has. Throws RangeError for a password of another length. */
+export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): Buffer {
+  if (password.length !== passwordBytes) throw new RangeError(`a password of ${password.length} bytes`);
+  const body = Buffer.alloc(45);
+  body.writeInt32BE(timeoutMs, 12);
+  body.writeBigInt64BE(id, 16);
+  body.writeInt32BE(passwordBytes, 24);
+  password.copy(body, 28);
+  return framed(body);
+}
+
+export const pingRequest = header(ping);
+export const closeRequest = header(close);
+
+/** True: the session goes on. False: it is over. Throws RangeError for what is no answer to `attachRequest`. */
+export function isAttached(frame: Buffer): boolean {
+  return frame.readInt32BE(4) > 0 && frame.readBigInt64BE(8) !== 0n;
+}
+
+/** Throws RangeError for what is no reply. */
+export function answersClose(frame: Buffer): boolean {
+  return frame.readInt32BE(0) === close.xid;
+}
+
+function header({ xid, type }: { xid: number; type: number }): Buffer {
+  const body = Buffer.alloc(8);
+  body.writeInt32BE(xid, 0);
+  body.writeInt32BE(type, 4);
+  return framed(body);
+}
+
+function framed(body: Buffer): Buffer {
+  const length = Buffer.alloc(lengthBytes);
+  length.writeInt32BE(body.length, 0);
+  return Buffer.concat([length, body]);
+}
