@@ -3,12 +3,15 @@
  * Where every process of Petrel begins: as a guardian, or as the command line. CommonJS, because loading ES modules
  * takes memory and time that a guardian has no use for.
  */
+import v8 = require('node:v8');
 import guardedCommands = require('./guarded.cjs');
 import parent = require('../guardian/parent.cjs');
 
 const args = process.argv.slice(2);
 
 async function beGuardian(): Promise<void> {
+  // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched.
+  for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   // Compiled, it is one file (`npm run build`).
   const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) =
     __filename.endsWith('.cts') ? await import('../guardian/program.js') : require('../guardian/program.cjs');

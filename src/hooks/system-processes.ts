@@ -1,6 +1,6 @@
 /** The operating system's processes. The keeper runs this, so it needs nothing but Node.js. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import type { CommandLine, Exit, Processes, StartedCommand } from '../ports/processes.js';
 
 export const systemProcesses: Processes = {
@@ -75,15 +75,18 @@ function signalled(pgid: number, signal: NodeJS.Signals | 0): boolean {
 
 /** False where /proc does not tell, or shows no member at all: it may hide other users' processes. */
 function onlyZombies(pgid: number): boolean {
+  let members = 0;
   try {
-    const states = pids()
-      .map(readStat)
-      .filter((stat) => stat?.pgid === pgid)
-      .map((stat) => stat?.state);
-    return states.length > 0 && states.every((state) => state === 'Z' || state === 'X');
+    for (const pid of pids()) {
+      const stat = readStat(pid);
+      if (stat?.pgid !== pgid) continue;
+      if (stat.state !== 'Z' && stat.state !== 'X') return false;
+      members += 1;
+    }
   } catch {
     return false;
   }
+  return members > 0;
 }
 
 function pids(): string[] {
@@ -99,13 +102,20 @@ function environmentOf(pid: string): string[] {
   }
 }
 
+/** Read into one buffer again and again: a look at every process of the machine should not take memory for each. */
+const statBuffer = Buffer.alloc(1024);
+
 function readStat(pid: string): { state: string; pgid: number } | null {
+  let fd: number | null = null;
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    fd = openSync(`/proc/${pid}/stat`, 'r');
+    const text = statBuffer.toString('latin1', 0, readSync(fd, statBuffer, 0, statBuffer.length, 0));
     // The command's name, in parentheses, may hold anything.
-    const [state = '', , pgid] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state = '', , pgid] = text.slice(text.lastIndexOf(')') + 2).split(' ', 3);
     return { state, pgid: Number(pgid) };
   } catch {
     return null;
+  } finally {
+    if (fd !== null) closeSync(fd);
   }
 }

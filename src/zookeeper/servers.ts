@@ -2,7 +2,7 @@
  * Which server to try next, and under which address. Names are resolved anew for each attempt, so servers may
  * change their addresses; a name that does not resolve costs only its own turn.
  */
-import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../ports/clock.js';
 import type { Server } from './connection-string.js';
@@ -47,7 +47,8 @@ export interface ResolveOptions {
 
 /** All addresses of a host. Rejects when it has none, or when the resolver does not answer in time. */
 export function resolveHost(host: string, options: ResolveOptions): Promise<LookupAddress[]> {
-  const lookup: LookupFunction = options.lookup ?? systemLookup;
+  // Loaded when it is needed: a guardian hardly ever does.
+  const lookup: LookupFunction = options.lookup ?? process.getBuiltinModule('node:dns').lookup;
   return new Promise((resolve, reject) => {
     const giveUp = (why: string) => {
       cancel();
