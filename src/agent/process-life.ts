@@ -31,7 +31,7 @@ export interface ProcessName {
 }
 
 export function ownProcess(): ProcessName {
-  return { pid: process.pid, startedAt: startOf(process.pid) };
+  return { pid: process.pid, startedAt: lookAt(process.pid)?.startedAt ?? null };
 }
 
 export function processText({ pid, startedAt }: ProcessName): string {
@@ -44,12 +44,14 @@ export function parseProcess(text: string): ProcessName | null {
   return /^[1-9]\d{0,9}$/.test(pid ?? '') ? { pid: Number(pid), startedAt } : null;
 }
 
-/** A process that exists and may not be signalled counts as alive; this process is not another one, so a number
- * that was handed out again to it says that the earlier bearer is gone. */
+/** A process that exists and may not be signalled counts as alive, and one that has ended and that nobody has waited for
+ * does not. This process is not another one, so a number that was handed out again to it says that the earlier bearer
+ * is gone. */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
-  const found = startOf(pid);
-  return startedAt === null || found === null || found === startedAt;
+  const found = lookAt(pid);
+  if (found?.hasEnded === true) return false;
+  return startedAt === null || found === null || found.startedAt === startedAt;
 }
 
 function exists(pid: number): boolean {
@@ -61,12 +63,13 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Clock ticks since the machine's start. */
-function startOf(pid: number): string | null {
+/** `startedAt` in clock ticks since the machine's start. Null where the system does not tell. */
+function lookAt(pid: number): { hasEnded: boolean; startedAt: string | null } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The command's name, in parentheses, may hold anything.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { hasEnded: fields[0] === 'Z' || fields[0] === 'X', startedAt: fields[19] ?? null };
   } catch {
     return null;
   }

@@ -54,7 +54,7 @@ export class AgentProcess {
 
   /** Null when there is none now. */
   keeper(): Promise<number | null> {
-    return childOf(this.pid, 'keeper');
+    return Promise.resolve(childOf(this.pid, 'keeper'));
   }
 
   async kill9(): Promise<void> {

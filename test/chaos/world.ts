@@ -13,7 +13,7 @@ import { errorMessage } from '../../src/errors.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { Links } from '../support/links.js';
-import { lives } from '../support/process-list.js';
+import { isAlive } from '../support/process-list.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 import { type JavaEnsemble, startOpenJavaEnsemble } from '../support/zookeeper/java.js';
@@ -253,7 +253,7 @@ export class World {
     await Promise.all(agents.map((agent) => agent.kill9()));
     await hooks?.end();
     const gone = async () => {
-      const left = await Promise.all(keepers.map(lives));
+      const left = await Promise.all(keepers.map(isAlive));
       return !left.includes(true) && (await (hooks?.living() ?? [])).length === 0;
     };
     await until(gone, { timeoutMs: leavePatienceMs, describe: 'keepers and workloads to end' }).catch(() => {

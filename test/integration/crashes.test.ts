@@ -1,15 +1,70 @@
-/** Agents and keepers that are killed, frozen, started again, or told to leave. */
+/** Agents and guardians that are killed, frozen, started again, or told to leave. */
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import type { LogLine } from '../support/agents.js';
 import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { isAlive } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
 const servers = useServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
 describe('an agent that is killed', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('is succeeded long before its session would have expired', async () => {
+    const old = await cluster.ready();
+    const killedAtMs = performance.now();
+    await cluster.killAgent(old.node);
+    await cluster.ready({ not: old.node });
+    const tookMs = Math.round(performance.now() - killedAtMs);
+    process.stdout.write(`kill -9 of the agent: another is READY after ${tookMs} ms\n`);
+    expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs);
+  });
+
+  it('has its workload released by its guardian before anybody else takes over', async () => {
+    const old = await cluster.ready();
+    await cluster.killAgent(old.node);
+    await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    await cluster.ready({ not: old.node });
+  });
+
+  it('P20 is started again by its guardian, and joins', async () => {
+    const old = await cluster.ready();
+    const guardian = cluster.agent(old.node);
+    const heard = guardian.log.length;
+    await cluster.killAgent(old.node);
+    await guardian.logged(/the agent was ended by SIGKILL/, { after: heard });
+    await guardian.logged(/proven dead, and the dead agent's session has ended/, { after: heard });
+    await guardian.logged(/started again in/, { after: heard });
+    await guardian.logged(/^joined/, { after: heard });
+    await cluster.ready({ after: old.token });
+  });
+
+  it('as a follower leaves the group at once, comes back, and nothing moves', async () => {
+    const leader = await cluster.ready();
+    const [follower = ''] = cluster.others(leader.node);
+    const guardian = cluster.agent(follower);
+    const heard = guardian.log.length;
+    await cluster.killAgent(follower);
+    await guardian.logged(/session has ended/, { after: heard });
+    await guardian.logged(/^joined/, { after: heard });
+    expect(await cluster.ready()).toEqual(leader);
+  });
+
+  it('while its takeover hook runs has that ended, and another node leads', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
+    await cluster.view.switchOver(heir);
+    await cluster.hooked(heir, 'takeover', 'started', old.token);
+    await cluster.killAgent(heir);
+    await cluster.ready({ not: heir, after: old.token });
+  });
+});
+
+describe('an agent that is killed together with its guardian', () => {
   const cluster = useCluster({ servers, sites });
 
   it('is succeeded within its session timeout and a second', async () => {
@@ -19,15 +74,15 @@ describe('an agent that is killed', () => {
     await cluster.ready({ not: old.node });
     const tookMs = Math.round(performance.now() - killedAtMs);
     process.stdout.write(
-      `kill -9: READY after ${tookMs} ms, session timeout ${cluster.sessionTimeoutMs} ms\n`,
+      `kill -9 of agent and guardian: READY after ${tookMs} ms, session timeout ${cluster.sessionTimeoutMs} ms\n`,
     );
     expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
   });
 
-  it('has its workload released at once, by its keeper', async () => {
+  it('has its workload killed at once, long before another node leads', async () => {
     const old = await cluster.ready();
     await cluster.agent(old.node).kill9();
-    await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+    await cluster.ended(old);
     expect(await cluster.view.leader()).toMatchObject({ node: old.node });
     await cluster.ready({ not: old.node });
   });
@@ -60,15 +115,6 @@ describe('an agent that is killed', () => {
     const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
     if (!isSlow) await again.logged(/ending the session of an earlier life/);
   });
-
-  it('together with its keeper, before its hooks had started anything, blocks nobody', async () => {
-    const { node } = await cluster.ready();
-    const [follower = ''] = cluster.others(node);
-    const keeper = await cluster.keeperPid(follower);
-    process.kill(keeper, 'SIGKILL');
-    await cluster.agent(follower).kill9();
-    expect((await cluster.ready()).node).toBe(node);
-  });
 });
 
 describe('an agent whose state directory is gone', () => {
@@ -91,16 +137,18 @@ describe('an agent whose state directory is gone', () => {
   });
 });
 
-describe('a keeper that is killed', () => {
+describe('a guardian that is killed', () => {
   const cluster = useCluster({ servers, sites });
 
-  it('while its node leads has its workload ended by the agent, and another node leads', async () => {
+  it('while its node leads has its workload ended by the agent, which releases and leaves', async () => {
     const old = await cluster.ready();
-    process.kill(await cluster.keeperPid(old.node), 'SIGKILL');
+    const agent = await cluster.agentPid(old.node);
+    process.kill(cluster.agent(old.node).pid, 'SIGKILL');
     const next = await cluster.ready({ not: old.node });
     expect(next.token).toBeGreaterThan(old.token);
     await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
-    expect(cluster.agent(old.node).running).toBe(true);
+    await until(() => !isAlive(agent), { describe: 'the agent to have left' });
+    expect(await cluster.view.seated()).not.toContain(old.node);
   });
 
   it('while its takeover hook runs has that ended too', async () => {
@@ -109,20 +157,31 @@ describe('a keeper that is killed', () => {
     await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
     await cluster.view.switchOver(heir);
     await cluster.hooked(heir, 'takeover', 'started', old.token);
-    process.kill(await cluster.keeperPid(heir), 'SIGKILL');
+    const agent = await cluster.agentPid(heir);
+    process.kill(cluster.agent(heir).pid, 'SIGKILL');
     const next = await cluster.ready({ not: heir, after: old.token });
     expect((await cluster.view.elected()).node).toBe(next.node);
+    await until(() => !isAlive(agent), { describe: 'the agent to have left' });
+  });
+
+  it('while its node follows has the agent leave, and nothing moves', async () => {
+    const leader = await cluster.ready();
+    const [follower = ''] = cluster.others(leader.node);
+    const agent = await cluster.agentPid(follower);
+    process.kill(cluster.agent(follower).pid, 'SIGKILL');
+    await until(() => !isAlive(agent), { describe: 'the agent to have left' });
+    expect(await cluster.view.seated()).not.toContain(follower);
+    expect(await cluster.ready()).toEqual(leader);
   });
 });
 
-describe('a keeper that is frozen', () => {
+describe('a guardian that is frozen', () => {
   const cluster = useCluster({ servers, sites });
 
   it('while its node leads and is cut off has its workload killed by the agent before another leads', async () => {
     const old = await cluster.ready();
-    const keeper = await cluster.keeperPid(old.node);
     await using _ = cluster.links(old.node).cut();
-    process.kill(keeper, 'SIGSTOP');
+    process.kill(cluster.agent(old.node).pid, 'SIGSTOP');
     await cluster.ready({ not: old.node });
     await cluster.ended(old);
   });
@@ -144,7 +203,7 @@ describe('an agent that is frozen', () => {
     expect({ node, token }).toEqual({ node: next.node, token: next.token });
   });
 
-  it('P40 past its session, while its takeover hook runs, has the hook ended by its keeper', async () => {
+  it('P40 past its session, while its takeover hook runs, has the hook ended by its guardian', async () => {
     const old = await cluster.ready();
     const [heir = ''] = cluster.others(old.node);
     const agent = cluster.agent(heir);
@@ -160,21 +219,21 @@ describe('an agent that is frozen', () => {
     expect((await cluster.ready()).token).toBe(next.token);
   });
 
-  it('together with its keeper and its hook has the hook killed as soon as the keeper goes on', async () => {
+  it('together with its guardian and its hook has the hook killed as soon as the guardian goes on', async () => {
     const old = await cluster.ready();
     const [heir = ''] = cluster.others(old.node);
     await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
     await cluster.view.switchOver(heir);
     const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
     const agent = cluster.agent(heir);
-    const keeper = await cluster.keeperPid(heir);
+    const guardian = agent.pid;
     const hook = await cluster.hookGroup(heir);
     agent.pause();
-    process.kill(keeper, 'SIGSTOP');
+    process.kill(guardian, 'SIGSTOP');
     process.kill(-hook, 'SIGSTOP');
     const next = await cluster.ready({ not: heir, after: old.token });
     expect(next.token).toBeGreaterThan(BigInt(token));
-    process.kill(keeper, 'SIGCONT');
+    process.kill(guardian, 'SIGCONT');
     await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });
     agent.resume();
     await agent.logged(/registering anew/);

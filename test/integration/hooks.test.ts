@@ -185,12 +185,12 @@ describe('what a hook is told, and what it writes', () => {
     });
   });
 
-  it('may be far too much: it still leads, and neither agent nor keeper grows by it', async () => {
+  it('may be far too much: it still leads, and neither agent nor guardian grows by it', async () => {
     await writeFile(join(dir, 'noisy'), '');
     const { heir } = await handOver(cluster, {});
     const noisy = await cluster.ready({ node: heir });
     await rm(join(dir, 'noisy'));
-    for (const pid of [cluster.agent(heir).pid, await cluster.keeperPid(heir)]) {
+    for (const pid of [cluster.agent(heir).pid, await cluster.agentPid(heir)]) {
       expect(await residentMb(pid)).toBeLessThan(250);
     }
     expect(await cluster.ready()).toEqual(noisy);

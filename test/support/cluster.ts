@@ -24,7 +24,7 @@ import { GroupView, type Leader } from './group-view.js';
 import type { HookEvent } from './hook-events.js';
 import { type HookBehaviour, HookLog, type HookPhase } from './hook-log.js';
 import { Links } from './links.js';
-import { childOf } from './process-list.js';
+import { childrenOf, commandOf } from './process-list.js';
 import { type UntilOptions, until } from './until.js';
 
 /** What the agents of a test file share: three servers where the kind of ZooKeeper has ensembles, else one. */
@@ -272,20 +272,22 @@ export class Cluster {
     });
   }
 
-  /** The process that runs the hooks of a node. */
-  keeperPid(node: string): Promise<number> {
-    return until(() => this.findKeeper(node), { describe: `the keeper of ${node}` });
+  /** The agent proper of a node; `agent(node).pid` is its guardian, which runs the hooks. */
+  agentPid(node: string): Promise<number> {
+    return until(() => this.agent(node).agentPid, { describe: `the agent of ${node}` });
   }
 
-  /** Null when there is none now: a keeper that died is replaced when it is needed. */
-  findKeeper(node: string): Promise<number | null> {
-    return childOf(this.agent(node).pid, 'keeper');
+  /** Kills the agent of a node, and not its guardian. */
+  async killAgent(node: string): Promise<void> {
+    process.kill(await this.agentPid(node), 'SIGKILL');
   }
 
   /** The process group of the hook that a node runs. */
   async hookGroup(node: string): Promise<number> {
-    const keeper = await this.keeperPid(node);
-    return until(() => childOf(keeper, '/hook'), { describe: `a hook of ${node}` });
+    const { pid, agentPid } = this.agent(node);
+    // The agent's own command line names its hooks.
+    const isHook = (child: number) => child !== agentPid && commandOf(child).includes('/hook');
+    return until(() => childrenOf(pid).find(isHook), { describe: `a hook of ${node}` });
   }
 
   /** Makes good what a test broke: everybody runs, unfrozen and in touch, and one of them is READY. */

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Exit, exitOf, hasExited } from './bound-process.js';
+import { childrenOf, commandOf, isAlive } from './process-list.js';
 import { type UntilOptions, until } from './until.js';
 
 /** One JSON line of a log. */
@@ -20,12 +21,14 @@ export class PetrelProcess implements AsyncDisposable {
   readonly exited: Promise<Exit>;
   readonly #child: ChildProcess;
   readonly #ownDir: string | null;
+  readonly #isGuardian: boolean;
   readonly #log: LogLine[] = [];
   #stdout = '';
   #stderr = '';
 
   constructor(child: ChildProcess, stateDir: string, ownDir: string | null) {
     this.#child = child;
+    this.#isGuardian = child.spawnargs.some((arg) => arg === 'agent' || arg === 'run');
     this.stateDir = stateDir;
     this.#ownDir = ownDir;
     const outputs = [
@@ -80,18 +83,35 @@ export class PetrelProcess implements AsyncDisposable {
     return last;
   }
 
+  /** The agent proper, which this process is the guardian of; null when there is none now. */
+  get agentPid(): number | null {
+    return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.cjs')) ?? null;
+  }
+
+  /** Kills it, and the agent that it is the guardian of, as far as a process can at once. */
   async kill9(): Promise<void> {
+    const agent = this.agentPid;
+    this.signal('SIGKILL');
     this.#child.kill('SIGKILL');
     await this.exited;
+    if (agent !== null) await until(() => !isAlive(agent), { describe: 'the killed agent to be gone' });
   }
 
-  /** Freezes it, and not what it has started. */
+  /** Freezes the agent, and not its guardian, nor what that has started. */
   pause(): void {
-    this.#child.kill('SIGSTOP');
+    this.signal('SIGSTOP');
   }
 
+  /** Lets agent and guardian go on. */
   resume(): void {
+    this.signal('SIGCONT');
     this.#child.kill('SIGCONT');
+  }
+
+  /** Signals the agent proper; this process where it is no guardian. Nothing where there is no agent now. */
+  signal(name: NodeJS.Signals): void {
+    const pid = this.#isGuardian ? this.agentPid : this.pid;
+    if (pid !== null) process.kill(pid, name);
   }
 
   /** Asks it to leave. */
@@ -101,6 +121,8 @@ export class PetrelProcess implements AsyncDisposable {
 
   /** Kills it if it still runs, and removes its state directory if that was made for it alone. */
   async stop(): Promise<void> {
+    const agent = this.agentPid;
+    if (agent !== null) process.kill(agent, 'SIGKILL');
     this.#child.kill('SIGKILL');
     await exitOf(this.#child);
     if (this.#ownDir !== null) await rm(this.#ownDir, { recursive: true, force: true, maxRetries: 5 });

@@ -1,26 +1,38 @@
 /** What the kernel tells of other processes. Linux only. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** A process that `parent` has started whose command line holds `name`; null when there is none now. */
-export async function childOf(parent: number, name: string): Promise<number | null> {
-  for (const pid of await readdir('/proc')) {
-    if (!/^\d+$/.test(pid)) continue;
-    const [, ppid] = await statOf(pid);
-    if (Number(ppid) !== parent) continue;
-    const command = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
-    if (command.includes(name)) return Number(pid);
+export function childOf(parent: number, name: string): number | null {
+  return childrenOf(parent).find((pid) => commandOf(pid).includes(name)) ?? null;
+}
+
+/** Zombies included. */
+export function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => Number(statOf(pid)[1]) === parent).map(Number);
+}
+
+/** Its arguments, parted by NULs; empty when there is no such process. */
+export function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
   }
-  return null;
 }
 
 /** False also for one that is dead and not yet waited for. */
-export async function lives(pid: number): Promise<boolean> {
-  const [state = 'X'] = await statOf(String(pid));
+export function isAlive(pid: number): boolean {
+  const [state = 'X'] = statOf(String(pid));
   return !'ZX'.includes(state);
 }
 
 /** State, parent and so on; empty when there is no such process. */
-async function statOf(pid: string): Promise<string[]> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  return stat.length === 0 ? [] : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+function statOf(pid: string): string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return [];
+  }
 }
