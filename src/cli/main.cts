@@ -21,7 +21,7 @@ async function beGuardian(): Promise<void> {
 async function beCommandLine(): Promise<void> {
   const [{ runCommandLine }, { partFromGuardian }] = await Promise.all([
     import('./run.js'),
-    import('../guardian/channel.js'),
+    import('../guardian/parent-process.js'),
   ]);
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;

@@ -6,6 +6,7 @@ import type { AgentSettings } from '../config/settings.js';
 import { storeOptions, tlsNote } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
 import { GuardianChannel } from '../guardian/channel.js';
+import { guardianProcess } from '../guardian/parent-process.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
 import { HealthProber } from '../hooks/health-prober.js';
@@ -64,12 +65,10 @@ export async function runNode(settings: NodeSettings, log: Logger, work: Work): 
   }
   const { nodeId: node, root, site, priority, tags, stateDir } = settings;
   const life = systemHost.newIncarnation();
-  const guardian = GuardianChannel.open({
-    node,
-    root,
-    log: isPretty(settings.logFormat) ? 'pretty' : 'json',
-    codeAtDeath: work.codeAtDeath,
-  });
+  const parent = guardianProcess();
+  const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';
+  const hello = { node, root, log: logForm, codeAtDeath: work.codeAtDeath } as const;
+  const guardian = parent === null ? null : new GuardianChannel(parent, hello);
   const keepers = guardian?.keepers(systemKeepers) ?? systemKeepers;
   const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });
   const duty = work.duty(hooks);

@@ -5,18 +5,20 @@ import {
   type AskedSignal,
   type FromAgent,
   isAboutGuardian,
-  isToAgent,
   type SessionNote,
   type ToAgent,
 } from './messages.js';
-import parent from './parent.cjs';
 
-/** Tells the guardian that this process ends because it is done, or cannot go on. Without a guardian nothing happens. */
-export async function partFromGuardian(code: number): Promise<void> {
-  if (!parent.hasGuardian() || !process.connected) return;
-  const message: FromAgent = { type: 'ended', code };
-  await new Promise<void>((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
-  if (process.connected) process.disconnect();
+/** The guardian, as the process that it has started finds it. */
+export interface Parent {
+  /** It lives, as far as is known. */
+  readonly isThere: boolean;
+  /** In order. What is sent to one that has just died is lost. */
+  send(message: FromAgent): void;
+  /** At once, by SIGKILL. */
+  kill(): void;
+  /** What waits is told first. `gone` once, soon, also when it has died before. The returned function unsubscribes. */
+  listen(told: (message: ToAgent) => void, gone: () => void): () => void;
 }
 
 export interface GuardianListener {
@@ -28,31 +30,21 @@ export interface GuardianListener {
 type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
 export class GuardianChannel {
+  readonly #parent: Parent;
+  readonly #unsubscribe: () => void;
   #listener: GuardianListener | null = null;
   /** What was told before anybody listened. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
   #keeper: KeeperListener | null = null;
   #cleared: (() => void) | null = null;
-  readonly #hear = (message: unknown) => {
-    if (isToAgent(message)) this.#heard(message);
-  };
-  readonly #lose = () => {
-    this.#keeper?.gone('has died');
-    this.#keeper = null;
-    this.#cleared?.();
-    this.#tell((listener) => listener.gone());
-  };
 
-  /** Null where there is no guardian. */
-  static open(hello: Hello): GuardianChannel | null {
-    return parent.hasGuardian() ? new GuardianChannel(hello) : null;
-  }
-
-  private constructor(hello: Hello) {
-    process.on('message', this.#hear);
-    process.once('disconnect', this.#lose);
-    if (!process.connected) setImmediate(this.#lose);
-    this.send({ type: 'hello', ...hello });
+  constructor(parent: Parent, hello: Hello) {
+    this.#parent = parent;
+    this.#unsubscribe = parent.listen(
+      (message) => this.#heard(message),
+      () => this.#lost(),
+    );
+    parent.send({ type: 'hello', ...hello });
   }
 
   listen(listener: GuardianListener): void {
@@ -60,14 +52,9 @@ export class GuardianChannel {
     for (const tell of this.#early.splice(0)) tell(listener);
   }
 
-  send(message: FromAgent): void {
-    if (process.connected) process.send?.(message, undefined, undefined, () => {});
-  }
-
   /** Nothing more is told. */
   close(): void {
-    process.off('message', this.#hear);
-    process.off('disconnect', this.#lose);
+    this.#unsubscribe();
   }
 
   /** The guardian as the first keeper of the agent, and those that follow when it has died. */
@@ -75,7 +62,7 @@ export class GuardianChannel {
     let isFirst = true;
     return {
       start: (options, listener) => {
-        if (!isFirst || !process.connected) return then.start(options, listener);
+        if (!isFirst || !this.#parent.isThere) return then.start(options, listener);
         isFirst = false;
         this.#keeper = listener;
         return this.#asKeeper;
@@ -88,25 +75,23 @@ export class GuardianChannel {
     return {
       earlier: inner?.earlier ?? null,
       write: (ticket, timeoutMs) => {
-        this.send({ type: 'session', session: { ...noteOf(ticket), timeoutMs, ...where } });
+        this.#parent.send({ type: 'session', session: { ...noteOf(ticket), timeoutMs, ...where } });
         inner?.write(ticket, timeoutMs);
       },
       close: (ended) => {
-        if (ended) this.send({ type: 'session-over' });
+        if (ended) this.#parent.send({ type: 'session-over' });
         inner?.close(ended);
       },
     };
   }
 
   readonly #asKeeper: Keeper = {
-    send: (message) => this.send(message),
-    kill: () => {
-      if (parent.hasGuardian()) process.kill(process.ppid, 'SIGKILL');
-    },
+    send: (message) => this.#parent.send(message),
+    kill: () => this.#parent.kill(),
     leave: () =>
       new Promise((resolve) => {
         this.#cleared = resolve;
-        if (process.connected) this.send({ type: 'clear' });
+        if (this.#parent.isThere) this.#parent.send({ type: 'clear' });
         else resolve();
       }),
   };
@@ -114,8 +99,15 @@ export class GuardianChannel {
   #heard(message: ToAgent): void {
     if (!isAboutGuardian(message)) this.#keeper?.message(message);
     else if (message.type === 'asked') this.#tell((listener) => listener.asked(message.signal));
-    else if (message.type === 'there?') this.send({ type: 'here' });
+    else if (message.type === 'there?') this.#parent.send({ type: 'here' });
     else this.#cleared?.();
+  }
+
+  #lost(): void {
+    this.#keeper?.gone('has died');
+    this.#keeper = null;
+    this.#cleared?.();
+    this.#tell((listener) => listener.gone());
   }
 
   #tell(tell: (listener: GuardianListener) => void): void {

@@ -60,7 +60,7 @@ export class Machine {
   readonly moods = new Map<Phase, Mood>();
   /** Hooks that ended well, each by its phase and token. */
   readonly succeeded = new Set<string>();
-  /** Every keeper that lives. */
+  /** Every process that lives and runs hooks: guardians, and the keepers that agents start without one. */
   readonly keepers = new Set<Process>();
   readonly #world: World;
   readonly #listener: MachineListener;
@@ -81,6 +81,11 @@ export class Machine {
   /** Power off: nothing of it is left, and nobody is told. */
   killGroups(): void {
     for (const group of this.groups) this.#kill(group, true);
+  }
+
+  /** What the sentinel of a dead guardian does. */
+  killGroupsOf(pgids: readonly number[]): void {
+    for (const pgid of pgids) this.#signal(pgid, 'SIGKILL');
   }
 
   /** The processes of this machine as one of them finds them. */

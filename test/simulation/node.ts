@@ -7,15 +7,18 @@ import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
 import { groupPaths } from '../../src/core/paths.js';
+import { PetrelError } from '../../src/errors.js';
+import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { Duty } from '../../src/ports/duty.js';
 import type { Host } from '../../src/ports/host.js';
 import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { prepared } from './conduct.js';
+import { SimulatedGuardian } from './guardian.js';
 import type { Machine } from './machine.js';
 import type { Network } from './network.js';
-import { Process } from './process.js';
+import type { Process } from './process.js';
 import type { World } from './world.js';
 
 export interface NodeOptions {
@@ -72,10 +75,12 @@ export class Node {
   /** Since when its decisions and claims get lost on their way. */
   muteSinceMs = Number.POSITIVE_INFINITY;
   readonly #options: NodeOptions;
+  #guardian: SimulatedGuardian | null = null;
   #process: Process | null = null;
   #agent: Agent | null = null;
   #store: Store | null = null;
   #lives = 0;
+  #guardianLives = 0;
   #remembered: SessionTicket | null = null;
   /** Agents that live on this machine, by incarnation. */
   readonly #living = new Map<string, Process>();
@@ -115,29 +120,53 @@ export class Node {
 
   leave(): void {
     this.leaves += 1;
-    const process = this.#process;
-    process?.deliver(() => this.#agent?.stop());
+    this.#guardian?.leave();
   }
 
   sayHealth(isWell: boolean): void {
     this.#process?.deliver(() => this.#agent?.setHealth(isWell, isWell ? null : 'simulated'));
   }
 
+  /** Starts a guardian, which starts the agent, unless one of both lives; when an agent alone does, after it. */
   start(): void {
-    if (this.isUp) return;
-    const { world, machine, name } = this.#options;
+    if (this.#guardian?.process.isAlive === true) return;
+    if (this.#process?.isAlive === true) {
+      this.#process.onDeath(() => this.#options.world.after(1, () => this.start()));
+      return;
+    }
+    this.#guardianLives += 1;
+    this.#guardian = new SimulatedGuardian(
+      {
+        ...this.#options,
+        starts: (process) => this.#starts(process),
+        lives: (process, parent) => this.#live(process, parent),
+      },
+      this.#guardianLives,
+    );
+  }
+
+  /** Whatever is left of it first. */
+  restart(): void {
+    this.#guardian?.process.kill();
+    this.#process?.kill();
+    this.start();
+  }
+
+  #starts(process: Process): void {
     this.#lives += 1;
     this.leaves = 0;
     this.machine.succeeded.delete(prepared);
-    const process = new Process(world, `${name} life ${this.#lives}`, machine.clock);
     this.#process = process;
-    world.note(() => `${process.name} starts`);
-    process.deliver(() => this.#live(process));
+    this.#agent = null;
+    this.#options.world.note(() => `${process.name} starts`);
   }
 
-  #live(process: Process): void {
+  #live(process: Process, parent: Parent): void {
     const { root, network, world, machine, servers, sessionTimeoutMs } = this.#options;
     const log = this.#log(process);
+    const channel = new GuardianChannel(parent, { node: this.name, root, log: 'pretty', codeAtDeath: null });
+    const inner = this.#options.hasMemory ? this.#memory(process) : null;
+    const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null };
     const at = { world, network, machine: machine.name, process, servers, sessionTimeoutMs };
     const agent = new Agent({
       openStore: (session) => {
@@ -151,17 +180,24 @@ export class Node {
       priority: 100,
       tags: {},
       version: 'simulated',
-      duty: this.#duty(process, log),
+      duty: this.#duty(process, log, channel),
       workload: 'outside',
       clock: process.clock,
       host: this.#host(process),
       log,
-      sessionMemory: this.#options.hasMemory ? this.#memory(process) : null,
+      sessionMemory: channel.memory(inner, where),
     });
     this.#agent = agent;
+    channel.listen({
+      asked: () => agent.stop(),
+      gone: () => {
+        agent.stop();
+        agent.stop();
+      },
+    });
     agent.run().then(
-      () => this.#ended(process, null),
-      (error: unknown) => this.#ended(process, error),
+      () => this.#ended(process, parent, null),
+      (error: unknown) => this.#ended(process, parent, error),
     );
   }
 
@@ -183,8 +219,10 @@ export class Node {
     });
   }
 
-  #ended(process: Process, error: unknown): void {
+  #ended(process: Process, parent: Parent, error: unknown): void {
     if (!process.isAlive) return;
+    if (error === null || error instanceof PetrelError)
+      parent.send({ type: 'ended', code: error === null ? 0 : 1 });
     process.call(() => {
       this.#options.world.note(() => `${process.name} ends${error === null ? '' : `: ${String(error)}`}`);
       process.kill();
@@ -192,7 +230,7 @@ export class Node {
     });
   }
 
-  #duty(process: Process, log: pino.Logger): Duty {
+  #duty(process: Process, log: pino.Logger, channel: GuardianChannel): Duty {
     const { machine, hasPrepare, hasFence, name: node, root } = this.#options;
     return new CommandDuty({
       commands: {
@@ -207,7 +245,7 @@ export class Node {
       log,
       clock: process.clock,
       processes: machine.processesFor(process),
-      keepers: machine.keepersFor(process),
+      keepers: channel.keepers(machine.keepersFor(process)),
     });
   }
 

@@ -336,7 +336,7 @@ class Simulation {
       node.process?.thaw();
       node.process?.doom(Number.POSITIVE_INFINITY, () => {});
       node.machine.moods.clear();
-      if (!node.isUp) node.start();
+      if (!node.isUp) node.restart();
       node.agent?.setHealth(true, null);
     }
     this.#operator.calm();

@@ -1,0 +1,42 @@
+/** The guardian as this process's parent, at the other end of Node's channel between parent and child. */
+import type { Parent } from './channel.js';
+import { type FromAgent, isToAgent } from './messages.js';
+import parent from './parent.cjs';
+
+/** Null where no guardian has started this process. */
+export function guardianProcess(): Parent | null {
+  if (!parent.hasGuardian()) return null;
+  return {
+    get isThere() {
+      return process.connected;
+    },
+    send,
+    kill: () => {
+      if (parent.hasGuardian()) process.kill(process.ppid, 'SIGKILL');
+    },
+    listen(told, gone) {
+      const hear = (message: unknown) => {
+        if (isToAgent(message)) told(message);
+      };
+      process.on('message', hear);
+      process.once('disconnect', gone);
+      if (!process.connected) setImmediate(gone);
+      return () => {
+        process.off('message', hear);
+        process.off('disconnect', gone);
+      };
+    },
+  };
+}
+
+/** Tells the guardian that this process ends because it is done, or cannot go on. Without a guardian nothing happens. */
+export async function partFromGuardian(code: number): Promise<void> {
+  if (!parent.hasGuardian() || !process.connected) return;
+  await new Promise<void>((resolve) => send({ type: 'ended', code }, resolve));
+  if (process.connected) process.disconnect();
+}
+
+function send(message: FromAgent, sent: () => void = () => {}): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => sent());
+  else sent();
+}
