@@ -28,6 +28,11 @@ const valueOptions: readonly string[] = [
   '--wait-timeout',
 ];
 
+/** Whether this process was started by a guardian (`src/guardian/parent.ts`). */
+function hasGuardian(): boolean {
+  return process.env.PETREL_GUARDIAN === String(process.ppid);
+}
+
 function isGuarded(args: readonly string[]): boolean {
   const ours = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
   const command = ours.find(
@@ -36,4 +41,4 @@ function isGuarded(args: readonly string[]): boolean {
   return command !== undefined && guarded.includes(command) && !ours.some((arg) => endsAtOnce.includes(arg));
 }
 
-export = { isGuarded, valueOptions };
+export = { hasGuardian, isGuarded, valueOptions };

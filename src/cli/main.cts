@@ -5,7 +5,6 @@
  */
 import v8 = require('node:v8');
 import guardedCommands = require('./guarded.cjs');
-import parent = require('../guardian/parent.cjs');
 
 const args = process.argv.slice(2);
 
@@ -29,4 +28,4 @@ async function beCommandLine(): Promise<void> {
   if (!isMishap) await partFromGuardian(code);
 }
 
-void (guardedCommands.isGuarded(args) && !parent.hasGuardian() ? beGuardian() : beCommandLine());
+void (guardedCommands.isGuarded(args) && !guardedCommands.hasGuardian() ? beGuardian() : beCommandLine());

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { constants } from 'node:os';
 import type { AgentListener, AgentProcess } from './life.js';
 import { isFromAgent } from './messages.js';
-import parent from './parent.cjs';
+import { guardianVariable } from './parent.js';
 
 /** What was said last is read for at most this long after the end. */
 const lastWordsMs = 100;
@@ -19,7 +19,7 @@ export function startAgentProcess(
     return speakingWith(
       fork(program, args, {
         detached: true,
-        env: { ...process.env, [parent.guardianVariable]: String(process.pid) },
+        env: { ...process.env, [guardianVariable]: String(process.pid) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
       listener,

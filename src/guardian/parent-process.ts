@@ -1,18 +1,18 @@
 /** The guardian as this process's parent, at the other end of Node's channel between parent and child. */
 import type { Parent } from './channel.js';
 import { type FromAgent, isToAgent } from './messages.js';
-import parent from './parent.cjs';
+import { hasGuardian } from './parent.js';
 
 /** Null where no guardian has started this process. */
 export function guardianProcess(): Parent | null {
-  if (!parent.hasGuardian()) return null;
+  if (!hasGuardian()) return null;
   return {
     get isThere() {
       return process.connected;
     },
     send,
     kill: () => {
-      if (parent.hasGuardian()) process.kill(process.ppid, 'SIGKILL');
+      if (hasGuardian()) process.kill(process.ppid, 'SIGKILL');
     },
     listen(told, gone) {
       const hear = (message: unknown) => {
@@ -31,7 +31,7 @@ export function guardianProcess(): Parent | null {
 
 /** Tells the guardian that this process ends because it is done, or cannot go on. Without a guardian nothing happens. */
 export async function partFromGuardian(code: number): Promise<void> {
-  if (!parent.hasGuardian() || !process.connected) return;
+  if (!hasGuardian() || !process.connected) return;
   await new Promise<void>((resolve) => send({ type: 'ended', code }, resolve));
   if (process.connected) process.disconnect();
 }

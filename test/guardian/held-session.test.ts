@@ -1,0 +1,135 @@
+/** A dead agent's session, held and ended by its guardian: against a real server, and against ones that misbehave. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { HeldSession } from '../../src/guardian/held-session.js';
+import type { SessionNote } from '../../src/guardian/messages.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Store } from '../../src/ports/store.js';
+import { dialOver } from '../../src/zookeeper/dial.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { startProxy } from '../support/proxy.js';
+import { until } from '../support/until.js';
+import { FakeServer, type Script } from '../zookeeper/fake-server.js';
+
+const opened: Store[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+
+async function connected(servers: string, sessionTimeoutMs = 2000): Promise<Store> {
+  const store = openStore({ servers: parseConnectionString(servers), sessionTimeoutMs });
+  opened.push(store);
+  await store.connected();
+  return store;
+}
+
+function noteOf(store: Store, servers: string): SessionNote {
+  return {
+    id: String(store.sessionId),
+    password: store.sessionPassword.toString('base64'),
+    timeoutMs: store.negotiatedTimeoutMs,
+    servers: parseConnectionString(servers).servers,
+    tls: null,
+  };
+}
+
+function hold(session: SessionNote): HeldSession {
+  return new HeldSession({ session, clock: systemClock, dial: dialOver(undefined), random: () => 0.5 });
+}
+
+describe('the session of an agent that has died', () => {
+  it('outlives its timeout while it is held, and what it owns goes when it is ended', async () => {
+    const servers = await sharedZooKeeper();
+    const path = uniqueRoot('held');
+    const agent = await connected(servers);
+    await agent.create(path, Buffer.alloc(0), 'ephemeral');
+    const onlooker = await connected(servers);
+    const note = noteOf(agent, servers);
+    await agent.close({ abandon: true });
+    const held = hold(note);
+    const heldSinceMs = performance.now();
+    await until(async () => {
+      expect(await onlooker.exists(path)).not.toBeNull();
+      return performance.now() - heldSinceMs > 2 * note.timeoutMs;
+    });
+    expect(await held.end()).toBe('ended');
+    expect(await onlooker.exists(path)).toBeNull();
+  });
+
+  it('is ended at once when that is asked for before a server is reached', async () => {
+    const servers = await sharedZooKeeper();
+    const path = uniqueRoot('held');
+    const agent = await connected(servers);
+    await agent.create(path, Buffer.alloc(0), 'ephemeral');
+    const note = noteOf(agent, servers);
+    await agent.close({ abandon: true });
+    expect(await hold(note).end()).toBe('ended');
+    expect(await (await connected(servers)).exists(path)).toBeNull();
+  });
+
+  it('is held and ended through an outage of the network that is shorter than its timeout', async () => {
+    const target = await sharedZooKeeper();
+    const agent = await connected(target, 4000);
+    const path = uniqueRoot('held');
+    await agent.create(path, Buffer.alloc(0), 'ephemeral');
+    await using proxy = await startProxy({ target });
+    const note = { ...noteOf(agent, target), servers: [{ host: '127.0.0.1', port: proxy.port }] };
+    await agent.close({ abandon: true });
+    const held = hold(note);
+    await until(() => proxy.open > 0);
+    proxy.resetAll();
+    expect(await held.end()).toBe('ended');
+    expect(await (await connected(target)).exists(path)).toBeNull();
+  });
+
+  it('that has ended already is found to be over', async () => {
+    const servers = await sharedZooKeeper();
+    const agent = await connected(servers);
+    const note = noteOf(agent, servers);
+    await agent.close();
+    expect(await hold(note).end()).toBe('over');
+  });
+
+  it('that no server can be asked to end is given up when it must have expired', async () => {
+    await using fake = await FakeServer.start();
+    const { port } = new URL(`zk://${fake.address}`);
+    await fake[Symbol.asyncDispose]();
+    const note = { ...nowhere, servers: [{ host: '127.0.0.1', port: Number(port) }] };
+    const held = hold(note);
+    expect(await held.end()).toBe('unconfirmed');
+    expect(held.trouble).toContain('ECONNREFUSED');
+  });
+});
+
+const nowhere: SessionNote = {
+  id: '7',
+  password: Buffer.alloc(16).toString('base64'),
+  timeoutMs: 600,
+  servers: [],
+  tls: null,
+};
+
+describe('a server that', () => {
+  const misbehaves: Readonly<Record<string, Script>> = {
+    'answers garbage': { handshake: (talk) => talk.raw(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')) },
+    'answers half a frame': { handshake: (talk) => talk.raw(Buffer.from([0, 0, 0, 37, 0])) },
+    'answers too short a frame': { handshake: (talk) => talk.raw(Buffer.from([0, 0, 0, 2, 0, 0])) },
+    'closes the connection': { handshake: (talk) => talk.end() },
+    'never answers': { handshake: () => {} },
+    'answers no ping': { ping: () => {}, close: () => {} },
+  };
+
+  it.each(Object.entries(misbehaves))('%s is left for another one', async (_what, script) => {
+    await using bad = await FakeServer.start(script);
+    await using good = await FakeServer.start();
+    const servers = [bad, good].map(({ address }) => parseConnectionString(address).servers[0] ?? never());
+    // Long enough that the session has not expired when the first attempt is given up.
+    const held = hold({ ...nowhere, timeoutMs: 3000, servers });
+    await until(() => good.talks.some(({ handshake }) => handshake?.sessionId === 7n), { timeoutMs: 20_000 });
+    expect(await held.end()).toBe('ended');
+  });
+});
+
+function never(): never {
+  throw new Error('no server');
+}

@@ -1,0 +1,58 @@
+/** The sentinel of a process that is killed: with real processes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { systemProcesses } from '../../src/hooks/system-processes.js';
+import { until } from '../support/until.js';
+
+const program = fileURLToPath(new URL('fixtures/watched.ts', import.meta.url));
+const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
+/** A process with a sentinel and two process groups, of which it has the sentinel watch over the first alone. */
+async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>; groups: number[] }> {
+  const child = spawn(process.execPath, ['--import', loader, program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const exited = once(child, 'exit');
+  return {
+    groups: String(line).split(' ').map(Number),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    end: async () => {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+describe('a sentinel', () => {
+  it('kills what a killed process had it watch over, and nothing else', async () => {
+    const { groups, kill } = await watched();
+    const [over = 0, other = 0] = groups;
+    try {
+      expect(groups.map((pgid) => systemProcesses.groupLives(pgid))).toEqual([true, true]);
+      await kill();
+      await until(() => !systemProcesses.groupLives(over), { describe: 'the group to be killed' });
+      expect(systemProcesses.groupLives(other)).toBe(true);
+    } finally {
+      systemProcesses.signalGroup(over, 'SIGKILL');
+      systemProcesses.signalGroup(other, 'SIGKILL');
+    }
+  });
+
+  it('kills nothing when the process has ended in good order', async () => {
+    const { groups, end } = await watched();
+    try {
+      await end();
+      expect(groups.map((pgid) => systemProcesses.groupLives(pgid))).toEqual([true, true]);
+    } finally {
+      for (const pgid of groups) systemProcesses.signalGroup(pgid, 'SIGKILL');
+    }
+  });
+});
