@@ -1,0 +1,154 @@
+/** What a guardian proves before it gives a dead agent's leadership away, and how it starts and ends. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runProcess } from '../support/agents.js';
+import { useCluster, useServers } from '../support/cluster.js';
+import { isAlive } from '../support/process-list.js';
+import { until } from '../support/until.js';
+
+const servers = useServers();
+const sites = { a1: 'a', a2: 'a', b1: 'b' };
+
+/** A file system that can be frozen: whoever writes to it then cannot be killed, whatever kills it. */
+class FreezableDisk {
+  readonly #dir = mkdtempSync(join(tmpdir(), 'petrel-disk-'));
+  readonly path = join(this.#dir, 'mounted');
+
+  mount(): void {
+    const image = join(this.#dir, 'image');
+    this.#run('truncate', '-s', '16M', image);
+    this.#run('mkfs.ext4', '-q', image);
+    this.#run('mkdir', this.path);
+    this.#run('mount', '-o', 'loop', image, this.path);
+  }
+
+  freeze(): void {
+    this.#run('fsfreeze', '--freeze', this.path);
+  }
+
+  thaw(): void {
+    this.#run('fsfreeze', '--unfreeze', this.path);
+  }
+
+  remove(): void {
+    this.#run('umount', this.path);
+    rmSync(this.#dir, { recursive: true });
+  }
+
+  #run(program: string, ...args: string[]): void {
+    execFileSync(program, args, { stdio: 'pipe' });
+  }
+}
+
+function canFreeze(): boolean {
+  const disk = new FreezableDisk();
+  try {
+    disk.mount();
+    disk.freeze();
+    disk.thaw();
+    disk.remove();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const freezes = canFreeze();
+const notHere = freezes ? '' : ' (not here: no file system can be mounted and frozen)';
+
+describe.skipIf(!freezes)(`a workload that not even SIGKILL ends${notHere}`, () => {
+  const disk = new FreezableDisk();
+  beforeAll(() => disk.mount());
+  afterAll(() => disk.remove());
+  const write = (phase: string) =>
+    `if test -e ${disk.path}/stuck; then (echo ${phase} >> ${disk.path}/stuck) & fi`;
+  const cluster = useCluster({
+    servers,
+    sites,
+    sessionTimeoutMs: 2_000,
+    command: (phase, line) => (phase === 'takeover' ? `${line} && ${write(phase)}` : line),
+  });
+
+  it('keeps its dead agent’s claim, and is told of loudly, until it is gone', async () => {
+    const old = await cluster.ready();
+    const [heir = ''] = cluster.others(old.node);
+    writeFileSync(join(disk.path, 'stuck'), '');
+    disk.freeze();
+    try {
+      await cluster.view.switchOver(heir);
+      const stuck = await cluster.ready({ node: heir });
+      const guardian = cluster.agent(heir);
+      await cluster.killAgent(heir);
+      const line = await guardian.logged(/its work has not ended/);
+      expect(line).toMatchObject({ level: 'error', pgids: [expect.any(Number)] });
+      expect(line.msg).toMatch(/process group \d+.*its session is held so that nobody else leads/);
+      // Long after the session would have expired by itself.
+      await sleep(2 * cluster.sessionTimeoutMs);
+      expect(await cluster.view.leader()).toMatchObject({ node: heir, token: stuck.token });
+    } finally {
+      disk.thaw();
+    }
+    await cluster.ready({ not: heir });
+    await cluster.agent(heir).logged(/is proven dead, and the dead agent's session has ended/);
+    rmSync(join(disk.path, 'stuck'));
+  });
+});
+
+describe('a guardian', () => {
+  const cluster = useCluster({ servers, sites });
+
+  it('asked to end together with its agent, as a whole service is, hands over in order', async () => {
+    const old = await cluster.ready();
+    const guardian = cluster.agent(old.node);
+    const agent = await cluster.agentPid(old.node);
+    process.kill(agent, 'SIGTERM');
+    guardian.term();
+    await cluster.ready({ not: old.node });
+    expect(await guardian.exited).toEqual({ code: 0, signal: null });
+    expect(guardian.log.map(({ msg }) => msg)).toContain('left the group');
+    expect(isAlive(agent)).toBe(false);
+  });
+
+  it('ends when its agent was told to leave, with its exit code', async () => {
+    const old = await cluster.ready();
+    const guardian = cluster.agent(old.node);
+    process.kill(await cluster.agentPid(old.node), 'SIGTERM');
+    expect(await guardian.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('asked to end while its agent is dead starts none again', async () => {
+    const [follower = ''] = cluster.others((await cluster.ready()).node);
+    const guardian = cluster.agent(follower);
+    await cluster.killAgent(follower);
+    await guardian.logged(/started again in/);
+    guardian.term();
+    expect(await guardian.exited).toEqual({ code: 0, signal: null });
+    expect(await cluster.view.seated()).not.toContain(follower);
+  });
+
+  it('P11 whose agent dies again and again waits longer each time, and the group is none the worse', async () => {
+    const leader = await cluster.ready();
+    const [follower = ''] = cluster.others(leader.node);
+    const guardian = cluster.agent(follower);
+    for (const pause of ['1 s', '2 s', '4 s']) {
+      await cluster.killAgent(follower);
+      await guardian.logged(new RegExp(`started again in ${pause}`));
+      if (pause !== '4 s') await until(() => guardian.agentPid, { timeoutMs: 20_000 });
+    }
+    expect(await cluster.ready()).toEqual(leader);
+  });
+});
+
+describe('an agent that cannot start', () => {
+  it.each([
+    ['agent --bogus', 2],
+    ['agent --node-id a/b --site a', 2],
+    ['run --restart sometimes -- true', 2],
+  ])('petrel %s is not started again: it exits with %i', async (line, code) => {
+    expect(await runProcess(line.split(' '))).toMatchObject({ code, signal: null });
+  });
+});
