@@ -109,8 +109,9 @@ export class Life {
     if (message.type === 'started') this.#groups.add(message.pgid);
     if (message.type === 'gone') this.#groups.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone') this.#options.watchOver([...this.#groups]);
+    // An agent that hangs says nothing of it, or only when it goes on.
+    if (message.type === 'lease-ended') this.#options.report.released(message);
     if (!this.#isGone) this.#agent.send(message);
-    else if (message.type === 'lease-ended') this.#options.report.released(message.outcome);
   }
 
   /** Resolves when nothing runs and nothing lives. */

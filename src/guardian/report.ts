@@ -1,9 +1,10 @@
 /**
  * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never waited for.
  */
+
+import type { FromKeeper } from '../hooks/messages.js';
 import type { LineWriter } from '../line-writer.js';
 import type { Clock } from '../ports/clock.js';
-import type { DutyOutcome } from '../ports/duty.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import type { FromAgent } from './messages.js';
 
@@ -25,9 +26,12 @@ export class Report {
     this.#hello = hello;
   }
 
-  released({ result, error, provenDead, durationMs, command }: DutyOutcome): void {
+  /** A tenure that the agent did not end itself. */
+  released({ outcome, leaseLeftMs }: Extract<FromKeeper, { type: 'lease-ended' }>): void {
+    const { result, error, provenDead, durationMs, command } = outcome;
     const level = result === 'ok' && provenDead ? 'warn' : 'error';
-    this.say(level, error ?? 'the guardian has run the release', { result, provenDead, durationMs, command });
+    const fields = { result, provenDead, durationMs, command, leaseLeftMs };
+    this.say(level, error ?? 'the guardian has run the release and ended the workload', fields);
   }
 
   sessionEnded(end: SessionEnd, provenDeadInMs: number, inMs: number): void {

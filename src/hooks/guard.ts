@@ -334,7 +334,10 @@ export class Guard {
     this.#leaseAlarm.clear();
     this.#lastKill.clear();
     this.#groups.spare(0);
-    this.#listener.post({ type: 'lease-ended', tenure: this.#tenure.id, outcome });
+    const { id: tenure, lease } = this.#tenure;
+    const leaseLeftMs =
+      lease === null ? null : Math.round(lease.endsAtMs - this.#machine.clock.monotonicMs());
+    this.#listener.post({ type: 'lease-ended', tenure, outcome, leaseLeftMs });
     for (const held of this.#heldBack.splice(0)) this.#post(held.id, held.outcome);
     for (const id of this.#attached.splice(0)) this.#post(id, outcome);
   }

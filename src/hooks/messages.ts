@@ -65,7 +65,13 @@ export type FromKeeper =
   | { readonly type: 'line'; readonly id: number; readonly stream: OutputStream; readonly text: string }
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: DutyOutcome }
-  | { readonly type: 'lease-ended'; readonly tenure: number; readonly outcome: DutyOutcome }
+  /** `leaseLeftMs`: when all was over, the lease had this long to go; negative: it had ended. Null without a lease. */
+  | {
+      readonly type: 'lease-ended';
+      readonly tenure: number;
+      readonly outcome: DutyOutcome;
+      readonly leaseLeftMs: number | null;
+    }
   /** A workload in the foreground ended by itself. */
   | { readonly type: 'workload-ended'; readonly tenure: number; readonly outcome: DutyOutcome };
 
@@ -121,6 +127,6 @@ const fromKeeper: Shapes<FromKeeper> = {
   line: { id: isNumber, stream: oneOf<OutputStream>('stdout', 'stderr'), text: isText },
   'left-out': { id: isNumber, lines: isNumber },
   outcome: { id: isNumber, outcome: isOutcome },
-  'lease-ended': { tenure: isNumber, outcome: isOutcome },
+  'lease-ended': { tenure: isNumber, outcome: isOutcome, leaseLeftMs: orNull(isNumber) },
   'workload-ended': { tenure: isNumber, outcome: isOutcome },
 };
