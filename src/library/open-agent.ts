@@ -1,8 +1,8 @@
-/** Puts an agent together: its store, its state directory, its duty. What the library and the command line share. */
+/** Puts an agent together: its store, its memory, its duty. What the library and the command line share. */
 import { Agent } from '../agent/agent.js';
 import type { Workload } from '../agent/earlier-life.js';
 import { systemHost } from '../agent/process-life.js';
-import { SessionFile } from '../agent/session-file.js';
+import type { SessionMemory } from '../agent/session-memory.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
@@ -17,22 +17,20 @@ export interface NodeOptions {
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
   /** Null: nothing is remembered between two lives. */
-  readonly stateDir: string | null;
+  readonly sessionMemory: SessionMemory | null;
   readonly duty: Duty;
   readonly workload: Workload;
   readonly log: Logger;
 }
 
-/** Throws PetrelError when the state directory cannot be used or another agent of this machine has this node. */
 export function openAgent(options: NodeOptions): Agent {
-  const { store, stateDir, log, ...rest } = options;
+  const { store, log, ...rest } = options;
   return new Agent({
     ...rest,
     log,
     version,
     clock: systemClock,
     host: systemHost,
-    sessionMemory: stateDir === null ? null : SessionFile.open(stateDir, options.node),
     openStore: (session) =>
       openStore({ ...store, logger: log, ...(session === undefined ? {} : { session }) }),
   });

@@ -7,6 +7,7 @@
 import { EventEmitter } from 'node:events';
 import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
+import { SessionFile } from '../agent/session-file.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
@@ -54,7 +55,7 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
-      stateDir: stateDir ?? null,
+      sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
       duty: this.#duty,
       workload: 'inside',
       log: this.#log,
