@@ -1,10 +1,11 @@
 /**
  * What a node remembers of its session between two lives of its agent, in its state directory: enough to end the
- * earlier life's session at once instead of waiting for it to expire. Never grants leadership.
+ * earlier life's session at once instead of waiting for it to expire. Never grants leadership. Nodes of several groups
+ * share a directory.
  *
  * The file holds the session's password, so it is readable by its owner alone.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { longSchema, parseJson } from '../core/names.js';
@@ -32,8 +33,10 @@ export class SessionFile implements SessionMemory {
     this.#lock = join(directory, `${node}.lock`);
   }
 
-  /** Throws PetrelError INVALID when the directory cannot be used, or a living agent uses it for this node. */
-  static open(directory: string, node: string): SessionFile {
+  /** Throws PetrelError INVALID when the directory cannot be used, DUPLICATE_NODE when a living agent uses it for this
+   * node of this group. */
+  static open(stateDir: string, root: string, node: string): SessionFile {
+    const directory = join(stateDir, encodeURIComponent(root.slice(1)));
     const file = new SessionFile(directory, node);
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -41,30 +44,59 @@ export class SessionFile implements SessionMemory {
       file.#earlier = file.#read();
     } catch (cause) {
       if (cause instanceof PetrelError) throw cause;
-      const message = `the state directory ${directory} cannot be used: ${errorMessage(cause)}`;
+      const message = `the state directory ${stateDir} cannot be used: ${errorMessage(cause)}`;
       throw new PetrelError('INVALID', message, { cause });
     }
     return file;
   }
 
   #takeLock(node: string): void {
-    const holder = this.#lockHolder();
-    if (holder !== null) {
-      const right = 'stop it, or give this one another node id or state directory';
-      throw new PetrelError(
-        'DUPLICATE_NODE',
-        `process ${holder.pid} on this machine runs node ${node} already (${this.#lock}): ${right}`,
-      );
+    for (;;) {
+      const { holder, text } = this.#lockHolder();
+      if (holder !== null) {
+        const right = 'stop it, or give this one another node id or state directory';
+        throw new PetrelError(
+          'DUPLICATE_NODE',
+          `process ${holder.pid} on this machine runs node ${node} already (${this.#lock}): ${right}`,
+        );
+      }
+      if (text !== null) this.#setAside(text);
+      if (this.#lockIsMade()) break;
     }
-    writeFileSync(this.#lock, processText(ownProcess()), { mode: 0o600 });
     heldHere.add(this.#lock);
   }
 
-  /** The living process that holds the lock, or null. */
-  #lockHolder(): ProcessName | null {
-    if (heldHere.has(this.#lock)) return ownProcess();
-    const holder = existsSync(this.#lock) ? parseProcess(readFileSync(this.#lock, 'utf8')) : null;
-    return holder !== null && isOtherAlive(holder) ? holder : null;
+  /** The living process that holds the lock, or null, and what the lock says. */
+  #lockHolder(): { readonly holder: ProcessName | null; readonly text: string | null } {
+    const text = textOf(this.#lock);
+    if (heldHere.has(this.#lock)) return { holder: ownProcess(), text };
+    const holder = text === null ? null : parseProcess(text);
+    return { holder: holder !== null && isOtherAlive(holder) ? holder : null, text };
+  }
+
+  /** Of several that find the lock of a process that has died, one takes its place. */
+  #setAside(dead: string): void {
+    const aside = `${this.#lock}.${process.pid}.dead`;
+    try {
+      renameSync(this.#lock, aside);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return;
+      throw error;
+    }
+    // Another was faster, and it is its lock that was taken away.
+    if (textOf(aside) !== dead) linked(aside, this.#lock);
+    rmSync(aside, { force: true });
+  }
+
+  /** False: another was faster. */
+  #lockIsMade(): boolean {
+    const own = `${this.#lock}.${process.pid}`;
+    writeFileSync(own, processText(ownProcess()), { mode: 0o600 });
+    try {
+      return linked(own, this.#lock);
+    } finally {
+      rmSync(own, { force: true });
+    }
   }
 
   get earlier(): SessionTicket | null {
@@ -74,8 +106,8 @@ export class SessionFile implements SessionMemory {
   }
 
   #read(): RememberedSession | null {
-    if (!existsSync(this.#path)) return null;
-    return parseJson(sessionSchema, readFileSync(this.#path, 'utf8')).value;
+    const text = textOf(this.#path);
+    return text === null ? null : parseJson(sessionSchema, text).value;
   }
 
   /** Throws what the file system does. */
@@ -92,4 +124,28 @@ export class SessionFile implements SessionMemory {
     if (ended) rmSync(this.#path, { force: true });
     rmSync(this.#lock, { force: true });
   }
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** A second name for a file: it is there with all that it holds, or not at all. False when the name is taken. */
+function linked(path: string, name: string): boolean {
+  try {
+    linkSync(path, name);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null;
 }

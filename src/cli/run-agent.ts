@@ -2,6 +2,7 @@
 import type { Agent } from '../agent/agent.js';
 import { systemHost } from '../agent/process-life.js';
 import { SessionFile } from '../agent/session-file.js';
+import type { SessionMemory } from '../agent/session-memory.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions, tlsNote } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
@@ -36,7 +37,7 @@ export interface Work {
   readonly codeAtDeath: number | null;
 }
 
-/** Runs a node whose work is its hooks, as `runNode` does. */
+/** Runs a node whose work is its hooks, as `runNode` does. Throws also what opening a `SessionFile` does. */
 export async function runAgent(settings: AgentSettings, log: Logger): Promise<void> {
   const { onTakeover, onRelease, onFence, onPrepare } = settings;
   const commands = { onPrepare, onTakeover, onRelease, onFence };
@@ -48,7 +49,7 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     asked() {},
     codeAtDeath: null,
   };
-  await runNode(settings, log, work);
+  await runNode(settings, SessionFile.open(settings.stateDir, settings.root, settings.nodeId), log, work);
 }
 
 export type NodeSettings = Omit<AgentSettings, 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence'>;
@@ -57,13 +58,19 @@ export type NodeSettings = Omit<AgentSettings, 'onTakeover' | 'onRelease' | 'onP
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
  * successor. Throws PetrelError INVALID for a command that cannot be run, and what `Agent.run` throws.
  */
-export async function runNode(settings: NodeSettings, log: Logger, work: Work): Promise<void> {
+export async function runNode(
+  settings: NodeSettings,
+  sessionMemory: SessionMemory,
+  log: Logger,
+  work: Work,
+): Promise<void> {
   const { commands, foreground } = work;
   const problems = await checkHooks({ ...commands, healthCheck: settings.healthCheck });
   if (problems.length > 0) {
+    sessionMemory.close(false);
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
-  const { nodeId: node, root, site, priority, tags, stateDir } = settings;
+  const { nodeId: node, root, site, priority, tags } = settings;
   const life = systemHost.newIncarnation();
   const parent = guardianProcess();
   const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';
@@ -73,27 +80,19 @@ export async function runNode(settings: NodeSettings, log: Logger, work: Work): 
   const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });
   const duty = work.duty(hooks);
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
-  let agent: Agent;
-  try {
-    const file = stateDir === null ? null : SessionFile.open(stateDir, node);
-    const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
-    const sessionMemory = guardian?.memory(file, where) ?? file;
-    agent = openAgent({
-      store,
-      root,
-      node,
-      site,
-      priority,
-      tags,
-      sessionMemory,
-      duty,
-      workload: 'outside',
-      log,
-    });
-  } catch (error) {
-    await duty.close();
-    throw error;
-  }
+  const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
+  const agent = openAgent({
+    store,
+    root,
+    node,
+    site,
+    priority,
+    tags,
+    sessionMemory: guardian?.memory(sessionMemory, where) ?? sessionMemory,
+    duty,
+    workload: 'outside',
+    log,
+  });
   const prober = watchHealth(settings, agent, log);
   const stopListening = leaveWhenAsked(agent, log, { guardian, asked: (signal) => work.asked(signal) });
   work.begins(agent);

@@ -1,6 +1,7 @@
 /** `petrel run`: a node whose workload is one command, and the exit code that comes of it. */
 import { constants } from 'node:os';
 import type { Agent } from '../agent/agent.js';
+import type { SessionMemory } from '../agent/session-memory.js';
 import type { RunSettings } from '../config/settings.js';
 import { PetrelError } from '../errors.js';
 import type { Command } from '../hooks/command.js';
@@ -16,9 +17,14 @@ import { runNode, type Work } from './run-agent.js';
  * Throws PetrelError LEADERSHIP_LOST when that ended a command that is run once, FAILED when it could not be started,
  * and what `runNode` throws.
  */
-export async function runCommand(settings: RunSettings, command: Command, log: Logger): Promise<number> {
+export async function runCommand(
+  settings: RunSettings,
+  sessionMemory: SessionMemory,
+  command: Command,
+  log: Logger,
+): Promise<number> {
   const run = new Run(settings, command, log);
-  await runNode(settings, log, run);
+  await runNode(settings, sessionMemory, log, run);
   return run.exitCode();
 }
 

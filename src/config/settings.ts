@@ -252,6 +252,13 @@ export const agentSettings = commonSettings.extend({
 
 /** `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a leadership. */
 export const runSettings = agentSettings.omit({ onTakeover: true, onRelease: true }).extend({
+  nodeId: setting(agentSettings.shape.nodeId.clone(), {
+    key: 'nodeId',
+    flags: '--node-id <id>',
+    env: 'PETREL_NODE_ID',
+    help: 'name of this node, its own in the group',
+    defaultText: 'the host’s name, with a number behind it while others here have that',
+  }),
   restart: setting(z.enum(restartPolicies, `one of ${restartPolicies.join(', ')}`).prefault('no'), {
     key: 'run.restart',
     flags: '--restart <policy>',

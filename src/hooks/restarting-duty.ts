@@ -53,6 +53,8 @@ interface Tenure {
   restarts: number;
   /** Why it ends is the workload. */
   finished: boolean;
+  /** It is being ended: what is heard of the workload from now on is old. */
+  ending: boolean;
 }
 
 export class RestartingDuty implements Duty {
@@ -78,8 +80,7 @@ export class RestartingDuty implements Duty {
     const { duty } = this.#options;
     if (context.phase === 'takeover') return this.#takeOver(context);
     if (context.phase !== 'release') return duty.run(context);
-    this.#restart.clear();
-    const tenure = this.#tenure;
+    const tenure = this.#endTenure();
     const run = duty.run(this.#withPatience(context));
     void run.outcome.then((outcome) => {
       if (outcome.provenDead) this.#over(tenure, endOf(outcome));
@@ -125,11 +126,14 @@ export class RestartingDuty implements Duty {
       failures: 0,
       restarts: 0,
       finished: false,
+      ending: false,
     };
     this.#tenure = tenure;
     const run = this.#start(tenure);
     void run.outcome.then((outcome) => {
-      if (outcome.result === 'failed' && this.#options.policy === 'no') this.#finish(tenure, outcome);
+      // Not where whoever was to start it failed.
+      const cannotStart = outcome.result === 'failed' && outcome.command !== null;
+      if (cannotStart && this.#options.policy === 'no') this.#finish(tenure, outcome);
     });
     return run;
   }
@@ -150,12 +154,13 @@ export class RestartingDuty implements Duty {
       if (tenure !== null) this.#endedByItself(tenure, end.workload);
       return;
     }
-    this.#restart.clear();
+    this.#endTenure();
     this.#tell(end);
     this.#over(tenure, end.cause === 'lease-ended' ? endOf(end.release) : null);
   }
 
   #endedByItself(tenure: Tenure, outcome: DutyOutcome): void {
+    if (tenure.ending) return;
     const { policy, restartLimit, clock, log } = this.#options;
     const failed = outcome.result !== 'ok';
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
@@ -185,6 +190,12 @@ export class RestartingDuty implements Duty {
     });
   }
 
+  #endTenure(): Tenure | null {
+    this.#restart.clear();
+    if (this.#tenure !== null) this.#tenure.ending = true;
+    return this.#tenure;
+  }
+
   #finish(tenure: Tenure, outcome: DutyOutcome): void {
     tenure.finished = true;
     this.#finished = endOf(outcome);
@@ -199,8 +210,8 @@ export class RestartingDuty implements Duty {
   #over(tenure: Tenure | null, end: WorkloadEnd | null): void {
     if (tenure === null || tenure !== this.#tenure) return;
     this.#tenure = null;
-    const hasRun = tenure.hasRun || end?.exitCode != null || end?.signal != null;
-    if (hasRun && !tenure.finished) this.#options.onStopped(end);
+    const known = end?.exitCode != null || end?.signal != null ? end : null;
+    if ((tenure.hasRun || known !== null) && !tenure.finished) this.#options.onStopped(known);
   }
 
   #tell(end: DutyEnd): void {

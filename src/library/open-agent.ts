@@ -1,4 +1,4 @@
-/** Puts an agent together: its store, its state directory, its duty. What the library and the command line share. */
+/** Puts an agent together: its store, its memory, its duty. What the library and the command line share. */
 import { Agent } from '../agent/agent.js';
 import type { Workload } from '../agent/earlier-life.js';
 import { systemHost } from '../agent/process-life.js';

@@ -56,7 +56,7 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
-      sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, nodeId),
+      sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
       duty: this.#duty,
       workload: 'inside',
       log: this.#log,

@@ -21,10 +21,10 @@ describe('the session file', () => {
     await holds(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), password, (id, bytes) => {
         const ticket = { id, password: Buffer.from(bytes) };
-        const before = SessionFile.open(directory, 'a1');
+        const before = SessionFile.open(directory, '/g', 'a1');
         before.write(ticket);
         before.close(false);
-        const after = SessionFile.open(directory, 'a1');
+        const after = SessionFile.open(directory, '/g', 'a1');
         expect(after.earlier).toEqual(ticket);
         after.close(true);
       }),
@@ -41,8 +41,8 @@ describe('the session file', () => {
     );
     await holds(
       fc.asyncProperty(texts, async (text) => {
-        await writeFile(join(directory, 'a1.session.json'), text);
-        const file = SessionFile.open(directory, 'a1');
+        await writeFile(join(directory, 'g', 'a1.session.json'), text);
+        const file = SessionFile.open(directory, '/g', 'a1');
         const { earlier } = file;
         file.close(false);
         if (earlier !== null) expect(earlier.password).toHaveLength(16);
@@ -55,8 +55,8 @@ describe('the session file', () => {
 describe('a session file that was damaged', () => {
   it('so that its password is cut: nothing is remembered, instead of an agent that cannot start', async () => {
     const password = Buffer.from('abc').toString('base64');
-    await writeFile(join(directory, 'b1.session.json'), jsonText({ ...good, password }));
-    const file = SessionFile.open(directory, 'b1');
+    await writeFile(join(directory, 'g', 'b1.session.json'), jsonText({ ...good, password }));
+    const file = SessionFile.open(directory, '/g', 'b1');
     expect(file.earlier).toBeNull();
     file.close(true);
   });

@@ -1,6 +1,6 @@
 /** `petrel run`: one command that runs only while its node leads, and what becomes of it. */
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type PetrelProcess, startProcess } from '../support/agents.js';
@@ -212,6 +212,52 @@ describe('a command that is started again', () => {
     const again = await noted('a', 'begins', 4);
     expect(again.token).toBeGreaterThan(token);
     expect([a.running, b.running]).toEqual([true, true]);
+  });
+});
+
+describe('commands on one machine', () => {
+  const env = (group: string) => ({
+    PETREL_ZOOKEEPER: servers.connectString,
+    PETREL_ROOT: group,
+    PETREL_STATE_DIR: join(dir, `${root.slice(1)}.state`),
+    PETREL_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
+  });
+
+  it('started at once without names have each its own; the same again when they start anew', async () => {
+    const startAll = async () => {
+      const starting = Array.from({ length: 4 }, () =>
+        startProcess(['run', '--', 'sleep', '1000'], env(root)),
+      );
+      const all = await Promise.all(starting);
+      for (const [index, each] of all.entries()) runs.set(String(index), each);
+      await Promise.all(all.map((each) => each.logged(/^joined/)));
+      return all;
+    };
+    const names = [hostname(), ...[2, 3, 4].map((number) => `${hostname()}-${number}`)];
+    const first = await startAll();
+    expect((await view.seated()).toSorted()).toEqual(names);
+    // Their locks stay, and are those of processes that have died.
+    await Promise.all(first.map((each) => each.kill9()));
+    await startAll();
+    expect((await view.seated()).toSorted()).toEqual(names);
+  });
+
+  it('of several groups share a state directory and a name', async () => {
+    for (const group of [root, `${root}/nested`]) {
+      const one = await startProcess(['run', '--node-id', 'same', '--', 'sleep', '1000'], env(group));
+      runs.set(group, one);
+      await one.logged(/^joined/);
+    }
+  });
+
+  it('of one group and one name are refused', async () => {
+    const named = () => startProcess(['run', '--node-id', 'same', '--', 'sleep', '1000'], env(root));
+    runs.set('first', await named());
+    await runs.get('first')?.logged(/^joined/);
+    const second = await named();
+    runs.set('second', second);
+    expect(await second.exited).toEqual({ code: 1, signal: null });
+    expect(second.stderr).toContain('on this machine runs node same already');
   });
 });
 

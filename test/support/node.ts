@@ -59,7 +59,7 @@ export class LibraryNode implements AsyncDisposable {
 
   /** Ends its session at the ensemble, as if the timeout had passed. */
   async expire(): Promise<void> {
-    const file = join(this.#stateDir, `${this.petrel.status.node}.session.json`);
+    const file = join(this.#stateDir, this.#group.root.slice(1), `${this.petrel.status.node}.session.json`);
     const { session, password } = sessionFile.parse(JSON.parse(readFileSync(file, 'utf8')));
     await endSession(this.#group.connectString, {
       id: BigInt(session),

@@ -1,11 +1,13 @@
 /** `petrel run` */
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { SessionFile } from '../../agent/session-file.js';
 import { readSettings, settingOptions } from '../../config/read-settings.js';
 import { clientSettings, runSettings } from '../../config/settings.js';
 import { PetrelError } from '../../errors.js';
 import { commandSchema } from '../../hooks/command.js';
 import { createLogger } from '../../log.js';
+import { takeFreeName } from '../free-name.js';
 import { runCommand } from '../run-command.js';
 
 const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknown());
@@ -23,11 +25,15 @@ export function addRun(program: Command): void {
       const command = commandSchema.safeParse([name, ...words]);
       if (!command.success) throw new PetrelError('INVALID', 'a program has a name, and no NUL character');
       const flags = self.optsWithGlobals();
-      const { values, warnings } = await readSettings(runSettings, { flags, env: process.env });
-      const { logLevel: level, logFormat: format, nodeId: node, root } = values;
+      const { values, described, warnings } = await readSettings(runSettings, { flags, env: process.env });
+      const { logLevel: level, logFormat: format, root, stateDir, nodeId } = values;
+      const isNamed = described.some(({ key, source }) => key === 'nodeId' && source !== 'default');
+      const { node, memory } = isNamed
+        ? { node: nodeId, memory: SessionFile.open(stateDir, root, nodeId) }
+        : takeFreeName(stateDir, root);
       const log = createLogger({ level, format, fields: { node, root } });
       for (const warning of warnings) log.warn(warning);
-      process.exitCode = await runCommand(values, command.data, log);
+      process.exitCode = await runCommand({ ...values, nodeId: node }, memory, command.data, log);
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(runSettings)) {

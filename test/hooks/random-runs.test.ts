@@ -1,0 +1,255 @@
+/**
+ * Leaderships of a command in the foreground in simulated time, drawn at random: it ends by itself or does not listen,
+ * is started again or not, and meanwhile leases end, releases are asked for, and its agent or keeper is killed or
+ * frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
+ */
+import { describe, expect, it } from 'vitest';
+import { CommandDuty } from '../../src/hooks/command-duty.js';
+import { RestartingDuty, restartPolicies, type WorkloadEnd } from '../../src/hooks/restarting-duty.js';
+import type { DutyContext } from '../../src/ports/duty.js';
+import type { Process } from '../simulation/process.js';
+import { type Chance, chance } from '../support/chance.js';
+import { context } from './duty-context.js';
+import { type Group, type Script, SimulatedMachine } from './simulated-machine.js';
+import { silentLog } from './support.js';
+
+const forever = Number.POSITIVE_INFINITY;
+const lifeMs = 60_000;
+const failureCode = 3;
+
+/** What is told of one leadership. */
+interface Told {
+  readonly finished: WorkloadEnd[];
+  readonly stopped: (WorkloadEnd | null)[];
+  handedOn: boolean;
+  over: boolean;
+}
+
+class Life {
+  readonly wrong: string[] = [];
+  readonly story: string[] = [];
+  readonly #draw: Chance;
+  readonly #machine: SimulatedMachine;
+  readonly #agent: Process;
+  readonly #duty: RestartingDuty;
+  readonly #policy: (typeof restartPolicies)[number];
+  readonly #restartLimit: number;
+  readonly #reserveMs: number;
+  readonly #leaseEnds = new Map<number, number>();
+  readonly #told = new Map<number, Told>();
+  readonly #seen = new Map<number, Group>();
+  readonly #codes = new Map<number, number[]>();
+  #mishap = 'none';
+  #term = 0;
+  #isLeading = false;
+  #isReleasing = false;
+  #isClosing = false;
+
+  constructor(seed: number) {
+    const draw = chance(seed);
+    this.#draw = draw;
+    this.#policy = draw.pick(restartPolicies);
+    this.#restartLimit = draw.pick([0, 1, 3]);
+    this.#reserveMs = draw.pick([300, 2000]);
+    this.#machine = new SimulatedMachine(({ env }) => this.#script(Number(env.PETREL_TERM)), draw);
+    this.#agent = this.#machine.newProcess('agent');
+    const commands = { onPrepare: null, onTakeover: ['work'] as [string], onRelease: null, onFence: null };
+    const seen = this.#machine.seenBy(this.#agent);
+    this.#duty = new RestartingDuty({
+      duty: new CommandDuty({
+        commands,
+        node: 'a1',
+        root: '/cluster',
+        life: 'one',
+        log: silentLog,
+        ...seen,
+        keepers: this.#machine.keepersOf(this.#agent),
+        foreground: true,
+      }),
+      policy: this.#policy,
+      restartLimit: this.#restartLimit,
+      clock: seen.clock,
+      log: silentLog,
+      onFinished: (end) => this.#toldNow.finished.push(end),
+      onStopped: (end) => {
+        this.#toldNow.stopped.push(end);
+        const mayBeUnknown = this.#mishap.startsWith('keeper') || this.#isClosing;
+        if (end === null && !mayBeUnknown) this.#blame(`term ${this.#term}: nobody knows how it ended`);
+      },
+    });
+    this.#duty.onEnd((end) => {
+      this.#tell(`end: ${end.cause}`);
+      if (end.cause === 'workload-ended') this.#toldNow.handedOn = true;
+      if (end.cause === 'lease-ended') this.#endTenure();
+      else void this.#release();
+    });
+  }
+
+  async run(): Promise<void> {
+    this.#planMishap();
+    this.#lead();
+    await this.#machine.run(lifeMs, () => this.#look());
+    this.#agent.thaw();
+    this.#isClosing = true;
+    if (this.#agent.isAlive) void this.#duty.close();
+    await this.#machine.run(lifeMs + 20_000, () => this.#look());
+    if (this.#machine.groups.size > 0) this.#blame('something lives for ever');
+    for (const [term, told] of this.#told) this.#judge(term, told);
+  }
+
+  get #toldNow(): Told {
+    const known = this.#told.get(this.#term);
+    if (known !== undefined) return known;
+    const told: Told = { finished: [], stopped: [], handedOn: false, over: false };
+    this.#told.set(this.#term, told);
+    return told;
+  }
+
+  #script(term: number): Script {
+    const { pick } = this.#draw;
+    const runsMs = pick([0, 10, 400, 400, 5_000, forever]);
+    const code = pick([0, failureCode, failureCode]);
+    if (runsMs < forever) this.#codes.set(term, [...(this.#codes.get(term) ?? []), code]);
+    const stopsInMs = pick([0, 10, 400, forever]);
+    return { runsMs, code, stopsInMs, diesInMs: 0, workload: null };
+  }
+
+  #planMishap(): void {
+    this.#mishap = this.#draw.pick([
+      'none',
+      'none',
+      'agent killed',
+      'agent frozen',
+      'keeper killed',
+      'keeper frozen',
+    ]);
+    const { world } = this.#machine;
+    world.after(this.#draw.upTo(20_000), () => {
+      const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.keeper;
+      if (this.#mishap === 'none' || victim === undefined) return;
+      this.#tell(this.#mishap);
+      if (this.#mishap.endsWith('killed')) return victim.kill();
+      victim.freeze();
+      world.after(this.#draw.pick([300, 1500, 4000]), () => victim.thaw());
+    });
+  }
+
+  #lead(): void {
+    if (this.#machine.world.nowMs > lifeMs - 20_000) return;
+    this.#term++;
+    this.#isLeading = true;
+    this.#isReleasing = false;
+    this.#tell(`leads, term ${this.#term}`);
+    const term = this.#term;
+    const release = this.#context('release');
+    this.#renew(term, this.#machine.world.nowMs + this.#draw.pick([500, 6_000, 20_000]), release);
+    void this.#duty.run(this.#context('takeover')).outcome.then(({ result }) => {
+      if (result !== 'ok' && this.#term === term) void this.#release();
+    });
+    this.#agent.clock.timer(this.#draw.pick([1, 100, 420, 700, 6_000, 20_000]), () => {
+      if (this.#term === term) void this.#release();
+    });
+  }
+
+  #renew(term: number, untilMs: number, release: DutyContext): void {
+    const { clock } = this.#agent;
+    const now = clock.monotonicMs();
+    if (this.#term !== term || !this.#isLeading || now > untilMs) return;
+    const lease = { releaseAtMs: now + 1000, endsAtMs: now + 1000 + this.#reserveMs };
+    this.#leaseEnds.set(term, lease.endsAtMs);
+    this.#duty.holdLease(lease, release);
+    clock.timer(300, () => this.#renew(term, untilMs, release));
+  }
+
+  #context(phase: 'takeover' | 'release'): DutyContext {
+    return context(phase, { term: this.#term, timeoutMs: this.#draw.pick([100, 1000]), graceMs: 100 });
+  }
+
+  async #release(): Promise<void> {
+    if (this.#isReleasing || !this.#isLeading) return;
+    this.#isReleasing = true;
+    const term = this.#term;
+    const { provenDead, exitCode, signal } = await this.#duty.run(this.#context('release')).outcome;
+    this.#tell(`released: ${provenDead} ${exitCode} ${signal}`);
+    if (this.#term !== term || !this.#isLeading) return;
+    if (!provenDead) this.#blame('a release that proves nothing');
+    this.#endTenure();
+  }
+
+  #endTenure(): void {
+    this.#isLeading = false;
+    this.#mustBeDead();
+    this.#toldNow.over = true;
+    // The claim is given away meanwhile, and then nobody is elected for a time: nothing may begin.
+    this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#duty.letGo());
+    this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
+  }
+
+  #mustBeDead(): void {
+    for (const { command } of this.#machine.groups.values())
+      this.#blame(`term ${command.env.PETREL_TERM} lives on`);
+  }
+
+  #look(): void {
+    const { groups, world } = this.#machine;
+    for (const [pgid, group] of groups) {
+      const term = Number(group.command.env.PETREL_TERM);
+      if (!this.#seen.has(pgid)) {
+        this.#seen.set(pgid, group);
+        this.#tell(`starts, term ${term}`);
+        if (this.#told.get(term)?.over) this.#blame(`term ${term} starts after its end`);
+      }
+      const slackMs = this.#mishap.startsWith('keeper') ? 30 : 0;
+      const lateMs = world.nowMs - (this.#leaseEnds.get(term) ?? forever) - slackMs;
+      if (lateMs > 0) this.#blame(`term ${term} outlives its lease`);
+    }
+    if (groups.size > 1) this.#blame(`${groups.size} at once`);
+  }
+
+  #judge(term: number, told: Told): void {
+    const starts = [...this.#seen.values()].filter(
+      ({ command }) => Number(command.env.PETREL_TERM) === term,
+    ).length;
+    const { finished, stopped, handedOn } = told;
+    const failures = (this.#codes.get(term) ?? []).filter((code) => code !== 0).length;
+    if (finished.length + stopped.length > 1) this.#blame(`term ${term} ended more than once`);
+    if (this.#policy === 'no' && starts > 1) this.#blame(`term ${term} was started ${starts} times`);
+    // One that the end of the tenure caught may have failed besides.
+    if (failures > this.#restartLimit + 2 && this.#policy !== 'no')
+      this.#blame(`term ${term} failed ${failures} times`);
+    if (this.#policy !== 'on-failure' && this.#policy !== 'no' && finished.length > 0)
+      this.#blame('always, and finished');
+    if (!told.over || !this.#agent.isAlive) return;
+    const isTold = finished.length + stopped.length > 0 || handedOn;
+    if (starts > 0 !== isTold)
+      this.#blame(`term ${term}: started ${starts} times, told ${JSON.stringify(told)}`);
+    for (const end of [...finished, ...stopped]) {
+      const isPossible = end?.signal != null || end?.exitCode === 0 || end?.exitCode === failureCode;
+      if (end !== null && !isPossible) this.#blame(`term ${term} ended with ${end.exitCode}`);
+    }
+  }
+
+  #tell(what: string): void {
+    this.story.push(`${this.#machine.world.nowMs}: ${what}`);
+  }
+
+  #blame(what: string): void {
+    const line = `${this.#policy} ${this.#restartLimit}, ${this.#mishap}: ${what}`;
+    if (this.wrong.includes(line)) return;
+    this.wrong.push(line);
+    this.#tell(`WRONG ${what}`);
+  }
+}
+
+const first = Number(process.env.PETREL_TEST_SEED ?? 1);
+const lives = Number(process.env.PETREL_TEST_LIVES ?? 200);
+
+describe('a command that runs only while its node leads', () => {
+  it('never outlives its lease, runs once at a time, and is told of once', async () => {
+    for (let seed = first; seed < first + lives; seed++) {
+      const life = new Life(seed);
+      await life.run();
+      expect(life.wrong, `PETREL_TEST_SEED=${seed}\n${life.story.join('\n')}`).toEqual([]);
+    }
+  }, 600_000);
+});
