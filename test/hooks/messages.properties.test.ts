@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { isFromAgent, isToAgent } from '../../src/guardian/messages.js';
 import { hookEnvironment } from '../../src/hooks/environment.js';
 import { isFromKeeper, isToKeeper } from '../../src/hooks/messages.js';
 import { HookOutput } from '../../src/hooks/output.js';
@@ -74,11 +75,77 @@ const fromKeeper = z.discriminatedUnion('type', [
   z.object({ type: z.literal('line'), id: number, stream: z.enum(['stdout', 'stderr']), text: z.string() }),
   z.object({ type: z.literal('left-out'), id: number, lines: number }),
   z.object({ type: z.literal('outcome'), id: number, outcome: outcomes }),
-  z.object({ type: z.literal('lease-ended'), tenure: number, outcome: outcomes }),
+  z.object({
+    type: z.literal('lease-ended'),
+    tenure: number,
+    outcome: outcomes,
+    leaseLeftMs: number.nullable(),
+  }),
   z.object({ type: z.literal('workload-ended'), tenure: number, outcome: outcomes }),
 ]);
 
+const text = z.string().nullable();
+const fromAgent = z.discriminatedUnion('type', [
+  ...toKeeper.options,
+  z.object({
+    type: z.literal('hello'),
+    node: z.string(),
+    root: z.string(),
+    log: z.enum(['json', 'pretty']),
+    codeAtDeath: number.nullable(),
+  }),
+  z.object({
+    type: z.literal('session'),
+    session: z.object({
+      id: z.string().regex(/^-?[1-9]\d{0,18}$/),
+      password: z.string(),
+      timeoutMs: number,
+      servers: z.array(z.object({ host: z.string(), port: number })),
+      tls: z
+        .object({
+          ca: text,
+          cert: text,
+          key: text,
+          passphrase: text,
+          servername: text,
+          rejectUnauthorized: z.boolean(),
+        })
+        .nullable(),
+    }),
+  }),
+  z.object({ type: z.literal('session-over') }),
+  z.object({ type: z.literal('clear') }),
+  z.object({ type: z.literal('ended'), code: number }),
+  z.object({ type: z.literal('here') }),
+]);
+const toAgent = z.discriminatedUnion('type', [
+  ...fromKeeper.options,
+  z.object({ type: z.literal('cleared') }),
+  z.object({ type: z.literal('asked'), signal: z.enum(['SIGTERM', 'SIGINT', 'SIGHUP']) }),
+  z.object({ type: z.literal('there?') }),
+]);
+
+const tls = {
+  ca: 'PEM',
+  cert: null,
+  key: null,
+  passphrase: null,
+  servername: 'zk',
+  rejectUnauthorized: true,
+};
+const session = { id: '-7', password: 'eA==', timeoutMs: 6000, servers: [{ host: 'zk1', port: 2181 }] };
+
 const good = {
+  fromAgent: [
+    { type: 'hello', node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 7 },
+    { type: 'session', session: { ...session, tls } },
+    { type: 'session', session: { ...session, tls: null } },
+    { type: 'session-over' },
+    { type: 'clear' },
+    { type: 'ended', code: 0 },
+    { type: 'here' },
+  ],
+  toAgent: [{ type: 'cleared' }, { type: 'asked', signal: 'SIGHUP' }, { type: 'there?' }],
   toKeeper: [
     { type: 'run', request },
     { type: 'run', request: { ...request, command: null } },
@@ -94,15 +161,18 @@ const good = {
     { type: 'line', id: 3, stream: 'stderr', text: 'x' },
     { type: 'left-out', id: 3, lines: 7 },
     { type: 'outcome', id: 3, outcome },
-    { type: 'lease-ended', tenure: 1, outcome },
+    { type: 'lease-ended', tenure: 1, outcome, leaseLeftMs: 7 },
+    { type: 'lease-ended', tenure: 1, outcome, leaseLeftMs: null },
     { type: 'workload-ended', tenure: 1, outcome },
   ],
 };
 
-describe('a message between an agent and its keeper', () => {
+describe('a message between an agent and its keeper, or its guardian,', () => {
   it.each([
     ['to the keeper', isToKeeper, toKeeper, good.toKeeper],
     ['from the keeper', isFromKeeper, fromKeeper, good.fromKeeper],
+    ['to the guardian', isFromAgent, fromAgent, [...good.toKeeper, ...good.fromAgent]],
+    ['from the guardian', isToAgent, toAgent, [...good.fromKeeper, ...good.toAgent]],
   ] as const)('%s is heeded if it is whole, and only then', async (_, isWhole, schema, examples) => {
     expect(examples.filter((message) => !isWhole(message))).toEqual([]);
     const messages = fc.oneof(
