@@ -53,6 +53,9 @@ const patienceMs = 10_000;
 /** An alarm that rings later than this was held up. */
 const punctualMs = 100;
 
+/** A keeper that has nothing to say so long after what it ran was killed hangs. */
+const overdueMs = 1_000;
+
 interface Run {
   readonly context: DutyContext;
   readonly tenure: number;
@@ -356,10 +359,25 @@ export class CommandDuty implements Duty {
   #leaseOver({ releaseAtMs, endsAtMs }: DutyLease): void {
     if (!this.#tenure.begun || this.#tenure.released) return;
     const now = this.#machine.clock.monotonicMs();
-    const kill = () => this.#killHanging('has not ended the tenure with its lease');
+    const end = () => this.#endOverdue(this.#tenure.id);
     // If this process stood still the machine may have, and the keeper is at it only now.
-    if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, kill);
-    else kill();
+    if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
+    else end();
+  }
+
+  /** Kills what the keeper ran, and then a keeper that still says nothing of it. */
+  #endOverdue(tenure: number): void {
+    const { clock } = this.#machine;
+    // If it was this process that stood still, what the keeper said meanwhile waits to be read.
+    clock.turn(() => {
+      if (this.#tenure.id !== tenure || this.#tenure.released || this.#keeper === null) return;
+      this.#log.error(
+        'the keeper, which runs the hooks, has not ended the tenure with its lease: killing what it ran',
+      );
+      void this.#killGroups();
+      const what = 'does not say that the tenure has ended';
+      this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging(what));
+    });
   }
 
   /** Kills the keeper, and so what it ran, unless it has something to say now. */
