@@ -477,8 +477,9 @@ export class Leadership {
     this.#options.onStage(null);
   }
 
-  /** Lets go of timers and listeners; the duty is closed by its owner. */
+  /** It leads no longer. Lets go of timers and listeners; the duty, and with it the workload, is closed by its owner. */
   close(): void {
+    if (this.dueAtMs !== null) this.#enter('releasing');
     this.#run = null;
     this.#cancelRetry();
     this.#renewal?.stop();

@@ -420,7 +420,11 @@ export class Server {
       peer.isWaiting = true;
       const operations = operationsOf(opcode, body);
       this.#ask((leader) => {
-        if ((leader.#owners.get(sessionId) ?? this) !== this) return;
+        if ((leader.#owners.get(sessionId) ?? this) !== this) {
+          // The session has moved, or a handshake that came late says so: the client is to begin anew (ZOOKEEPER-710).
+          leader.#answerTo(this, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
+          return;
+        }
         const wallMs = Math.floor(leader.#process.clock.wallMs());
         leader.propose({ kind: 'write', opcode, body, operations, session: sessionId, wallMs, asker });
       });
