@@ -142,7 +142,8 @@ export class Judge {
     if (done.length === 0) return;
     this.writes += 1;
     this.#world.note(
-      () => `written by ${session & 0xffffn}: ${done.map(({ type, path }) => `${type} ${path}`).join(', ')}`,
+      () =>
+        `written by ${this.#world.nameOf(session)}: ${done.map(({ type, path }) => `${type} ${path}`).join(', ')}`,
     );
   }
 

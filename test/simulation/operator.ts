@@ -12,18 +12,13 @@ import { drainNode, readmitNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, overridePriority } from '../../src/group/sites.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
-import type { Act } from './faults.js';
+import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';
 
 /** Whoever wants something done tries again. */
 const againMs = 100;
 const author = { by: 'ops', reason: 'simulated' };
-
-export interface Names {
-  readonly nodes: readonly string[];
-  readonly sites: readonly string[];
-}
 
 export class Operator {
   readonly process: Process;
@@ -74,7 +69,7 @@ export class Operator {
   /** What is refused, or gets lost, is. */
   do(act: Act): void {
     if (act.do === 'evict dead') this.mayDelete = true;
-    this.#world.note(() => `ops: ${JSON.stringify(act)}`);
+    this.#world.note(() => `ops: ${actText(act, this.#names)}`);
     this.process.deliver(() => {
       this.#perform(act).catch((error: unknown) => this.#mayFail(error));
     });

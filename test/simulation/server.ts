@@ -209,7 +209,9 @@ export class Server {
     for (const session of this.#database.overdueSessions(now)) {
       if (this.#closing.has(session)) continue;
       this.#closing.add(session);
-      this.#world.note(() => `server ${this.index} lets session ${session & 0xffffn} expire`);
+      this.#world.note(
+        () => `server ${this.index} lets the session of ${this.#world.nameOf(session)} expire`,
+      );
       const silence = { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, rate: this.#machine.rate };
       this.propose({ kind: 'close', session, asker: null, silence });
     }

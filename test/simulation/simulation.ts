@@ -115,6 +115,13 @@ class Simulation {
     const operator = this.#newOperator(cast);
     judge.isByHand = (session) => operator.owns(session);
     judge.mayDeleteByHand = () => operator.mayDelete;
+    const owners = new Map<bigint, string>();
+    world.nameOf = (session) => {
+      const node = nodes.find((one) => one.session === session);
+      const name = node?.machine.name ?? (operator.owns(session) ? 'ops' : owners.get(session));
+      owners.set(session, name ?? 'somebody');
+      return name ?? 'somebody';
+    };
     this.#cast = { ...cast, operator, newNode };
     this.#havoc = new Havoc(this.#cast);
   }
@@ -209,7 +216,7 @@ class Simulation {
     const foundedMs = world.nowMs;
     for (const planned of faults) {
       world.at(foundedMs + planned.atMs, () => {
-        world.note(() => `FAULT ${faultText(planned)}`);
+        world.note(() => `FAULT ${faultText(planned, setup)}`);
         this.#havoc.befall(planned.fault);
       });
     }
