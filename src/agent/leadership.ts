@@ -269,13 +269,8 @@ export class Leadership {
   }
 
   #begin(store: Store, token: bigint, elected: Elected, electedVersion: number): void {
-    this.#tenure = {
-      token,
-      term: elected.term,
-      stage: 'claimed',
-      failure: null,
-      claimedUnder: electedVersion,
-    };
+    const claimedUnder = electedVersion;
+    this.#tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
     this.#elected = elected;
     this.#store = store;
     this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
