@@ -5,7 +5,7 @@
  * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
  */
 import type { GroupPaths } from '../core/paths.js';
-import type { GroupSnapshot } from '../core/snapshot.js';
+import { type GroupSnapshot, writeOf } from '../core/snapshot.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { Elector } from './elector.js';
@@ -40,7 +40,7 @@ export class Auditor {
     if (snapshot.members === null) return;
     const turn = { store, snapshot, members: snapshot.members, seat: seat.name };
     const isDue = await elector.wouldWrite(turn);
-    if (!this.#isSilentForLong(isDue ? `${snapshot.elected.version} ${seat.below}` : null, store)) return;
+    if (!this.#isSilentForLong(isDue ? keyOf(snapshot, seat.below) : null, store)) return;
     this.#silentSince = null;
     await elector.unseat(turn, seat.below);
   }
@@ -52,4 +52,9 @@ export class Auditor {
     const patienceMs = 2 * store.negotiatedTimeoutMs + auditMs;
     return this.#silentSince !== null && nowMs - this.#silentSince.atMs >= patienceMs;
   }
+}
+
+/** Of what is due, and to whom: the same at two looks, it was so between them. */
+function keyOf({ config, elected }: GroupSnapshot, elector: string): string {
+  return `${writeOf(config)} ${writeOf(elected)} ${elector}`;
 }

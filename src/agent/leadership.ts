@@ -269,13 +269,8 @@ export class Leadership {
   }
 
   #begin(store: Store, token: bigint, elected: Elected, electedVersion: number): void {
-    this.#tenure = {
-      token,
-      term: elected.term,
-      stage: 'claimed',
-      failure: null,
-      claimedUnder: electedVersion,
-    };
+    const claimedUnder = electedVersion;
+    this.#tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
     this.#elected = elected;
     this.#store = store;
     this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
@@ -477,8 +472,9 @@ export class Leadership {
     this.#options.onStage(null);
   }
 
-  /** Lets go of timers and listeners; the duty is closed by its owner. */
+  /** It leads no longer. Lets go of timers and listeners; the duty, and with it the workload, is closed by its owner. */
   close(): void {
+    if (this.dueAtMs !== null) this.#enter('releasing');
     this.#run = null;
     this.#cancelRetry();
     this.#renewal?.stop();

@@ -82,11 +82,23 @@ export function electorRound(situation: ElectorSituation): ElectorRound {
   const elected = electedOrRestored(snapshot);
   const memory = look(situation, elected, situation.memory);
   const failed = failedCandidate(situation, elected, memory);
+  if (memory.progress?.isOrphaned === true && situation.memory.progress?.isOrphaned !== true)
+    return { actions: [], memory, recheckInMs: 1, choice: null };
   const isDue = clock === null || needsReading(clock, config, elected.failures, nowMs);
-  if (isDue || (failed !== null && isOutdated(clock, nowMs))) {
+  if (isDue || (failed !== null && (isOutdated(clock, nowMs) || isHearsay(memory.watched, clock, nowMs)))) {
     return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
   }
   return decide({ ...situation, memory, elected, failed, epochMs: ensembleNowMs(clock, nowMs) });
+}
+
+/**
+ * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate does. To read the
+ * clock is to write: what is read after that is no older. So nobody is late by what was read before.
+ */
+function isHearsay(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
+  if (watched === null || watched.condition.kind === 'holding') return false;
+  const lateMs = overdueMs(watched, nowMs);
+  return lateMs >= 0 && clock.atMs < nowMs - lateMs;
 }
 
 /** A situation with what was made of it. */
@@ -179,7 +191,7 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
     asked: choice.asked,
     failures: [...choice.failures],
   };
-  return writeOf(snapshot, next, record);
+  return electedWrite(snapshot, next, record);
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
@@ -187,9 +199,10 @@ function upkeepWrite(seen: Case, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = seen;
   const recovered = readyNode(snapshot.current, members);
   const isForgiven = recovered !== null && failureOf(elected.failures, recovered) !== null;
-  const asked = stillWaived(seen);
+  // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
+  const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
   if (failed === null && !isForgiven && asked === elected.asked) return null;
-  return writeOf(snapshot, { ...elected, asked, failures: [...choice.failures] }, null);
+  return electedWrite(snapshot, { ...elected, asked, failures: [...choice.failures] }, null);
 }
 
 /** What a forced failover overrode counts again once it has ended. */
@@ -202,7 +215,7 @@ function stillWaived({ elected, members, config, epochMs }: Case): Elected['aske
   return waived.length === asked.waived.length ? asked : { ...asked, waived };
 }
 
-function writeOf(snapshot: GroupSnapshot, elected: Elected, record: TransitionRecord | null): Write {
+function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: TransitionRecord | null): Write {
   return {
     do: 'write-elected',
     elected,

@@ -6,7 +6,7 @@ import { obstacles } from './eligibility.js';
 import { readyNode } from './failures.js';
 import type { Fence } from './fencing.js';
 import type { GroupConfig } from './group-config.js';
-import type { GroupSnapshot, Member, SessionId } from './snapshot.js';
+import { type GroupSnapshot, type Member, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
 
@@ -14,13 +14,16 @@ export interface ElectorMemory {
   /** When it looked last; null: never. */
   readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
-  /** A claim in PROGRESS by the elected node, as last seen under a version of `elected`. */
+  /** A claim in PROGRESS by the elected node, as last seen under one decision. */
   readonly progress: {
     readonly node: string;
-    readonly electedVersion: number;
+    /** The decision it was made under, as `writeOf` tells it. */
+    readonly decision: string;
     readonly token: bigint;
     /** Whose end makes the claim's end a failure. */
     readonly owner: SessionId;
+    /** It stands, and its owner is not registered: evicted, or gone since the claim was read, which the next look tells. */
+    readonly isOrphaned: boolean;
   } | null;
   /** Since when each life of a node has been fit. */
   readonly fitSinceMs: ReadonlyMap<string, number>;
@@ -73,23 +76,30 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
   };
 }
 
-/** Kept after the claim is gone, until a decision answers it: the write of one may fail. */
+/**
+ * Kept after the claim is gone, until a decision answers it: the write of one may fail. Only of what the elector itself saw:
+ * whoever looks now and again may miss that it became READY, of which nothing is left when elector and leader die as one.
+ */
 function progressSeen(
   { snapshot, members }: Scene,
   elected: Elected,
   watched: Watched | null,
   before: ElectorMemory['progress'],
 ): ElectorMemory['progress'] {
-  const { current } = snapshot;
-  const { version } = snapshot.elected;
+  const { current, seat } = snapshot;
+  if (seat === null || seat.below !== null) return null;
+  const decision = writeOf(snapshot.elected);
   if (isReady(snapshot, members, elected)) return null;
   // By the claim itself: whoever was evicted just now is not registered.
   const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
   if (isOver) return null;
-  if (before?.electedVersion === version) return before;
+  if (before?.decision === decision) {
+    const stands = current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
+    return before.isOrphaned === stands ? before : { ...before, isOrphaned: stands };
+  }
   if (current === null || watched?.condition.kind !== 'taking-over') return null;
   const { token, owner } = current;
-  return { node: watched.condition.node, electedVersion: version, token, owner };
+  return { node: watched.condition.node, decision, token, owner, isOrphaned: false };
 }
 
 function readySeen(

@@ -12,6 +12,11 @@ export type SessionId = bigint;
 /** Content with the version it was read at. */
 export type Versioned<T> = Parsed<T> & { readonly version: number; readonly modifiedAtMs: number };
 
+/** Tells what was written from everything that is ever written there: a znode made anew begins its versions anew. */
+export function writeOf({ version, modifiedAtMs }: Versioned<unknown>): string {
+  return `${version}@${modifiedAtMs}`;
+}
+
 /** `leader/current`, as it stands. */
 export type Claim = Versioned<ClaimContent> & {
   /** The fencing token. */

@@ -5,7 +5,7 @@
  */
 import { durationMs } from './duration.js';
 import type { GroupConfig } from './group-config.js';
-import { claimOwner, type GroupSnapshot, ownerName, type SessionId } from './snapshot.js';
+import { claimOwner, type GroupSnapshot, ownerName, type SessionId, writeOf } from './snapshot.js';
 import type { Elected } from './znodes.js';
 
 export type Condition =
@@ -56,7 +56,7 @@ function keyOf({ kind, node }: Condition, { elected, current, members, history }
   const candidate = members?.find((member) => member.node === node);
   const recorded = history?.value?.fencingToken ?? 'none';
   const token = current?.token ?? candidate?.value?.lastTakeover?.token ?? recorded;
-  return `${kind} ${node} ${elected.version} ${token}`;
+  return `${kind} ${node} ${writeOf(elected)} ${token}`;
 }
 
 function conditionOf(

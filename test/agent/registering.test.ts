@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { Group } from '../support/agent-group.js';
+import { connect, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
+import { RecordingDuty } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
 
 it('a text too long to keep is cut, written once, and holds up no election', async () => {
@@ -20,4 +21,33 @@ it('a text too long to keep is cut, written once, and holds up no election', asy
   await group.ready('b');
   // One for the release, one for the claim given away.
   expect((await written()) - before).toBeLessThanOrEqual(3);
+});
+
+it('a leader whose name another machine takes says that it leads no longer before its workload is stopped', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  const said: boolean[] = [];
+  class Watched extends RecordingDuty {
+    override async close(): Promise<boolean> {
+      said.push(a.status.leads);
+      return await super.close();
+    }
+  }
+  const a = group.start('a', { duty: new Watched() });
+  await group.ready('a');
+  const other = connect(group.connectString);
+  await other.connected();
+  const path = group.paths.node('a');
+  const { data } = await group.store.getData(path);
+  const registration = { ...JSON.parse(data.toString('utf8')), incarnation: 'other', host: 'elsewhere' };
+  await other.multi([
+    { type: 'delete', path, version: 'any' },
+    { type: 'create', path, data: Buffer.from(JSON.stringify(registration)), mode: 'ephemeral' },
+  ]);
+  // Nothing else wakes a leader whose registration is deleted.
+  await group.configure({ failback: 'manual' });
+  await until(() => a.ended !== null);
+  expect(String(a.ended?.error)).toContain('is in use');
+  expect(said).toEqual([false]);
+  expect(a.status.leads).toBe(false);
+  await other.close();
 });

@@ -259,6 +259,62 @@ describe('a failed takeover', () => {
     expect(bench.elected.value?.failures).toEqual([]);
   });
 
+  it('a claim that the next in line saw, before it was the elector, is none: it may have become READY', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    const { snapshot } = bench;
+    const seat = { name: 'b1-0000000001', version: 0, below: 'a1-0000000000', second: true };
+    const situation = {
+      self: 'b1',
+      members: bench.members,
+      config: bench.lastConfig,
+      strategy: strategyOf(bench.lastConfig),
+      clock: bench.clock,
+      nowMs: bench.nowMs,
+      canFence: false,
+    };
+    bench.memory = electorRound({ ...situation, snapshot: { ...snapshot, seat }, memory: newElector }).memory;
+    bench.crash('a1');
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [] });
+  });
+
+  it('a claim that vanished under a decision that was deleted and made anew since is none', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.nowMs += 1_000;
+    bench.elected = { ...bench.elected, modifiedAtMs: bench.epochMs };
+    bench.crash('a1');
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [] });
+  });
+
+  it('P29 a claim that was read just before its node was gone is one', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.members = bench.members.filter(({ node }) => node !== 'a1');
+    expect(bench.round()).toMatchObject({ actions: [], recheckInMs: 1 });
+    bench.current = null;
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [{ node: 'a1', count: 1 }] });
+  });
+
+  it('a claim whose node was evicted is none: it stands, at the next look too', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.members = bench.members.filter(({ node }) => node !== 'a1');
+    bench.settle();
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [] });
+  });
+
   it('a claim that became READY and was gone again before anybody looked is none: the node says so', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
@@ -414,6 +470,21 @@ describe('the watchdog', () => {
     bench.advance(1);
     expect(bench.node).toBe('b1');
     expect(bench.reason).toContain('it was not READY within 22000 ms');
+  });
+
+  it('says that a candidate is late by what was read after a write alone: a server out of touch tells of no claim', () => {
+    for (const isReady of [false, true]) {
+      const bench = new Bench(['a1', 'b1'], { sites, timeouts: { takeover: '20s', grace: '1s' } });
+      bench.settle();
+      if (isReady) bench.claim();
+      bench.settle();
+      bench.nowMs += minute / 2;
+      expect(verbs(bench.round().actions)).toEqual(['read-clock']);
+      if (isReady) bench.ready();
+      else bench.claim();
+      bench.advance(1);
+      expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [] });
+    }
   });
 
   it('an old leader that holds on is never held against the candidate', () => {
@@ -735,6 +806,24 @@ describe('a forced failover', () => {
     bench.amend('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('a1');
+  });
+});
+
+describe('a takeover by whom a person asked for', () => {
+  it('goes on under the same decision when what was overridden ends: a crash of it still counts', () => {
+    const bench = led(['a1', 'b1'], { sites });
+    bench.amend('b1', unhealthy);
+    const switchover = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
+    bench.configure({ sites, switchover });
+    bench.settle();
+    bench.current = null;
+    bench.claim();
+    bench.settle();
+    bench.amend('b1', { health: { ok: true, reason: null } });
+    expect(bench.settle()).toEqual([]);
+    bench.crash('b1');
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [{ node: 'b1', count: 1 }] });
   });
 });
 

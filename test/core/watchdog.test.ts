@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { GroupSnapshot } from '../../src/core/snapshot.js';
 import { overdueMs, watch } from '../../src/core/watchdog.js';
-import { byHand, claim, config, decided, group, members, unreadable, versioned } from './builders.js';
+import {
+  byHand,
+  claim,
+  config,
+  decided,
+  epoch0Ms,
+  group,
+  members,
+  unreadable,
+  versioned,
+} from './builders.js';
 
 const settings = config({
   timeouts: { claim: '5s', prepare: '1s', takeover: '20s', release: '10s', grace: '1s' },
@@ -90,12 +100,14 @@ describe('the time it may take', () => {
     const holding = seen({ current: claim('a1') });
     const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });
     const again = versioned(elected, 5);
+    const anew = versioned(elected, 4, epoch0Ms + 1);
     const since = (first: GroupSnapshot, then: GroupSnapshot) => {
       const before = watch(first, elected, settings, null, 100);
       return watch(then, elected, settings, before, 900)?.sinceMs;
     };
     expect(since(seen(), seen())).toBe(100);
     expect(since(seen(), seen({ elected: again }))).toBe(900);
+    expect(since(seen(), seen({ elected: anew }))).toBe(900);
     expect(since(seen(), taking)).toBe(900);
     expect(since(taking, taking)).toBe(100);
     expect(since(taking, { ...taking, elected: again })).toBe(900);

@@ -38,6 +38,11 @@ function nothingElse(_rest: Record<string, never>): void {}
 
 const nothing: Facet = new FacetWriter().plain(-1).done();
 
+/** Of a decision, told from all others. */
+function versionIn(written = ''): number {
+  return Number(written.split('@')[0]);
+}
+
 function orNothing<T extends object>(facetOf: (value: T) => Facet, value: T | null): Facet {
   return value === null ? nothing : facetOf(value);
 }
@@ -170,17 +175,27 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       const [kind = '', ...parts] = watched.key.split(' ');
       const token = Number(parts.at(-1));
       out.plain(numberOf(kind), numberOf(watched.condition.node ?? ''));
-      out.maybe(kinds.electedVersion, parts.length === 3 ? Number(parts[1]) : null);
+      out.maybe(kinds.electedVersion, parts.length === 3 ? versionIn(parts[1]) : null);
       out.maybe(kinds.token, Number.isNaN(token) ? null : token);
       out.maybe(kinds.session, watched.session);
       out.put(kinds.due, watched.sinceMs + watched.limitMs);
       out.put(kinds.due, watched.firstMs + 2 * watched.limitMs);
     }
     if (progress !== null) {
-      const { electedVersion: _version, token: _token, owner: _owner, node: _node, ...rest } = progress;
+      const {
+        decision: _decision,
+        token: _token,
+        owner: _owner,
+        node: _node,
+        isOrphaned,
+        ...rest
+      } = progress;
+      out.plain(isOrphaned ? 1 : 0);
       nothingElse(rest);
     }
-    out.maybe(kinds.electedVersion, progress?.electedVersion).maybe(kinds.token, progress?.token);
+    out
+      .maybe(kinds.electedVersion, progress === null ? null : versionIn(progress.decision))
+      .maybe(kinds.token, progress?.token);
     out.maybe(kinds.session, progress?.owner).plain(numberOf(progress?.node ?? ''));
     if (byFailback) {
       out.plain(fitSinceMs.size);

@@ -1,5 +1,6 @@
 /** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
 import { durationMs } from '../../src/core/duration.js';
+import type { ClaimSeen, Picture, RegistrationSeen } from './ledger.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Court, Rule, Step } from './rules.js';
@@ -18,6 +19,14 @@ export interface Excuses {
   isFenced(token: bigint): boolean;
 }
 
+/** A claim that is held on to though another node is elected. */
+interface Held {
+  readonly token: bigint;
+  readonly sinceMs: number;
+  untilMs: number;
+  isFenced: boolean;
+}
+
 export class Conduct {
   readonly #court: Court;
   readonly #excuses: Excuses;
@@ -26,7 +35,9 @@ export class Conduct {
   readonly #led = new Map<Node, bigint>();
   readonly #ended = new Set<bigint>();
   readonly #idleSinceMs = new Map<Node, number>();
-  #heldSince: { readonly token: bigint; readonly atMs: number; isFenced: boolean } | null = null;
+  #heldSince: Held | null = null;
+  /** Of each node the last. */
+  readonly #holds = new Map<string, Held>();
 
   constructor(court: Court, excuses: Excuses) {
     this.#court = court;
@@ -99,7 +110,7 @@ export class Conduct {
     const status = node.saysItLeads ? node.agent?.status : undefined;
     if (phase === 'release' && status?.stage === 'releasing' && status.fencingToken === token)
       violate(2, `${node.name} says that it leads while its release starts`);
-    if (phase === 'fence') this.#fences(node);
+    if (phase === 'fence') this.#fences(node, group.target);
     if (phase !== 'takeover') return;
     if (this.#takenOver.has(token))
       violate(9, `the takeover hook of ${node.name} starts twice under token ${token}`);
@@ -110,26 +121,39 @@ export class Conduct {
 
   /** The elector hears of it soon, and elects anew. */
   failed(node: Node, { phase }: Group): void {
-    const { elected } = this.#court.picture();
+    const { elected, decisions } = this.#court.picture();
     if ((phase !== 'prepare' && phase !== 'takeover') || elected?.content.node !== node.name) return;
     const { process } = node;
     this.#court.soon(2 * promptMs, 9, () => {
       const now = this.#court.picture();
-      const isSame = now.elected?.version === elected.version && now.config?.content.paused == null;
+      const isSame = now.decisions === decisions && now.config?.content.paused == null;
       if (!isSame || process?.isAlive !== true || node.machine.moods.has('release')) return null;
       return `the ${phase} hook of ${node.name} has failed, and nothing follows from that`;
     });
   }
 
-  /** Somebody holds a claim that is another's by now: since when. */
-  #held({ is, nowMs }: Step): void {
-    const { claim, elected } = is;
-    const isHeld = claim !== null && claim.content.node !== elected?.content.node;
-    if (!isHeld) this.#heldSince = null;
-    else if (this.#heldSince?.token !== claim.id) {
-      this.#heldSince = { token: claim.id, atMs: nowMs, isFenced: false };
-      this.#court.soon(this.#patienceMs() + promptMs, 9, () => this.#unfenced(claim.id));
+  /** A claim stands that is not of the session which the elected node is registered with: since when. */
+  #held(step: Step): void {
+    const { was, is, nowMs } = step;
+    const { claim } = is;
+    const isHeld = claim !== null && heirOf(is)?.owner !== claim.owner;
+    if (!isHeld || this.#heldSince?.token !== claim.id) {
+      if (this.#heldSince !== null) this.#heldSince.untilMs = nowMs;
+      this.#heldSince = null;
     }
+    if (!isHeld) return;
+    const isNew = this.#heldSince === null;
+    const held = this.#heldSince ?? this.#newHeld(claim, nowMs);
+    if (!isNew && was.decisions === is.decisions) return;
+    const leftMs = Math.max(0, held.sinceMs + this.#patienceMs() - nowMs);
+    this.#court.soon(leftMs + promptMs, 9, () => this.#unfenced(held, is.decisions));
+  }
+
+  #newHeld({ id: token, content }: ClaimSeen, nowMs: number): Held {
+    const held: Held = { token, sinceMs: nowMs, untilMs: Number.POSITIVE_INFINITY, isFenced: false };
+    this.#holds.set(content.node, held);
+    this.#heldSince = held;
+    return held;
   }
 
   #patienceMs(): number {
@@ -137,22 +161,31 @@ export class Conduct {
     return durationMs(timeouts.release) + 2 * durationMs(timeouts.grace);
   }
 
-  #unfenced(token: bigint): string | null {
+  #unfenced(held: Held, decisions: number): string | null {
     const { setup, nodes } = this.#court;
-    const { claim, elected, registrations } = this.#court.picture();
-    const heir = elected?.content.node ?? null;
-    const isDue = this.#heldSince?.token === token && !this.#heldSince.isFenced && claim?.id === token;
-    if (!isDue || !setup.hasFence || heir === null || !registrations.has(heir)) return null;
+    const now = this.#court.picture();
+    const { claim } = now;
+    const isDue = this.#heldSince === held && !held.isFenced && now.decisions === decisions;
+    // An earlier life of the heir is not fenced, nor anybody while the heir is not there.
+    const isAnothers = now.elected?.content.node !== claim?.content.node;
+    if (!isDue || !setup.hasFence || !isAnothers || heirOf(now) === null) return null;
     if (nodes.some(({ machine }) => machine.moods.has('fence'))) return null;
     return `${claim?.content.node} keeps the claim for too long, and is not fenced`;
   }
 
-  #fences(node: Node): void {
-    const held = this.#heldSince;
-    if (held !== null) held.isFenced = true;
-    const heldMs = held === null ? 0 : this.#court.world.nowMs - held.atMs;
+  /** It may have given its claim away since the elector looked. */
+  #fences(node: Node, target: string): void {
+    const held = this.#holds.get(target);
+    const { nowMs } = this.#court.world;
+    if (held !== undefined) held.isFenced = true;
+    const untilMs = Math.min(held?.untilMs ?? 0, nowMs);
+    const isLate = this.#court.isCalm && nowMs - untilMs > promptMs;
+    const heldMs = held === undefined || isLate ? 0 : untilMs - held.sinceMs;
     if (heldMs < this.#patienceMs() * 0.9)
-      this.#court.violate(9, `${node.name} fences who has had ${Math.round(heldMs)} ms to release`);
+      this.#court.violate(
+        9,
+        `${node.name} fences ${target}, which has had ${Math.round(heldMs)} ms to release`,
+      );
   }
 
   /** An agent has been killed: its keeper ends what it left. */
@@ -198,12 +231,13 @@ export class Conduct {
     if (claim === null || claim.id === was.claim?.id) return;
     const node = this.#court.nodes.find(({ session }) => session === claim.owner);
     const process = node?.process;
+    if (node === undefined || !this.#court.isInTouch(node)) return;
     this.#court.unlessDisturbed(2 * promptMs, 9, () => {
-      const keepers = [...(node?.machine.keepers ?? [])];
+      const keepers = [...node.machine.keepers];
       if (keepers.length === 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return null;
       const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);
       const stands = this.#court.picture().claim?.id === claim.id;
-      return isIdle && stands ? `${node?.name} has claimed, and does nothing` : null;
+      return isIdle && stands ? `${node.name} has claimed, and does nothing` : null;
     });
   }
 
@@ -215,6 +249,11 @@ export class Conduct {
     if (owner === undefined || owner.machine.succeeded.has(`takeover ${claim.id}`)) return;
     this.#court.violate(9, `${owner.name} is READY, and its takeover hook has not succeeded`);
   }
+}
+
+/** The elected node, if it is registered. */
+function heirOf({ elected, registrations }: Picture): RegistrationSeen | null {
+  return registrations.get(elected?.content.node ?? '') ?? null;
 }
 
 /** As a machine notes it: a prepare hook has no token. */

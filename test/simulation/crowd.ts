@@ -15,6 +15,7 @@ const resultSchema = z.object({
   claims: z.number(),
   excused: z.number(),
   leaderlessMs: z.number().nullable(),
+  boundMs: z.number(),
   /** Kinds, one for each fault. */
   faults: z.array(z.string()),
   violation: z.object({ invariant: z.number(), what: z.string() }).nullable(),

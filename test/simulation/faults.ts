@@ -329,6 +329,36 @@ function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Ac
   ]);
 }
 
-export function faultText({ atMs, fault }: PlannedFault): string {
-  return `${(atMs / 1000).toFixed(3)} s  ${JSON.stringify(fault)}`;
+/** Whom the numbers in a fault mean. */
+export interface Names {
+  readonly nodes: readonly string[];
+  readonly sites: readonly string[];
+}
+
+/** For people: names, and whole milliseconds. */
+export function faultText({ atMs, fault }: PlannedFault, names: Names): string {
+  const { kind, ...rest } = fault;
+  return `${(atMs / 1000).toFixed(3)} s  ${[kind, ...detailsOf(rest, names)].join(', ')}`;
+}
+
+export function actText({ do: verb, ...rest }: Act, names: Names): string {
+  return [verb, ...detailsOf(rest, names)].join(' ');
+}
+
+function detailsOf(details: object, names: Names): string[] {
+  const texts = Object.entries(details).map(([name, value]: [string, unknown]) => {
+    if (name === 'act') return isAct(value) ? actText(value, names) : '';
+    if (name === 'node')
+      return typeof value === 'number' && value >= 0 ? names.nodes[value] : 'whoever leads';
+    if (name === 'site') return typeof value === 'number' ? `site ${names.sites[value]}` : '';
+    if (name === 'server') return value === null ? 'every server' : `server ${value}`;
+    if (!name.endsWith('Ms')) return `${name} ${value}`;
+    const ms = typeof value === 'number' ? `${Math.round(value)} ms` : 'for good';
+    return name === 'forMs' ? (value === 0 ? '' : `for ${ms}`) : `${name.slice(0, -2)} ${ms}`;
+  });
+  return texts.filter((text) => text !== undefined && text !== '').map(String);
+}
+
+function isAct(value: unknown): value is Act {
+  return typeof value === 'object' && value !== null && 'do' in value;
 }

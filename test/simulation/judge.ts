@@ -5,7 +5,6 @@
  * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a machine where
  * neither the agent nor its keeper is there to end it.
  */
-import { z } from 'zod';
 import { groupConfigSchema } from '../../src/core/group-config.js';
 import type { GroupPaths } from '../../src/core/paths.js';
 import { claimSchema, electedSchema } from '../../src/core/znodes.js';
@@ -53,16 +52,14 @@ export class Judge {
   readonly #world: World;
   readonly #paths: GroupPaths;
   readonly #nodes: readonly Node[];
-  readonly #wallToleranceMs: number;
   #newestToken = 0n;
   #term = 0;
   readonly #limits = new Map<string, string | null>();
 
-  constructor(world: World, paths: GroupPaths, nodes: readonly Node[], wallToleranceMs: number) {
+  constructor(world: World, paths: GroupPaths, nodes: readonly Node[]) {
     this.#world = world;
     this.#paths = paths;
     this.#nodes = nodes;
-    this.#wallToleranceMs = wallToleranceMs;
   }
 
   violate(invariant: Invariant, what: string): void {
@@ -145,7 +142,8 @@ export class Judge {
     if (done.length === 0) return;
     this.writes += 1;
     this.#world.note(
-      () => `written by ${session & 0xffffn}: ${done.map(({ type, path }) => `${type} ${path}`).join(', ')}`,
+      () =>
+        `written by ${this.#world.nameOf(session)}: ${done.map(({ type, path }) => `${type} ${path}`).join(', ')}`,
     );
   }
 
@@ -186,24 +184,6 @@ export class Judge {
     for (const [site, { override }] of Object.entries(config.data.sites)) {
       if (override !== null) this.#limit(`override of ${site} of ${override.at}`, override.until);
     }
-    for (const operation of write.operations) {
-      if (operation.type === 'create' && operation.path.startsWith(this.#paths.historyPrefix)) {
-        this.#overrideEnded(operation.data, write.wallMs);
-      }
-    }
-  }
-
-  /** No sooner than was asked for, on the ensemble's clock. */
-  #overrideEnded(record: Buffer | null, wallMs: number): void {
-    const parsed = endRecord.safeParse(JSON.parse(record?.toString('utf8') || 'null'));
-    if (!parsed.success) return;
-    for (const [name, until] of this.#limits) {
-      if (until === null || !name.startsWith(`override of ${parsed.data.what.split(' ')[4]} `)) continue;
-      const ends = Date.parse(until);
-      if (ends <= wallMs + this.#wallToleranceMs) return;
-    }
-    if (this.#limits.size > 0)
-      this.violate(8, `${parsed.data.what} early, at ${new Date(wallMs).toISOString()}`);
   }
 
   #claimChanged(truth: Database, write: Write): void {
@@ -247,9 +227,3 @@ export class Judge {
     if (connections > wokenByOneDeparture) this.violate(7, `${connections} nodes are woken by one departure`);
   }
 }
-
-const endRecord = z.object({
-  kind: z.literal('change'),
-  by: z.literal('petrel'),
-  what: z.string().startsWith('the priority override of'),
-});

@@ -37,6 +37,7 @@ export interface ClaimSeen extends Seen<ClaimContent> {
 export interface SeatSeen {
   readonly name: string;
   readonly node: string;
+  readonly sequence: number;
   readonly owner: bigint;
   readonly id: bigint;
   readonly sinceMs: number;
@@ -47,8 +48,13 @@ export interface Picture {
   readonly elected: Seen<Elected> | null;
   readonly claim: ClaimSeen | null;
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
-  /** Oldest first. */
+  /** The elector's first. */
   readonly seats: readonly SeatSeen[];
+  /** How often the decision, or the claim, has become another: what is the same twice need not have been so between. */
+  readonly decisions: number;
+  /** Since when the elector is the elector. */
+  readonly electorSinceMs: number;
+  readonly claims: number;
 }
 
 interface Parser<T> {
@@ -56,7 +62,16 @@ interface Parser<T> {
 }
 
 export class Ledger {
-  picture: Picture = { config: null, elected: null, claim: null, registrations: new Map(), seats: [] };
+  picture: Picture = {
+    config: null,
+    elected: null,
+    claim: null,
+    registrations: new Map(),
+    seats: [],
+    decisions: 0,
+    claims: 0,
+    electorSinceMs: 0,
+  };
   readonly #paths: GroupPaths;
   /** Sessions that wrote and have not ended: only through one can anything be read. */
   readonly #living = new Set<bigint>();
@@ -65,7 +80,13 @@ export class Ledger {
     this.#paths = paths;
   }
 
-  take({ transaction, truth, changes }: Commit, nowMs: number): void {
+  take(commit: Commit, nowMs: number): void {
+    const [before] = this.picture.seats;
+    this.#take(commit, nowMs);
+    if (this.picture.seats[0]?.id !== before?.id) this.picture = { ...this.picture, electorSinceMs: nowMs };
+  }
+
+  #take({ transaction, truth, changes }: Commit, nowMs: number): void {
     if (transaction.kind === 'write') this.#living.add(transaction.session);
     if (transaction.kind === 'close') {
       this.#living.delete(transaction.session);
@@ -76,10 +97,12 @@ export class Ledger {
   }
 
   #close(session: bigint, truth: Database, nowMs: number): void {
-    const { claim, registrations, seats } = this.picture;
+    const { claim, claims, registrations, seats } = this.picture;
+    const isClaimed = claim?.owner === session;
     this.picture = {
       ...this.picture,
-      claim: claim?.owner === session ? null : claim,
+      claim: isClaimed ? null : claim,
+      claims: isClaimed ? claims + 1 : claims,
       registrations: new Map([...registrations].filter(([, { owner }]) => owner !== session)),
       seats: seats.filter(({ owner }) => owner !== session),
     };
@@ -93,14 +116,17 @@ export class Ledger {
     const { picture } = this;
     if (path === paths.config)
       this.picture = { ...picture, config: seen(truth, path, groupConfigSchema, picture.config, nowMs) };
-    else if (path === paths.elected)
-      this.picture = { ...picture, elected: seen(truth, path, electedSchema, picture.elected, nowMs) };
-    else if (path === paths.current) {
+    else if (path === paths.elected) {
+      const elected = seen(truth, path, electedSchema, picture.elected, nowMs);
+      const isSame = elected === picture.elected;
+      this.picture = { ...picture, elected, decisions: picture.decisions + (isSame ? 0 : 1) };
+    } else if (path === paths.current) {
       const claim = seen(truth, path, claimSchema, picture.claim, nowMs);
       const before = picture.claim?.id === claim?.id ? (picture.claim?.readySinceMs ?? null) : null;
       const isReady = claim?.content.status === 'READY';
       this.picture = {
         ...picture,
+        claims: picture.claims + (picture.claim?.id === claim?.id ? 0 : 1),
         claim: claim === null ? null : { ...claim, readySinceMs: isReady ? (before ?? nowMs) : null },
       };
     } else if (path.startsWith(`${paths.nodes}/`)) this.#registered(truth, path, nowMs);
@@ -132,11 +158,25 @@ export class Ledger {
     const seats = this.picture.seats.filter((seat) => seat.name !== name);
     const read = readZnode(truth, path);
     if (read !== null) {
-      const node = name.replace(/-(-\d{9,10}|\d{10})$/, '');
-      seats.push({ name, node, owner: read.stat.ephemeralOwner, id: read.stat.czxid, sinceMs: nowMs });
+      const [node, sequence] = splitSeat(name);
+      const { ephemeralOwner: owner, czxid: id } = read.stat;
+      seats.push({ name, node, sequence, owner, id, sinceMs: nowMs });
     }
-    this.picture = { ...this.picture, seats };
+    this.picture = { ...this.picture, seats: seats.toSorted(bySequence) };
   }
+}
+
+function splitSeat(name: string): [string, number] {
+  const [, node = name, digits] = /^(.*[A-Za-z0-9])-(-\d{9,10}|\d{10})$/.exec(name) ?? [];
+  return [node, Number(digits)];
+}
+
+/** The counter may have wrapped between any two that live. */
+function bySequence(one: SeatSeen, other: SeatSeen): number {
+  const apart = one.sequence - other.sequence;
+  const isAround = Math.abs(apart) > 2 ** 31;
+  if (apart !== 0) return isAround ? -apart : apart;
+  return one.name < other.name ? -1 : 1;
 }
 
 /** The tree, as a session that lives can read it. */

@@ -28,6 +28,10 @@ export class Link {
     return this.#isCut;
   }
 
+  get isWhole(): boolean {
+    return !this.#isCut && this.#slowerByMs === 0;
+  }
+
   send(arrive: () => void): void {
     if (this.#isCut) {
       this.#held.push(arrive);

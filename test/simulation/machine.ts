@@ -49,7 +49,7 @@ export interface MachineListener {
 const hookDelays = { leastMs: 5, mostMs: 120 };
 const slowDelays = { leastMs: 300, mostMs: 1200 };
 const dyingMs = 3;
-const undyingMs = 5_000;
+export const undyingMs = 5_000;
 const bootDelays = { leastMs: 20, mostMs: 60 };
 const channelDelays = { leastMs: 0.05, mostMs: 1 };
 

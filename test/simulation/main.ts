@@ -1,46 +1,51 @@
 /** Simulates seeds, and says what it found: `npm run simulate -- --help`. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { buildWorker, type Result, runCrowd } from './crowd.js';
 import { faultText } from './faults.js';
 import { shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 
-function seeds(text: string): { from: number; to: number } {
-  const match = /^(\d+)(?:-(\d+))?$/.exec(text);
-  const [from, to] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
-  if (match === null || from > to)
-    throw new InvalidArgumentError('a seed, or the first and the last: 1-2000');
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+function seeds(text: string): Range {
+  const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text);
+  const from = Number(match?.[1]);
+  const to = Number(match?.[2] ?? match?.[1]);
+  if (match === null)
+    throw new InvalidArgumentError('It has to be a seed, or the first and the last: 1-2000.');
+  if (from > to)
+    throw new InvalidArgumentError(`The last comes before the first: ${to}-${from} would be right.`);
   return { from, to };
 }
 
-function atLeastOne(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a whole number from 1 on');
-  return count;
+function workers(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It has to be a number from 1 to 9999.');
+  return Number(text);
 }
 
-/** Nothing was simulated. */
-const misused = 2;
-
+const wrongUsage = 2;
 const program = new Command('npm run simulate --')
   .description(
     'Lives of a group in a simulated world, each from a seed; every promise is checked at every step.',
   )
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
-  .option('--seeds <range>', 'a seed, or the first and the last', seeds, { from: 1, to: 2000 })
-  .option('--workers <n>', 'how many at a time; default: as many as there are processors', atLeastOne)
+  .addOption(
+    new Option('--seeds <range>', 'a seed, or the first and the last')
+      .argParser(seeds)
+      .default({ from: 1, to: 2000 }, '1-2000'),
+  )
+  .option('--workers <n>', 'how many at a time; default: as many as there are processors', workers)
   .option('--story', 'tell the one seed whole')
   .option('--keep-going', 'do not stop at the first violation')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUsage))
   .parse();
-const options = program.opts<{
-  seeds: { from: number; to: number };
-  workers?: number;
-  story?: boolean;
-  keepGoing?: boolean;
-}>();
+const options = program.opts<{ seeds: Range; workers?: number; story?: boolean; keepGoing?: boolean }>();
 
-if (options.story) await tell(options.seeds.from);
-else await run(options.seeds);
+if (options.story !== true) await run(options.seeds);
+else if (options.seeds.from === options.seeds.to) await tell(options.seeds.from);
+else program.error('error: --story tells one life: name one seed');
 
 async function tell(seed: number): Promise<void> {
   const { story, violation } = await simulate(seed, { keepsStory: true });
@@ -48,12 +53,13 @@ async function tell(seed: number): Promise<void> {
   process.exitCode = violation === null ? 0 : 1;
 }
 
-async function run({ from, to }: { from: number; to: number }): Promise<void> {
+async function run({ from, to }: Range): Promise<void> {
   const startedMs = performance.now();
   const bad: Result[] = [];
   const sums = { seeds: 0, steps: 0, hours: 0, transitions: 0, claims: 0, excused: 0 };
   const faults = new Map<string, number>();
   const leaderless: number[] = [];
+  let mostOfBound = 0;
   let toldMs = startedMs;
   await runCrowd({
     from,
@@ -67,7 +73,10 @@ async function run({ from, to }: { from: number; to: number }): Promise<void> {
       sums.transitions += result.transitions;
       sums.claims += result.claims;
       sums.excused += result.excused;
-      if (result.leaderlessMs !== null) leaderless.push(result.leaderlessMs);
+      if (result.leaderlessMs !== null) {
+        leaderless.push(result.leaderlessMs);
+        mostOfBound = Math.max(mostOfBound, result.leaderlessMs / result.boundMs);
+      }
       for (const kind of result.faults) faults.set(kind, (faults.get(kind) ?? 0) + 1);
       if (result.violation !== null) {
         bad.push(result);
@@ -94,7 +103,7 @@ async function run({ from, to }: { from: number; to: number }): Promise<void> {
   );
   console.log(`faults: ${most.join(', ')}`);
   console.log(
-    `from the mending to a leader, ms: median ${Math.round(leaderless[leaderless.length >> 1] ?? 0)}, most ${Math.round(leaderless.at(-1) ?? 0)}`,
+    `from the mending to a leader, ms: median ${Math.round(leaderless[leaderless.length >> 1] ?? 0)}, most ${Math.round(leaderless.at(-1) ?? 0)}, at most ${Math.round(100 * mostOfBound)} % of what it may be`,
   );
   const [first] = bad.sort((one, other) => one.seed - other.seed);
   if (first === undefined) return;
@@ -113,6 +122,6 @@ async function explain(seed: number): Promise<void> {
   console.log(
     `${setup.nodes.length} nodes, ${setup.servers} servers, session timeout ${setup.sessionTimeoutMs} ms`,
   );
-  for (const fault of faults) console.log(`  ${faultText(fault)}`);
+  for (const fault of faults) console.log(`  ${faultText(fault, setup)}`);
   for (const line of story ?? []) console.log(line);
 }

@@ -33,8 +33,8 @@ export interface NodeOptions {
   readonly hasPrepare: boolean;
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
-  /** The agent has ended, and not because it was told to. */
-  failed(error: unknown): void;
+  /** The agent has ended by itself; null: because it was told to. */
+  ended(error: unknown): void;
 }
 
 /** The addresses of a simulated ensemble. */
@@ -226,7 +226,7 @@ export class Node {
     process.call(() => {
       this.#options.world.note(() => `${process.name} ends${error === null ? '' : `: ${String(error)}`}`);
       process.kill();
-      if (error !== null) this.#options.failed(error);
+      this.#options.ended(error);
     });
   }
 

@@ -12,31 +12,50 @@ import { drainNode, readmitNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, overridePriority } from '../../src/group/sites.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
-import type { Act } from './faults.js';
+import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';
 
+/** Whoever wants something done tries again. */
+const againMs = 100;
 const author = { by: 'ops', reason: 'simulated' };
-
-export interface Names {
-  readonly nodes: readonly string[];
-  readonly sites: readonly string[];
-}
 
 export class Operator {
   readonly process: Process;
   readonly #world: World;
   readonly #names: Names;
-  readonly #access: GroupAccess;
+  readonly #paths: GroupPaths;
+  readonly #open: () => Store;
+  readonly #sessions = new Set<Store>();
+  #store: Store;
   /** A person said that a claim is to go, or deleted it by hand. */
   mayDelete = false;
   #isMisconfigured = false;
 
-  constructor(world: World, process: Process, store: Store, paths: GroupPaths, names: Names) {
+  /** `open` opens a session of theirs: the first one, and another where that is over. */
+  constructor(world: World, process: Process, open: () => Store, paths: GroupPaths, names: Names) {
     this.#world = world;
     this.process = process;
     this.#names = names;
-    this.#access = { store, paths, clock: process.clock };
+    this.#paths = paths;
+    this.#open = open;
+    this.#store = this.#another();
+  }
+
+  /** Whether a session is theirs. */
+  owns(session: bigint): boolean {
+    return session !== 0n && [...this.#sessions].some(({ sessionId }) => sessionId === session);
+  }
+
+  #another(): Store {
+    const store = this.#open();
+    this.#sessions.add(store);
+    return store;
+  }
+
+  get #access(): GroupAccess {
+    if (this.#store.state === 'LOST') this.#store = this.#another();
+    return { store: this.#store, paths: this.#paths, clock: this.process.clock };
   }
 
   /** Makes the group, with this configuration. */
@@ -50,34 +69,42 @@ export class Operator {
   /** What is refused, or gets lost, is. */
   do(act: Act): void {
     if (act.do === 'evict dead') this.mayDelete = true;
-    this.#world.note(() => `ops: ${JSON.stringify(act)}`);
+    this.#world.note(() => `ops: ${actText(act, this.#names)}`);
     this.process.deliver(() => {
       this.#perform(act).catch((error: unknown) => this.#mayFail(error));
     });
   }
 
-  /** Everything that keeps a node from leading is taken back. */
-  calm(): void {
+  /** Everything that keeps a node from leading is taken back, however often that has to be tried. */
+  calm(done: () => void): void {
     this.process.deliver(() => {
-      const undone: Request = ({ config }) => {
-        const sites = Object.fromEntries(
-          Object.entries(config.sites).map(([name, site]) => [
-            name,
-            { ...site, enabled: true, disabled: null, override: null },
-          ]),
-        );
-        return {
-          config: { ...config, sites, drained: {}, paused: null, switchover: null },
-          what: 'all is well again',
-        };
-      };
-      // What a command refuses to write was written by hand.
-      const all = this.#change(undone).catch((error: unknown) => {
-        if (!this.#isMisconfigured) throw error;
-        return this.#reconfigure();
+      this.#takeBack().then(done, (error: unknown) => {
+        this.#mayFail(error);
+        this.process.clock.timer(againMs, () => this.calm(done));
       });
-      all.catch((error: unknown) => this.#mayFail(error));
     });
+  }
+
+  async #takeBack(): Promise<void> {
+    const undone: Request = ({ config }) => {
+      const sites = Object.fromEntries(
+        Object.entries(config.sites).map(([name, site]) => [
+          name,
+          { ...site, enabled: true, disabled: null, override: null },
+        ]),
+      );
+      return {
+        config: { ...config, sites, drained: {}, paused: null, switchover: null },
+        what: 'all is well again',
+      };
+    };
+    try {
+      await this.#change(undone);
+    } catch (error) {
+      // What a command refuses to write was written by hand.
+      if (!this.#isMisconfigured || !(error instanceof PetrelError)) throw error;
+      await this.#reconfigure();
+    }
   }
 
   /** A configuration that a command would refuse, written by hand: no node has the strategy that it names. */
@@ -165,7 +192,7 @@ export class Operator {
   }
 
   delete(path: string): void {
-    if (path === this.#access.paths.current) this.mayDelete = true;
+    if (path === this.#paths.current) this.mayDelete = true;
     this.#byHand(async (store) => await store.delete(path, 'any'));
   }
 

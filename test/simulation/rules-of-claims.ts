@@ -56,7 +56,7 @@ export function claimRules(court: Court): Rule {
     if (is.elected === was.elected && is.claim?.readySinceMs === was.claim?.readySinceMs) return;
     court.soon(2 * promptMs, 9, () => {
       const { claim, elected } = court.picture();
-      if (claim?.content.status !== 'READY' || elected?.version !== is.elected?.version) return null;
+      if (claim?.content.status !== 'READY' || court.picture().decisions !== is.decisions) return null;
       const { node, term } = claim.content;
       if (elected?.content.node !== node || elected.content.term === term) return null;
       return `${node} leads in term ${elected.content.term}, and its claim says term ${term}`;
@@ -100,7 +100,7 @@ export function claimRules(court: Court): Rule {
     const owner = court.nodes.find(({ session }) => session === claim?.owner);
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
-      if (now.elected?.version !== elected?.version || now.claim?.id !== claim?.id) return null;
+      if (now.decisions !== is.decisions || now.claims !== is.claims) return null;
       const { process, machine } = owner ?? {};
       const isBound =
         machine !== undefined && (machine.moods.size > 0 || machine.groups.some((group) => group.isUndying));

@@ -5,6 +5,7 @@ import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js
 import { type Picture, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { promptMs } from './rules-of-claims.js';
+import { sticks } from './setup.js';
 
 /** Clocks differ in rate. */
 const slack = 0.9;
@@ -19,7 +20,7 @@ export function electingRules(court: Court): Rule {
 
   /** Only the lowest seat writes. */
   function byElector({ was, write, is, isByHand }: Step): void {
-    if (write === null || isByHand || setup.sequence !== null) return;
+    if (write === null || isByHand || sticks(setup)) return;
     if (!write.operations.some(({ type, path }) => type === 'setData' && path === paths.elected)) return;
     const [lowest] = was.seats;
     if (lowest?.owner === write.session) return;
@@ -84,6 +85,9 @@ export function electingRules(court: Court): Rule {
       return true;
     if (registration.leavingSinceMs !== null || was.config === null || was.config.changedMs >= since)
       return true;
+    const { switchover } = was.config.content;
+    const isAsked = switchover?.replacesTerm === was.elected?.content.term;
+    if (isAsked && is.elected?.content.cause === 'planned') return true;
     if (Object.values(was.config.content.sites).some(({ override }) => override?.until != null)) return true;
     const then = was.elected?.content.failures.find(({ node }) => node === from);
     const now = is.elected?.content.failures.find(({ node }) => node === from);
@@ -129,7 +133,8 @@ export function electingRules(court: Court): Rule {
     const config = is.config?.content;
     if (elected === undefined || config === undefined || registration === undefined) return;
     // Paused: the node that elected names is tried again, whatever has become of it.
-    if (config.paused !== null && was.elected?.content.node === to) return;
+    const isRestored = was.elected?.content.term === 0 && was.claim?.content.node === to;
+    if (config.paused !== null && (was.elected?.content.node === to || isRestored)) return;
     const waived = elected.asked?.waived ?? [];
     const not = (kind: string, why: string) => {
       if (!waived.includes(kind)) violate(9, `${to} is elected, though ${why}`);

@@ -5,25 +5,29 @@ import type { Elected, FailureRecord } from '../../src/core/znodes.js';
 import type { ClaimSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { promptMs } from './rules-of-claims.js';
+import { misreadingMs } from './rules-of-limits.js';
 
 const slack = 0.9;
+/** Readings of the ensemble's clock differ by less, unless it was set. */
+const unevennessMs = 10_000;
 
 /** A claim that vanished in PROGRESS. */
 interface Vanished {
   readonly node: string;
-  readonly electedVersion: number;
+  /** Under which; the next one answers it. */
+  readonly decision: number;
   /** The elector that saw it stand and go; null where nobody did for sure. */
   readonly seenBy: bigint | null;
-  readonly count: number;
+  /** When it had failed before. */
+  readonly failedAt: string | null;
 }
 
 export function failureRules(court: Court): Rule {
-  const { violate, setup } = court;
+  const { violate } = court;
   let vanished: Vanished | null = null;
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
   const knownSinceMs = new Map<string, number>();
-  const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
 
   function keepTrack({ was, is, nowMs, ended }: Step): void {
     if (was.claim !== null && is.claim?.id !== was.claim.id) {
@@ -52,17 +56,18 @@ export function failureRules(court: Court): Rule {
       claim.sinceMs - elector.sinceMs > promptMs &&
       is.seats[0]?.owner === elector.owner &&
       court.isCalm;
-    const count = failureOf(elected.content, node)?.count ?? 0;
-    vanished = { node, electedVersion: elected.version, seenBy: isWitness ? elector.owner : null, count };
-    if (isWitness) answered(elected.version, `the claim of ${node} vanishes`);
+    const failedAt = failureOf(elected.content, node)?.failedAt ?? null;
+    vanished = { node, decision: is.decisions, seenBy: isWitness ? elector.owner : null, failedAt };
+    if (isWitness) answered(`the claim of ${node} vanishes`);
   }
 
   /** The elector acts on a failure at once. */
-  function answered(version: number, what: string): void {
-    if (court.picture().config?.content.paused != null) return;
+  function answered(what: string): void {
+    const { config: then, decisions: before } = court.picture();
+    if (then?.content.paused != null) return;
     court.soon(promptMs, 9, () => {
-      const { elected, config } = court.picture();
-      const stands = elected?.version === version && config?.content.paused == null;
+      const { decisions, config } = court.picture();
+      const stands = decisions === before && config?.content.paused == null;
       return stands ? `${what}, and the elector does nothing about it` : null;
     });
   }
@@ -79,7 +84,7 @@ export function failureRules(court: Court): Rule {
       now.electedVersion === before?.electedVersion
     )
       return;
-    answered(elected.version, `${node} says that it failed`);
+    answered(`${node} says that it failed`);
   }
 
   function blamed(step: Step): void {
@@ -96,10 +101,11 @@ export function failureRules(court: Court): Rule {
         violate(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);
     }
     const gone = vanished;
-    if (gone === null || before?.version !== gone.electedVersion) return;
+    if (gone === null || was.decisions !== gone.decision) return;
     vanished = null;
     if (gone.seenBy === null || gone.seenBy !== write?.session || !court.isCalm) return;
-    if ((failureOf(after.content, gone.node)?.count ?? 0) <= gone.count)
+    const failedAt = failureOf(after.content, gone.node)?.failedAt ?? null;
+    if (failedAt === gone.failedAt)
       violate(9, `the claim of ${gone.node} vanished in PROGRESS, and that counts for nothing`);
   }
 
@@ -158,11 +164,12 @@ export function failureRules(court: Court): Rule {
     if (after.content.cause === 'retry' && after.content.node !== null) retried(after.content.node, step);
   }
 
-  function mayLift(known: FailureRecord, after: Elected, { was, is, nowMs }: Step): boolean {
-    if (!goodClock) return true;
-    const lastsMs = Date.parse(known.until ?? '') - Date.parse(known.failedAt);
-    const ageMs = nowMs - (knownSinceMs.get(keyOf(known)) ?? Number.NEGATIVE_INFINITY);
-    if (ageMs >= lastsMs * slack - 50) return true;
+  function mayLift(known: FailureRecord, after: Elected, { was, is }: Step): boolean {
+    const { earliestMs, latestMs } = court.wall();
+    const failedAtMs = Date.parse(known.failedAt);
+    if (Date.parse(known.until ?? '') <= latestMs + misreadingMs) return true;
+    // It has not begun: the clock was set back.
+    if (failedAtMs > earliestMs + unevennessMs - misreadingMs) return true;
     const { node } = known;
     const config = is.config?.content;
     if (config?.readmitted[node]?.failedAt === known.failedAt) return true;
@@ -172,7 +179,7 @@ export function failureRules(court: Court): Rule {
     if (was.claim?.content.node === node && was.claim.readySinceMs !== null) return true;
     if (lastOwn?.content.node === node && lastOwn.readySinceMs !== null) return true;
     const base = config === undefined ? 0 : baseMs(config);
-    return after.cause === 'retry' && after.node === node && ageMs >= base * slack - 50;
+    return after.cause === 'retry' && after.node === node && failedAtMs + base <= latestMs + misreadingMs;
   }
 
   /** Everyone has failed: the one whose last failure is longest ago. */

@@ -2,14 +2,16 @@
 import type { SiteOverride } from '../../src/core/group-config.js';
 import type { Court, Rule, Step } from './rules.js';
 
-const slack = 0.9;
 /** A reading of the clock may be so old when a limit is written by it. */
 const readingMs = 5_000;
+/** A limit is acted on by a reading that is a second old at most, and clocks differ in rate. */
+export const misreadingMs = 120;
+/** An elector acts on a limit that is over within so long. */
+const promptlyMs = 3_000;
 
 export function limitRules(court: Court): Rule {
   const { violate, setup } = court;
   const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
-  const setMs = new Map<string, number>();
 
   function onEnsemblesClock(name: string, at: string, wallMs: number): void {
     const offMs = Math.abs(Date.parse(at) - wallMs);
@@ -17,35 +19,43 @@ export function limitRules(court: Court): Rule {
     if (offMs > toleranceMs) violate(8, `${name} is dated ${at}, ${offMs} ms off the ensemble's clock`);
   }
 
-  function overrides({ was, is, write, nowMs }: Step): void {
+  function overrides({ was, is, write }: Step): void {
     if (is.config === was.config || is.config === null || write === null) return;
     for (const [site, { override }] of Object.entries(is.config.content.sites)) {
       const before = was.config?.content.sites[site]?.override ?? null;
       if (override === null || override.at === before?.at) continue;
       onEnsemblesClock(`the override of ${site}`, override.at, write.wallMs);
-      setMs.set(`${site} ${override.at}`, nowMs);
       if (goodClock) endsInTime(site, override);
     }
   }
 
   function endsInTime(site: string, { at, until }: SiteOverride): void {
     if (until === null) return;
-    court.soon((Date.parse(until) - Date.parse(at)) * 1.1 + 3_000, 8, () => {
-      const now = court.picture().config?.content.sites[site]?.override ?? null;
-      return now?.at === at ? `the override of ${site} has not ended at ${until}` : null;
-    });
+    const lastsMs = (Date.parse(until) - Date.parse(at)) * 1.1;
+    const isWrong = () => {
+      const now = court.picture();
+      if (now.config?.content.sites[site]?.override?.at !== at) return null;
+      const [elector] = now.seats;
+      const inOffice = elector === undefined ? 0 : court.world.nowMs - now.electorSinceMs;
+      const isThere = court.nodes.some(
+        ({ session, process }) => session === elector?.owner && process?.isRunning,
+      );
+      if (isThere && inOffice >= promptlyMs) return `the override of ${site} has not ended at ${until}`;
+      court.soon(isThere ? promptlyMs - inOffice : promptlyMs, 8, isWrong);
+      return null;
+    };
+    court.soon(lastsMs + promptlyMs, 8, isWrong);
   }
 
   /** Not before the time that was said. */
-  function notEarly({ was, is, isByHand, nowMs }: Step): void {
-    if (is.config === was.config || isByHand || !goodClock) return;
+  function notEarly({ was, is, isByHand }: Step): void {
+    if (is.config === was.config || is.config === null || isByHand) return;
+    const { latestMs } = court.wall();
     for (const [site, { override }] of Object.entries(was.config?.content.sites ?? {})) {
       if (override === null || override.until === null) continue;
-      if (is.config?.content.sites[site]?.override !== null) continue;
-      const lastedMs = nowMs - (setMs.get(`${site} ${override.at}`) ?? Number.NEGATIVE_INFINITY);
-      const lengthMs = Date.parse(override.until) - Date.parse(override.at);
-      if (lastedMs < lengthMs * slack - 50)
-        violate(8, `the override of ${site} ends after ${Math.round(lastedMs)} ms, not after ${lengthMs} ms`);
+      if (is.config.content.sites[site]?.override !== null) continue;
+      const earlyMs = Math.round(Date.parse(override.until) - latestMs);
+      if (earlyMs > misreadingMs) violate(8, `the override of ${site} ends ${earlyMs} ms early`);
     }
   }
 

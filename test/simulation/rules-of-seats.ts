@@ -22,6 +22,8 @@ export function seatRules(court: Court): Rule {
       if (seat.owner === write.session || is.seats.some(({ name }) => name === seat.name)) continue;
       const isFenced = was.claim?.owner === seat.owner && is.claim === null;
       if (!isFenced) unseated(seat, was.seats.indexOf(seat), nowMs);
+      if (!isFenced && was.seats[1]?.owner !== write.session)
+        violate(9, `${seat.name} is unseated by another than the next in line`);
     }
   }
 

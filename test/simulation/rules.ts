@@ -36,6 +36,10 @@ export interface Court {
   readonly paths: GroupPaths;
   readonly nodes: readonly Node[];
   readonly violate: Violate;
+  /** Nothing is in the way between the node and any server, nor between two servers, and all of them run. */
+  isInTouch(node: Node): boolean;
+  /** What the ensemble's clock may be thought to show, by all that it has shown, whoever led. */
+  wall(): { readonly earliestMs: number; readonly latestMs: number };
   /** What is so now. */
   picture(): Picture;
   /** Nothing has disturbed the world for a while. */
@@ -59,11 +63,17 @@ export class Rules implements Court {
   readonly #ledger: Ledger;
   readonly #rules: Rule[];
   readonly #isByHand: (session: bigint) => boolean;
+  readonly isInTouch: (node: Node) => boolean;
   #calmFromMs = 3_000;
   #disturbances = 0;
   #wasCalm = false;
+  /** How far the ensemble's clock has been ahead of true time. */
+  #leastAheadMs = Number.POSITIVE_INFINITY;
+  #mostAheadMs = Number.NEGATIVE_INFINITY;
   /** Sessions that held the lowest seat at some time. */
   readonly #electors = new Set<bigint>();
+  /** Nodes that were elected while the claim stood that stands now. */
+  readonly #candidates = new Set<string>();
 
   constructor(options: {
     readonly world: World;
@@ -72,6 +82,7 @@ export class Rules implements Court {
     readonly nodes: readonly Node[];
     readonly violate: Violate;
     isByHand(session: bigint): boolean;
+    isInTouch(node: Node): boolean;
   }) {
     this.world = options.world;
     this.setup = options.setup;
@@ -79,6 +90,7 @@ export class Rules implements Court {
     this.nodes = options.nodes;
     this.violate = options.violate;
     this.#isByHand = options.isByHand;
+    this.isInTouch = options.isInTouch;
     this.#ledger = new Ledger(options.paths);
     this.#rules = [
       seatRules(this),
@@ -93,10 +105,21 @@ export class Rules implements Court {
     return this.#ledger.picture;
   }
 
+  wall(): { earliestMs: number; latestMs: number } {
+    const { nowMs } = this.world;
+    return { earliestMs: nowMs + this.#leastAheadMs, latestMs: nowMs + this.#mostAheadMs };
+  }
+
   /** Nodes that once elected and live: watches that they left then may wake them once more. */
   get formerElectors(): number {
     const [elector, ...others] = this.picture().seats;
     return elector === undefined ? 0 : others.filter(({ owner }) => this.#electors.has(owner)).length;
+  }
+
+  /** Nodes that once waited for the claim that stands: they have a watch on it left. */
+  get formerCandidates(): number {
+    const { elected } = this.picture();
+    return [...this.#candidates].filter((node) => node !== elected?.content.node).length;
   }
 
   get isCalm(): boolean {
@@ -132,11 +155,17 @@ export class Rules implements Court {
     });
   }
 
+  #readWall(aheadMs: number): void {
+    this.#leastAheadMs = Math.min(this.#leastAheadMs, aheadMs);
+    this.#mostAheadMs = Math.max(this.#mostAheadMs, aheadMs);
+  }
+
   committed(commit: Commit): void {
     const { transaction, changes } = commit;
     if (transaction.kind === 'open') return;
     if (transaction.kind === 'write' && changes.length === 0) return;
     const { nowMs } = this.world;
+    if (transaction.kind === 'write') this.#readWall(transaction.wallMs - nowMs);
     const was = this.#ledger.picture;
     this.#ledger.take(commit, nowMs);
     const step: Step = {
@@ -150,6 +179,9 @@ export class Rules implements Court {
     };
     const [elector] = step.is.seats;
     if (elector !== undefined) this.#electors.add(elector.owner);
+    if (step.is.claims !== was.claims && step.is.claim !== null) this.#candidates.clear();
+    const node = step.is.elected?.content.node;
+    if (node != null) this.#candidates.add(node);
     for (const rule of this.#rules) rule(step);
   }
 }

@@ -209,7 +209,9 @@ export class Server {
     for (const session of this.#database.overdueSessions(now)) {
       if (this.#closing.has(session)) continue;
       this.#closing.add(session);
-      this.#world.note(() => `server ${this.index} lets session ${session & 0xffffn} expire`);
+      this.#world.note(
+        () => `server ${this.index} lets the session of ${this.#world.nameOf(session)} expire`,
+      );
       const silence = { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, rate: this.#machine.rate };
       this.propose({ kind: 'close', session, asker: null, silence });
     }
@@ -420,7 +422,11 @@ export class Server {
       peer.isWaiting = true;
       const operations = operationsOf(opcode, body);
       this.#ask((leader) => {
-        if ((leader.#owners.get(sessionId) ?? this) !== this) return;
+        if ((leader.#owners.get(sessionId) ?? this) !== this) {
+          // The session has moved, or a handshake that came late says so: the client is to begin anew (ZOOKEEPER-710).
+          leader.#answerTo(this, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
+          return;
+        }
         const wallMs = Math.floor(leader.#process.clock.wallMs());
         leader.propose({ kind: 'write', opcode, body, operations, session: sessionId, wallMs, asker });
       });

@@ -1,5 +1,4 @@
 /** The world that a seed has: how many nodes and servers, how fast, how the group is configured. Pure data. */
-import { durationMs } from '../../src/core/duration.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import type { SequenceOverflow } from '../../src/embedded/tree.js';
 import type { Chance } from '../support/chance.js';
@@ -23,13 +22,14 @@ export interface Setup {
   readonly config: GroupConfig;
   /** From the group's founding on. */
   readonly troubleMs: number;
-  /** Within which somebody leads after all is mended. */
-  readonly boundMs: number;
   readonly checksPeace: boolean;
-  /** After which nothing is left that would move leadership. */
-  readonly settleMs: number;
   /** Nothing is lost and hardly anything dies: what has to happen soon is judged. */
   readonly isGentle: boolean;
+}
+
+/** Seats come to share the last number, and are not taken at the tail. */
+export function sticks({ sequence, overflow }: Setup): boolean {
+  return sequence !== null && overflow === 'sticks';
 }
 
 const names = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4'];
@@ -55,17 +55,6 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     exclusion: { base: '1s', max: sessionTimeoutMs === 2_000 ? '2s' : '4s' },
     historySize: pick([3, 100]),
   });
-  const ms = (name: keyof GroupConfig['timeouts']) => durationMs(config.timeouts[name]);
-  // Sessions end, the old leader releases, each node's takeover fails once, and the silence of an elector is borne.
-  const auditMs = 10_000;
-  const boundMs =
-    (7 / 3) * sessionTimeoutMs * 1.1 +
-    ms('release') +
-    ms('fence') +
-    2 * ms('grace') +
-    (ms('claim') + ms('takeover') + ms('release')) * nodeCount +
-    2 * auditMs +
-    2 * sessionTimeoutMs;
   return {
     nodes: names.slice(0, nodeCount),
     sites: ['a', 'b'],
@@ -85,9 +74,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     hasMemory: odds(0.7),
     config,
     troubleMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
-    boundMs,
     checksPeace: odds(0.1),
-    settleMs: 40_000,
     isGentle: odds(0.25),
   };
 }

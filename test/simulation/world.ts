@@ -17,6 +17,8 @@ export class World {
   readonly chance: Chance;
   /** Null: the story is not kept. */
   readonly story: string[] | null;
+  /** Whose session it is, for the story. */
+  nameOf: (session: bigint) => string = String;
   #nowMs = 0;
   #steps = 0;
   #numbers = 0;

@@ -208,8 +208,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'an elector that does its work is unseated',
     rule: 'Unseated is who stays silent while a decision is due, and nobody else',
     file: 'src/agent/auditor.ts',
-    find: 'isDue ? `${snapshot.elected.version} ${seat.below}` : null',
-    replace: 'isDue ? `${snapshot.elected.version} ${seat.below}` : seat.below',
+    find: 'isDue ? keyOf(snapshot, seat.below) : null',
+    replace: 'isDue ? keyOf(snapshot, seat.below) : seat.below',
   },
   {
     name: 'an elector unseated without patience',

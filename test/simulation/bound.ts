@@ -1,0 +1,95 @@
+/**
+ * How long it may take until somebody leads after all is mended, at most: the sum of what may have to be waited for, each
+ * part only where the life has the trouble that it is for.
+ */
+import { durationMs } from '../../src/core/duration.js';
+import { defaultGroupConfig } from '../../src/core/group-config.js';
+import { syncLimitTicks } from './ensemble.js';
+import type { Fault, PlannedFault } from './faults.js';
+import { undyingMs } from './machine.js';
+import type { Setup } from './setup.js';
+
+/** Clocks differ in rate. */
+const slack = 1.1;
+/** Some round trips of each who takes part: to read, to decide, to claim, to be READY. */
+const handoverMs = 4_000;
+/** How often the next in line looks at the whole group. */
+const auditMs = 10_000;
+/** A node that is not told so learns within this time that it is the next in line, or that its registration is gone. */
+export const resyncMs = 30_000;
+
+interface Part {
+  readonly what: string;
+  readonly ms: number;
+}
+
+export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[] {
+  const faults = plan.map(({ fault }) => fault);
+  const has = (...kinds: Fault['kind'][]) => faults.some(({ kind }) => kinds.includes(kind));
+  const does = (...acts: string[]) =>
+    faults.some((fault) => 'act' in fault && fault.act !== undefined && acts.includes(fault.act.do));
+  const { timeouts, exclusion } = has('delete tree') ? defaultGroupConfig : setup.config;
+  const ms = (name: keyof typeof timeouts) => durationMs(timeouts[name]);
+  const { sessionTimeoutMs, tickMs, servers, nodes } = setup;
+  const graceMs = 2 * ms('grace');
+  const releaseMs = ms('release') + graceMs;
+  const hooks = faults.filter((fault) => fault.kind === 'hook');
+  const hangs = hooks.some(({ mood }) => ['slow', 'hangs', 'stubborn', 'fatal'].includes(mood));
+  const isHooked = hooks.length > 0;
+  const losesServers = has('kill server', 'freeze server', 'cut server off', 'partition');
+  const losesAgents = faults.some(mayEndSession);
+  const isMute = has('mute');
+  const parts: [boolean, string, number][] = [
+    [true, 'a handover', handoverMs],
+    [true, 'a release that is under way', hangs ? releaseMs : 1_500],
+    [losesServers && servers > 1, 'servers find a leader', (syncLimitTicks + 2) * tickMs],
+    [losesServers || losesAgents, 'sessions end, seen from both sides', (7 / 3) * sessionTimeoutMs + tickMs],
+    [has('second machine'), 'who was refused is started again', 2 * sessionTimeoutMs],
+    [has('leave'), 'who leaves waits for a successor, and comes back', ms('claim') + releaseMs],
+    [isHooked, 'a hook that hangs in what goes before', ms('claim') + ms('prepare') + graceMs],
+    [isHooked, 'a takeover that hangs, and its end', hangs ? ms('takeover') + graceMs : 1_500],
+    [isHooked || losesAgents || isMute, 'everybody is excluded', durationMs(exclusion.base)],
+    [isHooked || losesAgents || isMute, 'who is elected does not claim', ms('claim')],
+    [hooks.some(({ mood }) => mood === 'undying'), 'a workload that outlives its kill', 2 * undyingMs],
+    [losesServers && servers > 1, 'the clock is set back', 2 * setup.wallSkewMs],
+    [has('delete tree', 'delete registration'), 'registrations are looked for', resyncMs],
+    [isMute, 'the next in line looks, three times', 3 * auditMs],
+    [isMute, 'the next in line learns that it is that', resyncMs],
+    [does('misconfigure'), 'each elector gives up', nodes.length * 1_000],
+  ];
+  return parts.filter(([isDue]) => isDue).map(([, what, atLeastMs]) => ({ what, ms: atLeastMs * slack }));
+}
+
+/** Within which a client has a session again, and a name that its last one held, though servers find out late that they lead
+ * no longer. */
+export function reconnectingMs(sessionTimeoutMs: number, tickMs: number): number {
+  return slack * ((7 / 3) * sessionTimeoutMs + (syncLimitTicks + 2) * tickMs) + handoverMs;
+}
+
+/** Troubles that no session ends by. */
+const harmless: ReadonlySet<Fault['kind']> = new Set([
+  'reset',
+  'lose answer',
+  'unhealthy',
+  'people',
+  'hasty people',
+  'delete seat',
+  'delete registration',
+  'delete claim',
+  'delete decision',
+  'spoil decision',
+  'delete tree',
+]);
+
+function mayEndSession(fault: Fault): boolean {
+  return fault.kind === 'hook' ? fault.mood === 'fatal' : !harmless.has(fault.kind);
+}
+
+/** After which nothing is left that would move leadership: what was failed is forgotten, and everybody has looked again. */
+export function settlingMs({ config }: Setup, plan: readonly PlannedFault[]): number {
+  const isDeleted = plan.some(({ fault }) => fault.kind === 'delete tree');
+  const { exclusion } = isDeleted ? defaultGroupConfig : config;
+  // Of the default times few failures are seen in one life.
+  const longestMs = isDeleted ? 4 * durationMs(exclusion.base) : 2 * durationMs(exclusion.max);
+  return slack * (longestMs + resyncMs) + handoverMs;
+}

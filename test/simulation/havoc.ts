@@ -1,0 +1,419 @@
+/** What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it is over. */
+import type { GroupPaths } from '../../src/core/paths.js';
+import type { Operation } from '../../src/embedded/tree.js';
+import type { Conduct } from './conduct.js';
+import type { Commit, Ensemble } from './ensemble.js';
+import { type Fault, type Written, whoLeads } from './faults.js';
+import type { Judge } from './judge.js';
+import type { Network } from './network.js';
+import type { Node } from './node.js';
+import type { Operator } from './operator.js';
+import type { Rules } from './rules.js';
+import type { Setup } from './setup.js';
+import { isDisturbing, watchOver } from './watch-over.js';
+import type { World } from './world.js';
+
+/** Everything that there is in a simulated world. */
+export interface Cast {
+  readonly setup: Setup;
+  readonly world: World;
+  readonly paths: GroupPaths;
+  readonly ensemble: Ensemble;
+  readonly network: Network;
+  readonly nodes: Node[];
+  readonly operator: Operator;
+  readonly judge: Judge;
+  readonly rules: Rules;
+  readonly conduct: Conduct;
+  newNode(name: string, machine: string): Node;
+}
+
+export class Havoc {
+  readonly #cast: Cast;
+  /** What is to be taken back when all is mended. */
+  readonly #mends = new Set<() => void>();
+  readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
+  readonly #hasty: Extract<Fault, { kind: 'hasty people' }>[] = [];
+  #isMended = false;
+
+  constructor(cast: Cast) {
+    this.#cast = cast;
+  }
+
+  get isMended(): boolean {
+    return this.#isMended;
+  }
+
+  /** A supervisor starts it again at once. */
+  dieOfHook(node: Node): void {
+    this.#cast.world.after(1, () => {
+      node.process?.kill();
+      this.#for(200, () => node.start());
+    });
+  }
+
+  committed(commit: Commit): void {
+    this.#loseAnswer(commit);
+    this.#hasten(commit);
+  }
+
+  #at(index: number): Node {
+    const leader = this.#cast.nodes.findIndex(({ name }) => name === this.#cast.judge.claim?.node);
+    const node = this.#cast.nodes[index === whoLeads ? Math.max(0, leader) : index];
+    if (node === undefined) throw new RangeError(`no node ${index}`);
+    return node;
+  }
+
+  /** Taken back after so long, or when all is mended. */
+  #for(forMs: number, mend: () => void): void {
+    const once = () => {
+      if (this.#mends.delete(once)) mend();
+    };
+    this.#mends.add(once);
+    this.#cast.world.after(forMs, once);
+  }
+
+  mend(): void {
+    if (!this.#cast.setup.isGentle) this.#cast.rules.disturbed(0);
+    this.#isMended = true;
+    this.#cast.world.note(() => 'all is mended');
+    for (const mend of [...this.#mends]) mend();
+    for (const server of this.#cast.ensemble.servers) {
+      server.process.thaw();
+      if (!server.process.isAlive) server.start();
+    }
+    for (const node of this.#cast.nodes) {
+      for (const keeper of node.machine.keepers) keeper.thaw();
+      node.process?.thaw();
+      node.process?.doom(Number.POSITIVE_INFINITY, () => {});
+      node.machine.moods.clear();
+      // Not only when its guardian thinks that it is time again.
+      if (node.isUp) node.start();
+      else node.restart();
+      node.agent?.setHealth(true, null);
+    }
+  }
+
+  /** Nothing once all is mended. */
+  befall(fault: Fault): void {
+    if (this.#isMended) return;
+    const victim = 'node' in fault && fault.node !== null ? this.#at(fault.node) : null;
+    const watch = this.#cast.rules.isCalm ? watchOver(this.#cast, fault, victim) : () => {};
+    if (isDisturbing(fault))
+      this.#cast.rules.disturbed(
+        fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs,
+        fault.kind === 'delete tree' || fault.kind === 'delete seat',
+      );
+    this.#happen(fault);
+    watch();
+  }
+
+  #happen(fault: Fault): void {
+    switch (fault.kind) {
+      case 'kill agent':
+      case 'kill keeper':
+      case 'kill both':
+      case 'power off':
+      case 'freeze agent':
+      case 'freeze keeper':
+      case 'freeze both':
+      case 'leave':
+      case 'kill agent at a call':
+      case 'freeze agent at a call':
+      case 'kill keeper at a call':
+      case 'unhealthy':
+      case 'second machine':
+        this.#befallNode(this.#at(fault.node), fault);
+        break;
+      case 'cut':
+      case 'slow':
+        this.#befallLinks(fault);
+        break;
+      case 'reset':
+        this.#reset(this.#at(fault.node));
+        break;
+      case 'kill server':
+      case 'freeze server':
+      case 'cut server off':
+        this.#befallServer(fault);
+        break;
+      case 'lose answer':
+        this.#losses.push(fault);
+        this.#for(fault.forMs, () => this.#losses.splice(this.#losses.indexOf(fault), 1));
+        break;
+      case 'hasty people':
+        this.#hasty.push(fault);
+        break;
+      case 'partition':
+        this.#part(fault);
+        break;
+      case 'hook': {
+        const { moods } = this.#at(fault.node).machine;
+        moods.set(fault.phase, fault.mood);
+        this.#for(fault.forMs, () => moods.delete(fault.phase));
+        break;
+      }
+      case 'mute':
+        // Somebody must be left whose decisions arrive.
+        if (!this.#cast.nodes.some(({ isMute }) => isMute))
+          this.#at(fault.node).muteSinceMs = this.#cast.world.nowMs;
+        break;
+      case 'delete decision':
+        this.#cast.operator.delete(this.#cast.paths.elected);
+        break;
+      case 'spoil decision':
+        this.#cast.operator.spoil(this.#cast.paths.elected);
+        break;
+      case 'delete seat':
+        this.#cast.operator.deleteSeatOf(this.#at(fault.node).name);
+        break;
+      case 'delete registration':
+        this.#cast.operator.delete(this.#cast.paths.node(this.#at(fault.node).name));
+        break;
+      case 'delete claim':
+        this.#cast.operator.delete(this.#cast.paths.current);
+        break;
+      case 'delete tree':
+        this.#cast.operator.deleteAllUnder(this.#cast.paths.root);
+        break;
+      case 'expire session':
+        this.#expire(this.#at(fault.node));
+        break;
+      case 'people':
+        this.#cast.operator.do(fault.act);
+    }
+    this.#lookForGuards();
+  }
+
+  /** Whoever lost both its agent and its keeper has nobody to end its workload. */
+  #lookForGuards(): void {
+    for (const node of this.#cast.nodes) {
+      const keeps = [...node.machine.keepers].some(({ isRunning }) => isRunning);
+      if (!keeps && node.process?.isRunning !== true) this.#cast.judge.unguarded(node);
+    }
+  }
+
+  #befallNode(node: Node, fault: Extract<Fault, { node: number }>): void {
+    const { process, machine } = node;
+    const { forMs } = fault;
+    const killAgent = () => {
+      process?.kill();
+      this.#cast.conduct.orphaned(node);
+      this.#for(forMs, () => node.start());
+      this.#lookForGuards();
+    };
+    const freezeAgent = () => {
+      process?.freeze();
+      this.#for(forMs, () => process?.thaw());
+      this.#lookForGuards();
+    };
+    const keepers = [...machine.keepers];
+    const killKeepers = () => {
+      for (const keeper of keepers) keeper.kill();
+      this.#lookForGuards();
+    };
+    const freezeKeepers = () => {
+      for (const keeper of keepers) {
+        keeper.freeze();
+        this.#for(forMs, () => keeper.thaw());
+      }
+    };
+    switch (fault.kind) {
+      case 'kill agent':
+        killAgent();
+        break;
+      case 'kill keeper':
+        killKeepers();
+        break;
+      case 'kill both':
+        killKeepers();
+        killAgent();
+        break;
+      case 'power off':
+        killKeepers();
+        killAgent();
+        machine.killGroups();
+        break;
+      case 'freeze agent':
+        freezeAgent();
+        break;
+      case 'freeze keeper':
+        freezeKeepers();
+        break;
+      case 'freeze both':
+        freezeKeepers();
+        freezeAgent();
+        break;
+      case 'kill agent at a call':
+        process?.doom(fault.calls, killAgent);
+        break;
+      case 'freeze agent at a call':
+        process?.doom(fault.calls, freezeAgent);
+        break;
+      case 'kill keeper at a call':
+        keepers[0]?.doom(fault.calls, killKeepers);
+        break;
+      case 'leave':
+        node.leave();
+        this.#for(forMs, () => node.start());
+        break;
+      case 'unhealthy':
+        node.sayHealth(false);
+        this.#for(forMs, () => node.sayHealth(true));
+        break;
+      case 'second machine': {
+        const other = this.#cast.newNode(node.name, `${node.name} elsewhere`);
+        this.#cast.nodes.push(other);
+        other.start();
+        this.#for(forMs, () => {
+          other.process?.kill();
+          for (const keeper of other.machine.keepers) keeper.kill();
+          other.machine.killGroups();
+          this.#cast.nodes.splice(this.#cast.nodes.indexOf(other), 1);
+        });
+      }
+    }
+  }
+
+  #befallLinks({ kind, node, server, direction, forMs }: Extract<Fault, { kind: 'cut' | 'slow' }>): void {
+    for (const { index } of this.#cast.ensemble.servers) {
+      if (server !== null && index !== server) continue;
+      const { there, back } = this.#cast.network.way(this.#at(node).machine.name, index);
+      const links = [...(direction === 'back' ? [] : [there]), ...(direction === 'there' ? [] : [back])];
+      for (const link of links) {
+        if (kind === 'cut') link.cut();
+        else link.slow(this.#cast.setup.sessionTimeoutMs / 8);
+        this.#for(forMs, () => link.mend());
+      }
+    }
+  }
+
+  #reset(node: Node): void {
+    for (const { index } of this.#cast.ensemble.servers) {
+      for (const breakIt of [...this.#cast.network.way(node.machine.name, index).open]) breakIt();
+    }
+  }
+
+  #befallServer({
+    kind,
+    server: index,
+    forMs,
+  }: Extract<Fault, { server: number; kind: `${string}server${string}` }>) {
+    const server = this.#cast.ensemble.servers[index];
+    if (server === undefined) return;
+    if (kind === 'kill server') {
+      server.kill();
+      this.#for(forMs, () => {
+        if (!server.process.isAlive) server.start();
+      });
+    } else if (kind === 'freeze server') {
+      const { process } = server;
+      process.freeze();
+      this.#for(forMs, () => process.thaw());
+    } else {
+      for (const other of this.#cast.ensemble.servers) {
+        if (other === server) continue;
+        for (const link of [
+          this.#cast.ensemble.linkBetween(server, other),
+          this.#cast.ensemble.linkBetween(other, server),
+        ]) {
+          link.cut();
+          this.#for(forMs, () => link.mend());
+        }
+      }
+    }
+  }
+
+  #hasten({ transaction, ok }: Commit): void {
+    if (transaction.kind !== 'write' || !ok) return;
+    const hasty = this.#hasty.find(({ upon }) => isOfKind(transaction.operations, upon, this.#cast.paths));
+    if (hasty === undefined) return;
+    this.#hasty.splice(this.#hasty.indexOf(hasty), 1);
+    this.#cast.world.after(hasty.delayMs, () => {
+      if (!this.#isMended) this.#cast.operator.do(hasty.act);
+    });
+  }
+
+  /** Its asker's connections break before the answer is under way. */
+  #loseAnswer({ transaction, ok }: Commit): void {
+    if (transaction.kind !== 'write' || !ok) return;
+    const node = this.#cast.nodes.find(({ session }) => session === transaction.session);
+    if (node === undefined) return;
+    const loss = this.#losses.find(({ to, node: index }) => {
+      const isMeant = index === null || this.#cast.nodes[index] === node;
+      return isMeant && isOfKind(transaction.operations, to, this.#cast.paths);
+    });
+    if (loss === undefined) return;
+    this.#losses.splice(this.#losses.indexOf(loss), 1);
+    this.#cast.world.note(() => `the answer to ${node.name} gets lost: ${loss.to}`);
+    this.#reset(node);
+  }
+
+  #part(fault: Extract<Fault, { kind: 'partition' }>): void {
+    const { node: index, stallMs, pauseMs, forMs } = fault;
+    const node = index === null ? this.#cast.nodes.find(({ saysItLeads }) => saysItLeads) : this.#at(index);
+    if (node === undefined) {
+      this.#cast.world.after(100, () => this.#isMended || this.#part(fault));
+      return;
+    }
+    const ways = this.#cast.ensemble.servers.map((server) => ({
+      server,
+      way: this.#cast.network.way(node.machine.name, server.index),
+    }));
+    const links = ways.flatMap(({ way }) => [way.there, way.back]);
+    if (stallMs > 0) for (const link of links) link.cut();
+    this.#cast.world.after(stallMs, () => {
+      for (const link of links) link.mend();
+      this.#cast.world.after(pauseMs, () => {
+        const own = ways.find(({ way }) => way.open.size > 0)?.server;
+        if (this.#isMended || own === undefined) return;
+        const isLeader = own.isLeading;
+        this.#befallServer({ kind: 'cut server off', server: own.index, forMs });
+        for (const { server, way } of ways) {
+          if (server === own) continue;
+          // They elect another at once; it does not know that yet.
+          if (isLeader) server.hangUpOnLeader();
+          way.refuses = stallMs === 0;
+          for (const link of [way.there, way.back]) {
+            link.cut();
+            this.#for(forMs, () => {
+              way.refuses = false;
+              link.mend();
+            });
+          }
+        }
+      });
+    });
+  }
+
+  /** An administrator ends a session early; never a leader's, whose lease cannot know of it. */
+  #expire(node: Node): void {
+    const session = node.session;
+    if (session === 0n || this.#cast.judge.claim?.owner === session || node.agent?.status.stage != null)
+      return;
+    this.#cast.ensemble.expire(session);
+  }
+}
+
+function isOfKind(operations: readonly Operation[], kind: Written, paths: GroupPaths): boolean {
+  const does = (type: Operation['type'], path: string) =>
+    operations.some((operation) => operation.type === type && operation.path.startsWith(path));
+  switch (kind) {
+    case 'registration':
+      return does('create', `${paths.nodes}/`);
+    case 'seat':
+      return does('create', `${paths.election}/`);
+    case 'claim':
+      return does('create', paths.current);
+    case 'READY':
+      return does('setData', paths.current);
+    case 'deletion':
+      return does('delete', paths.current);
+    case 'decision':
+      return does('setData', paths.elected);
+    case 'configuration':
+      return does('setData', paths.config);
+    case 'record':
+      return does('create', paths.historyPrefix);
+  }
+}
