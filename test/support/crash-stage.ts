@@ -1,4 +1,4 @@
-/** Groups to rehearse crash points with: real agents and keepers, an embedded server, hooks that leave a workload. */
+/** Groups to rehearse crash points with: real agents and guardians, an embedded server, hooks that leave a workload. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,9 +79,9 @@ export class CrashStage implements AsyncDisposable {
     return await this.#rehearsal.play(point);
   }
 
-  /** When something of which `text` tells happened after the kill, in milliseconds; NaN when it did not. */
-  afterKillMs(text: string): number {
-    return this.said.find((one) => one.text === text && one.atMs !== null)?.atMs ?? Number.NaN;
+  /** Where in what was said since the kill `text` was said last; -1 where it was not. */
+  saidSinceKill(text: string): number {
+    return this.said.findLastIndex((one) => one.text === text && one.atMs !== null);
   }
 
   /** Oldest first. */
