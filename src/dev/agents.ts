@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PetrelError } from '../errors.js';
 
@@ -113,10 +113,8 @@ export class DevAgents implements AsyncDisposable {
 
   #agentOf(node: string): number | null {
     const guardian = this.guardianPid(node);
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-    const isAgent = (pid: number) =>
-      statOf(pid)?.parent === guardian && isRunning(pid) && argumentsOf(pid).includes('--node-id');
-    return pids.map(Number).find(isAgent) ?? null;
+    const isAgent = (pid: number) => isRunning(pid) && argumentsOf(pid).includes('--node-id');
+    return childrenOf(guardian).find(isAgent) ?? null;
   }
 }
 
@@ -125,25 +123,26 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 export function isRunning(pid: number): boolean {
-  const stat = statOf(pid);
-  return stat !== null && stat.state !== 'Z' && stat.state !== 'X';
+  const stat = textOf(`/proc/${pid}/stat`);
+  // The command's name, in parentheses, may hold anything.
+  const state = stat.charAt(stat.lastIndexOf(')') + 2);
+  return state !== '' && !'ZX'.includes(state);
 }
 
-function statOf(pid: number): { state: string; parent: number } | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The command's name, in parentheses, may hold anything.
-    const [state = '', parentPid] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state, parent: Number(parentPid) };
-  } catch {
-    return null;
-  }
+/** Of its main thread, as all of Node.js are. */
+function childrenOf(pid: number): number[] {
+  return textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
 function argumentsOf(pid: number): string[] {
+  return textOf(`/proc/${pid}/cmdline`).split('\0');
+}
+
+/** Empty when there is no such process. */
+function textOf(file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return readFileSync(file, 'latin1');
   } catch {
-    return [];
+    return '';
   }
 }

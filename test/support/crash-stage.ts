@@ -17,7 +17,7 @@ import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { HookLog } from './hook-log.js';
 import { oncePerRun } from './once-per-run.js';
 
-export const sessionTimeoutMs = 2_500;
+const sessionTimeoutMs = 3_500;
 
 const config: Partial<GroupConfig> = {
   timeouts: { claim: '5s', prepare: '4s', takeover: '5s', release: '5s', fence: '5s', grace: '300ms' },
