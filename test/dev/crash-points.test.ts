@@ -47,6 +47,7 @@ async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<v
   const leadsThen = leader === cast.heir ? 'the heir' : 'another';
   if (row.leadsThen !== 'either') expect({ leadsThen, leader }).toEqual({ leadsThen: row.leadsThen, leader });
   expect([cast.leader, cast.elector]).not.toContain(leader);
+  process.stdout.write(`LEADERLESS ${row.name} ${outcome.leaderlessMs}\n`);
   checkOrder(stage, row, outcome);
   const records = await stage.transitions();
   expect(records.at(-1)).toMatchObject({ term: outcome.term, fencingToken: String(token), outcome: 'READY' });
