@@ -12,9 +12,11 @@ import { groupPaths } from '../core/paths.js';
 import { claimSchema } from '../core/znodes.js';
 import { DevAgents } from '../dev/agents.js';
 import { type CrashPoint, pointName } from '../dev/crash-points.js';
+import type { Stage } from '../dev/group.js';
 import { DevHooks, hookPhases } from '../dev/hooks.js';
 import { type Outcome, Rehearsal } from '../dev/rehearsal.js';
 import { errorMessage } from '../errors.js';
+import { readGroup } from '../group/view.js';
 import type { LogLevel } from '../log.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../testing.js';
@@ -75,10 +77,10 @@ export async function runDev(options: DevOptions): Promise<void> {
       const outcome = await Promise.race([rehearse(rehearsal, crash, print), stop]);
       if (outcome === undefined || options.once) return;
       await store.set(stage.paths.config, configText, 'any');
-      for (const node of agents.startAll()) print(`the agent of ${node} is started again`);
+      for (const node of agents.startAll()) print(`${node} is started again`);
     }
     const leader = await Promise.race([firstLeader(store, root), stop]);
-    if (leader !== undefined) for (const line of whatToTry(leader, server, agents, options)) print(line);
+    if (leader !== undefined) for (const line of await whatToTry(leader, stage, options)) print(line);
     await stop;
     print('stopping');
   } finally {
@@ -187,16 +189,17 @@ async function firstLeader(store: Store, root: string): Promise<string> {
   }
 }
 
-function whatToTry(
+async function whatToTry(
   leader: string,
-  { port, connectString }: DevelopmentServer,
-  agents: DevAgents,
+  { server: { port, connectString }, store, paths, agents }: Stage,
   { root, invocation }: DevOptions,
-): string[] {
+): Promise<string[]> {
   const at = port === usualPort ? '' : ` -z ${connectString}`;
   const where = root === '/cluster' ? at : `${at} -r ${root}`;
   const command = (text: string) => `  ${invocation} ${text}${where}`;
-  const pids = agents.nodes.map((node) => `${node} ${agents.pid(node)}`).join(', ');
+  const { members } = await readGroup(store, paths);
+  const agent = members.find(({ node }) => node === leader)?.value?.pid ?? 'PID';
+  const guardian = agents.guardianPid(leader);
   return [
     '',
     `READY: ${leader} leads. In another terminal, try:`,
@@ -206,7 +209,9 @@ function whatToTry(
     `${command('site priority a 0 --for 10m --reason "switch replacement"')}    # leadership moves to site b`,
     `${command('site reset a')}    # and back`,
     `${command('switchover --yes')}    # a planned handover to the next best node`,
-    `  kill -9 PID    # the leader's agent: another is READY within the session timeout, ${sessionTimeout}; ${pids}`,
+    `  kill -9 ${agent}    # the agent of ${leader}: another is READY at once, and this one is started again`,
+    `  kill -9 ${guardian}    # its guardian: another is READY at once, and ${leader} leaves`,
+    `  kill -9 ${guardian} ${agent}    # both: the service ends at once, and another is READY within ${sessionTimeout}`,
     command('history'),
     '',
     'Stop everything with ^C.',

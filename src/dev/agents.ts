@@ -1,10 +1,10 @@
 /**
- * The agents of a development group: processes of their own, so that they can be killed, stopped and started like
- * real ones. They leave when this process is gone.
+ * The nodes of a development group: processes of their own, so that they can be killed, stopped and started like
+ * real ones. Each is a guardian and the agent that it starts. They leave when this process is gone.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PetrelError } from '../errors.js';
 
@@ -19,9 +19,11 @@ export interface DevAgentsOptions {
   readonly output?: 'inherit' | 'ignore';
 }
 
+export type NodePart = 'agent' | 'guardian' | 'both';
+
 export class DevAgents implements AsyncDisposable {
   readonly #options: DevAgentsOptions;
-  readonly #children = new Map<string, ChildProcess>();
+  readonly #guardians = new Map<string, ChildProcess>();
 
   constructor(options: DevAgentsOptions) {
     this.#options = options;
@@ -31,9 +33,10 @@ export class DevAgents implements AsyncDisposable {
     return Object.keys(this.#options.sites);
   }
 
+  /** Its guardian runs: so it has an agent, or will have one again. */
   isRunning(node: string): boolean {
-    const child = this.#children.get(node);
-    return child !== undefined && !hasEnded(child);
+    const guardian = this.#guardians.get(node);
+    return guardian !== undefined && !hasEnded(guardian);
   }
 
   /** Starts those that do not run. Returns their names. */
@@ -47,51 +50,71 @@ export class DevAgents implements AsyncDisposable {
     const { petrel, flags, sites, output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
-    // Its own group: ^C reaches this process, which then stops the agents one by one.
+    // Its own group: ^C reaches this process, which then stops the nodes one by one.
     const options = { detached: true, stdio };
     const args = [...first, 'agent', '--node-id', node, '--site', sites[node] ?? '', ...flags];
-    this.#children.set(node, spawn(program, args, options));
+    this.#guardians.set(node, spawn(program, args, options));
   }
 
-  pid(node: string): number {
-    const pid = this.#children.get(node)?.pid;
-    if (pid === undefined) throw new PetrelError('FAILED', `the agent of ${node} does not run`);
+  /** Starts those anew whose guardian waits before it starts the next agent. */
+  async hurry(): Promise<void> {
+    const waiting = this.nodes.filter((node) => this.isRunning(node) && this.#agentOf(node) === null);
+    await Promise.all(waiting.map((node) => this.stop(node)));
+    for (const node of waiting) this.start(node);
+  }
+
+  /** Throws PetrelError FAILED when it does not run. */
+  guardianPid(node: string): number {
+    const pid = this.isRunning(node) ? this.#guardians.get(node)?.pid : undefined;
+    if (pid === undefined) throw new PetrelError('FAILED', `the guardian of ${node} does not run`);
     return pid;
   }
 
-  signal(node: string, signal: NodeJS.Signals): void {
-    this.#children.get(node)?.kill(signal);
+  /** Throws PetrelError FAILED when it cannot be found: it is looked for in /proc. */
+  agentPid(node: string): number {
+    const pid = this.#agentOf(node);
+    if (pid === null) {
+      throw new PetrelError('FAILED', `the agent of ${node} cannot be found in /proc: is this Linux?`);
+    }
+    return pid;
+  }
+
+  /** Asks the node to leave. */
+  term(node: string): void {
+    this.#guardians.get(node)?.kill('SIGTERM');
   }
 
   /**
-   * SIGKILL, to both at once where both are meant. Returns their pids when neither runs any more. Throws PetrelError
-   * FAILED when the keeper cannot be found: it is looked for in /proc.
+   * SIGKILL, to both at once where both are meant. Returns their pids when they do not run any more. Throws PetrelError
+   * FAILED when one of them cannot be found.
    */
-  async kill(node: string, what: 'agent' | 'keeper' | 'both'): Promise<number[]> {
-    const agent = this.pid(node);
-    const keeper = what === 'agent' ? null : keeperOf(agent);
-    if (what !== 'agent' && keeper === null) {
-      throw new PetrelError('FAILED', `the keeper of ${node} cannot be found in /proc: is this Linux?`);
-    }
-    const pids = [...(what === 'keeper' ? [] : [agent]), ...(keeper === null ? [] : [keeper])];
+  async kill(node: string, part: NodePart): Promise<number[]> {
+    const pids = [
+      ...(part === 'agent' ? [] : [this.guardianPid(node)]),
+      ...(part === 'guardian' ? [] : [this.agentPid(node)]),
+    ];
     for (const pid of pids) process.kill(pid, 'SIGKILL');
-    // An agent that lives reaps its keeper, and has heard of its end then.
-    const isThere = what === 'keeper' ? exists : isRunning;
-    while (pids.some(isThere) || (what !== 'keeper' && this.isRunning(node))) await sleep(1);
+    while (pids.some(isRunning) || (part !== 'agent' && this.isRunning(node))) await sleep(1);
     return pids;
   }
 
   async stop(node: string): Promise<void> {
-    const child = this.#children.get(node);
-    if (child === undefined || hasEnded(child)) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    child.kill('SIGCONT');
+    const guardian = this.#guardians.get(node);
+    if (guardian === undefined || hasEnded(guardian)) return;
+    const ended = once(guardian, 'exit');
+    guardian.kill('SIGTERM');
+    guardian.kill('SIGCONT');
     await ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.stop(node)));
+  }
+
+  #agentOf(node: string): number | null {
+    const guardian = this.guardianPid(node);
+    const isAgent = (pid: number) => isRunning(pid) && argumentsOf(pid).includes('--node-id');
+    return childrenOf(guardian).find(isAgent) ?? null;
   }
 }
 
@@ -99,36 +122,26 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-function exists(pid: number): boolean {
-  return statOf(pid) !== null;
-}
-
 export function isRunning(pid: number): boolean {
-  const stat = statOf(pid);
-  return stat !== null && stat.state !== 'Z' && stat.state !== 'X';
+  const stat = textOf(`/proc/${pid}/stat`);
+  // The command's name, in parentheses, may hold anything.
+  const state = stat.charAt(stat.lastIndexOf(')') + 2);
+  return state !== '' && !'ZX'.includes(state);
 }
 
-function keeperOf(agent: number): number | null {
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-  return pids.find((pid) => statOf(pid)?.parent === agent && commandOf(pid).includes('/keeper.')) ?? null;
+/** Of its main thread, as all of Node.js are. */
+function childrenOf(pid: number): number[] {
+  return textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-function statOf(pid: number): { state: string; parent: number } | null {
+function argumentsOf(pid: number): string[] {
+  return textOf(`/proc/${pid}/cmdline`).split('\0');
+}
+
+/** Empty when there is no such process. */
+function textOf(file: string): string {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The command's name, in parentheses, may hold anything.
-    const [state = '', parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return { state, parent: Number(parent) };
-  } catch {
-    return null;
-  }
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+    return readFileSync(file, 'latin1');
   } catch {
     return '';
   }

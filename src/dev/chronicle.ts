@@ -16,6 +16,8 @@ export interface ChronicleOptions {
   line(text: string): void;
 }
 
+const endings = { closed: 'is closed', expired: 'expires' } as const;
+
 export class Chronicle {
   readonly #options: ChronicleOptions;
   readonly #sessions = new Map<bigint, string>();
@@ -49,10 +51,10 @@ export class Chronicle {
     return this.#begun.get(node) ?? null;
   }
 
-  /** The agent or the keeper of this node, or both. */
+  /** The agent or the guardian of this node, or both. */
   killed(text: string, node: string): void {
     this.#options.line(text);
-    // A keeper ends what it guards at once, and an agent what its keeper left.
+    // Whoever of the two lives, and the sentinel if neither does, ends the workload at once.
     if (this.#ready === node) this.#noLongerReady();
   }
 
@@ -73,7 +75,7 @@ export class Chronicle {
       else if (path.startsWith(paths.node(''))) this.#registration(operation, commit);
       else if (path.startsWith(`${paths.election}/`)) this.#seat(operation, commit);
     }
-    if (commit.endsSession) this.#sessions.delete(commit.sessionId);
+    if (commit.endsSession !== null) this.#sessions.delete(commit.sessionId);
   }
 
   #noLongerReady(): void {
@@ -101,7 +103,9 @@ export class Chronicle {
     if (type === 'delete') {
       const node = this.#sessions.get(sessionId) ?? 'somebody';
       line(
-        endsSession ? `the session of ${node} ends, and its claim with it` : `${node} gives its claim away`,
+        endsSession === null
+          ? `${node} gives its claim away`
+          : `the session of ${node} ${endings[endsSession]}, and its claim with it`,
       );
       this.#owner = null;
       this.#noLongerReady();
@@ -136,9 +140,11 @@ export class Chronicle {
   #seat({ type, path }: WriteOperation, { endsSession }: Commit): void {
     if (type !== 'delete') return;
     const seat = parseSeatName(path.slice(this.#options.paths.election.length + 1));
-    if (seat === null || (endsSession && this.#owner === seat.node)) return;
+    if (seat === null || (endsSession !== null && this.#owner === seat.node)) return;
     this.#options.line(
-      endsSession ? `the session of ${seat.node} ends` : `the seat of ${seat.node} is taken away`,
+      endsSession === null
+        ? `the seat of ${seat.node} is taken away`
+        : `the session of ${seat.node} ${endings[endsSession]}`,
     );
   }
 }

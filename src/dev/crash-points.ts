@@ -8,21 +8,23 @@ import { PetrelError } from '../errors.js';
 
 export const transitions = {
   switchover: 'a switchover that a person asks for',
-  failover: "the leader's agent has been killed",
+  failover: "the leader's agent has been killed, and its guardian has ended its session",
   first: 'a new group elects for the first time',
   failed: 'a switchover to a node whose takeover hook fails',
-  drain: "the leader's agent is told to leave (SIGTERM)",
+  drain: 'the leader is told to leave (SIGTERM)',
 } as const;
 export type Transition = keyof typeof transitions;
 
 export const victims = {
   elector: 'the agent that decides; it neither leads nor is to lead',
+  'elector-guardian': "the elector's guardian",
+  'elector-both': "the elector's guardian and agent at once",
   leader: "the old leader's agent",
-  'leader-keeper': "the old leader's keeper",
-  'leader-both': "the old leader's agent and keeper at once",
+  'leader-guardian': "the old leader's guardian",
+  'leader-both': "the old leader's guardian and agent at once",
   heir: "the elected node's agent",
-  'heir-keeper': "the elected node's keeper",
-  'heir-both': "the elected node's agent and keeper at once",
+  'heir-guardian': "the elected node's guardian",
+  'heir-both': "the elected node's guardian and agent at once",
   zookeeper: 'the ZooKeeper server; it starts again at once',
 } as const;
 export type Victim = keyof typeof victims;
@@ -139,7 +141,7 @@ export function parsePoint(text: string): CrashPoint {
     before === undefined ? usual : chosen(before, stepOf(step).in, `transition with ${step}`);
   if (transition === undefined) throw new PetrelError('FAILED', `${step} belongs to no transition`);
   const { of } = stepOf(step);
-  if (who === 'keeper' && of !== 'elector') return { transition, step, victim: `${of}-keeper` };
+  if (who === 'guardian' || who === 'both') return { transition, step, victim: `${of}-${who}` };
   const victim = who === undefined ? of : chosen(who, victimsIn(transition), `process in a ${transition}`);
   return { transition, step, victim };
 }
@@ -163,7 +165,7 @@ Crash points, written [TRANSITION/]STEP[:WHO], e.g. takeover-started, claim-crea
 STEP: somebody dies when
 ${list(keysOf(steps).map((step) => [step, stepOf(step).text]))}
 
-WHO dies, by default the agent whose step it is (keeper: that node's keeper)
+WHO dies, by default the agent whose step it is (guardian, both: of that node)
 ${list(Object.entries(victims))}
 
 TRANSITION, by default the first of these that has the step

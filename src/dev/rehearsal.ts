@@ -8,7 +8,7 @@ import type { GroupConfig } from '../core/group-config.js';
 import { PetrelError } from '../errors.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { systemClock } from '../ports/clock.js';
-import { isRunning } from './agents.js';
+import { isRunning, type NodePart } from './agents.js';
 import { Chronicle } from './chronicle.js';
 import { type CrashPoint, type StepName, stepOf, type Transition, type Victim } from './crash-points.js';
 import { DevGroup, isQuiet, readyLeader, type Stage } from './group.js';
@@ -51,6 +51,8 @@ export class Rehearsal implements Disposable {
   #killedAtMs: number | null = null;
   /** The token of the tenure that the kill ends. */
   #ending: bigint | null = null;
+  /** Agents that are dead, or that leave: by their process ids. */
+  readonly #parting = new Set<number>();
 
   constructor(stage: Stage, options: RehearsalOptions) {
     this.#stage = stage;
@@ -72,12 +74,15 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Plays one crash point. A first election needs a group that nobody has joined yet. Agents that were killed stay so;
-   * the next play starts them again. Throws PetrelError FAILED when something does not come in time.
+   * Plays one crash point. A first election needs a group that nobody has joined yet. An agent that was killed is
+   * started again by its guardian; a node whose guardian was killed stays away until the next play. Throws PetrelError
+   * FAILED when something does not come in time.
    */
   async play(point: CrashPoint): Promise<Outcome> {
     this.#killedAtMs = null;
     this.#ending = null;
+    this.#parting.clear();
+    await this.#stage.agents.hurry();
     const cast = point.transition === 'first' ? await this.#group.newGroup() : await this.#group.wholeGroup();
     const { elector, leader, heir } = cast;
     this.#isOn = true;
@@ -117,7 +122,7 @@ export class Rehearsal implements Disposable {
   }
 
   async #crash(point: CrashPoint, cast: Cast): Promise<void> {
-    const { hooks, store, paths, agents } = this.#stage;
+    const { hooks, store, paths } = this.#stage;
     const { elected } = await readGroup(store, paths);
     const sign = signOf(point.step, cast, paths, elected.value?.term ?? 0);
     const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
@@ -128,9 +133,8 @@ export class Rehearsal implements Disposable {
     await this.#trigger(point.transition, cast);
     await this.#group.inTime(`the crash point ${point.step}`, reached);
     this.#say(`crash point reached: ${stepOf(point.step).text}`);
-    await this.#kill(point.victim, cast);
-    const author = cast[stepOf(point.step).of];
-    this.#goOn(author !== null && !agents.isRunning(author));
+    const dead = await this.#kill(point.victim, cast);
+    this.#goOn(dead !== null && dead === cast[stepOf(point.step).of]);
     this.#holdNothing();
   }
 
@@ -184,45 +188,49 @@ export class Rehearsal implements Disposable {
       case 'failover':
         return await this.#killOf(leader ?? '', 'agent');
       case 'drain':
-        this.#say(`SIGTERM to the agent of ${leader}`);
-        agents.signal(leader ?? '', 'SIGTERM');
-        return;
+        this.#say(`${leader} is told to leave (SIGTERM)`);
+        this.#parting.add(agents.agentPid(leader ?? ''));
+        return agents.term(leader ?? '');
       case 'first':
         this.#say('the group, which was paused, is resumed');
         return await this.#group.configure({ paused: null });
     }
   }
 
-  async #kill(victim: Victim, cast: Cast): Promise<void> {
+  /** The node whose agent is dead then, if it is one's. */
+  async #kill(victim: Victim, cast: Cast): Promise<string | null> {
     const { server } = this.#stage;
     if (victim === 'zookeeper') {
       this.#killedAtMs = systemClock.monotonicMs();
       await server.halt();
       await server.restart();
       this.#say('ZooKeeper was killed, and started again');
-      return;
+      return null;
     }
-    const [role, what] = victim.split('-');
+    const [role, named] = victim.split('-');
+    const part = named === 'guardian' || named === 'both' ? named : 'agent';
     const node = (role === 'leader' ? cast.leader : role === 'heir' ? cast.heir : cast.elector) ?? '';
     this.#killedAtMs = systemClock.monotonicMs();
-    await this.#killOf(node, what === 'keeper' || what === 'both' ? what : 'agent');
+    await this.#killOf(node, part);
+    return part === 'guardian' ? null : node;
   }
 
-  async #killOf(node: string, what: 'agent' | 'keeper' | 'both'): Promise<void> {
+  async #killOf(node: string, part: NodePart): Promise<void> {
     const { agents, hooks } = this.#stage;
     hooks.catchUp();
     this.#ending = this.#chronicle.begunUnder(node);
-    const pids = await agents.kill(node, what);
-    const who = what === 'both' ? 'agent and keeper' : what;
+    this.#parting.add(agents.agentPid(node));
+    const pids = await agents.kill(node, part);
+    const who = part === 'both' ? 'guardian and agent' : part;
     this.#chronicle.killed(`kill -9 ${pids.join(' ')}: ${who} of ${node}`, node);
   }
 
   /** In order again, and whatever the kill leads to has happened. */
   #isOver(view: GroupView, { transition }: CrashPoint, { leader }: Cast): boolean {
     const { agents } = this.#stage;
-    const gone = agents.nodes.filter((node) => !agents.isRunning(node));
-    if (view.members.some(({ node }) => gone.includes(node))) return false;
-    if (transition === 'drain' && leader !== null && !gone.includes(leader)) return false;
+    if ([...this.#parting].some(isRunning)) return false;
+    if (view.members.some(({ value }) => value !== null && this.#parting.has(value.pid))) return false;
+    if (transition === 'drain' && leader !== null && agents.isRunning(leader)) return false;
     return view.current?.token !== this.#ending && isQuiet(view);
   }
 

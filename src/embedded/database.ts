@@ -86,14 +86,14 @@ export class Database {
   }
 
   /** Ends a session, with all its ephemeral znodes. Undefined when there is no such session. */
-  endSession(id: bigint, nowMs: number): Notification[] | undefined {
+  endSession(id: bigint, nowMs: number, how: 'closed' | 'expired' = 'expired'): Notification[] | undefined {
     if (!this.#sessions.end(id)) return undefined;
     const changes = this.#tree.removeOwnedBy(id, nowMs);
     this.#committed?.({
       sessionId: id,
       operations: changes.map(({ path }) => ({ type: 'delete', path, data: null })),
       zxid: this.lastZxid,
-      endsSession: true,
+      endsSession: how,
     });
     return this.#fire(changes);
   }
@@ -119,7 +119,7 @@ export class Database {
         data: 'data' in operation ? operation.data : null,
       })),
       zxid: this.lastZxid,
-      endsSession: false,
+      endsSession: null,
     });
     return { outcome, notifications: this.#fire(outcome.changes) };
   }

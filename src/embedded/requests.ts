@@ -152,7 +152,8 @@ const handlers: Record<Opcode, Handler> = {
     const path = reader.string();
     database.removeWatch(readWatchKind(reader), path, client);
   }),
-  closeSession: ({ database, client, nowMs }) => database.endSession(client.sessionId, nowMs) ?? nobody,
+  closeSession: ({ database, client, nowMs }) =>
+    database.endSession(client.sessionId, nowMs, 'closed') ?? nobody,
   createContainer: refused,
   createTTL: refused,
   reconfig: refused,

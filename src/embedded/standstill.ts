@@ -28,8 +28,8 @@ export interface WriteOperation {
 
 export interface Commit extends Write {
   readonly zxid: bigint;
-  /** The session has ended, and its ephemeral znodes with it. */
-  readonly endsSession: boolean;
+  /** How the session has ended, and its ephemeral znodes with it: by its client's wish, or its time; null: it has not. */
+  readonly endsSession: 'closed' | 'expired' | null;
 }
 
 export type Moment = 'arrived' | 'committed';

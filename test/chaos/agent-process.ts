@@ -1,8 +1,9 @@
-/** One agent in a process of its own, whose log goes to a file. */
+/** One node in processes of its own, a guardian and the agent that it starts, whose log goes to a file. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { type Exit, exitOf, hasExited, spawnBound } from '../support/bound-process.js';
-import { childOf } from '../support/process-list.js';
+import { childrenOf, commandOf, isAlive } from '../support/process-list.js';
+import { until } from '../support/until.js';
 
 export interface AgentPlace {
   /** The command line's main program. */
@@ -14,65 +15,106 @@ export interface AgentPlace {
   readonly logFile: string;
 }
 
+const leavePatienceMs = 20_000;
+
 export class AgentProcess {
+  /** The guardian's end. */
   readonly exited: Promise<Exit>;
-  readonly #child: ChildProcess;
+  readonly #guardian: ChildProcess;
   /** Whether its end is the nemesis's doing. */
   #doomed = false;
+  /** Of those that were asked for. */
+  #lastAgent: number | null = null;
 
-  private constructor(child: ChildProcess) {
-    this.#child = child;
-    this.exited = exitOf(child);
+  private constructor(guardian: ChildProcess) {
+    this.#guardian = guardian;
+    this.exited = exitOf(guardian);
   }
 
   static async start({ main, hookFlags, env, stateDir, logFile }: AgentPlace): Promise<AgentProcess> {
     await mkdir(stateDir, { recursive: true });
     const output = await open(logFile, 'a');
     try {
-      const child = spawnBound(process.execPath, ['--enable-source-maps', main, 'agent', ...hookFlags], {
+      const guardian = spawnBound(process.execPath, ['--enable-source-maps', main, 'agent', ...hookFlags], {
         stdio: ['ignore', output.fd, output.fd],
         env: { PATH: process.env.PATH, HOME: stateDir, PETREL_STATE_DIR: stateDir, ...env },
       });
-      return new AgentProcess(child);
+      return new AgentProcess(guardian);
     } finally {
       await output.close();
     }
   }
 
-  get pid(): number {
-    if (this.#child.pid === undefined) throw new Error('the agent could not be started');
-    return this.#child.pid;
+  get guardian(): number {
+    if (this.#guardian.pid === undefined) throw new Error('the guardian could not be started');
+    return this.#guardian.pid;
   }
 
+  /** Null when there is none now: the guardian has none running, or has itself ended. */
+  get agent(): number | null {
+    const agent = this.#child('main.cjs');
+    if (agent !== null) this.#lastAgent = agent;
+    return agent;
+  }
+
+  /** The guardian's sentinel; null when there is none now. */
+  get sentinel(): number | null {
+    return this.#child('petrel-sentinel');
+  }
+
+  /** Its guardian runs. */
   get running(): boolean {
-    return !hasExited(this.#child);
+    return !hasExited(this.#guardian);
   }
 
   get doomed(): boolean {
     return this.#doomed;
   }
 
-  /** Null when there is none now. */
-  keeper(): Promise<number | null> {
-    return Promise.resolve(childOf(this.pid, 'keeper'));
+  /** The guardian's end will be the nemesis's doing. */
+  doom(): void {
+    this.#doomed = true;
   }
 
+  /** Guardian and agent at once, as far as that can be. */
   async kill9(): Promise<void> {
     this.#doomed = true;
-    this.#child.kill('SIGKILL');
-    await this.exited;
+    const agent = this.agent;
+    this.#guardian.kill('SIGKILL');
+    if (agent !== null) signal(agent, 'SIGKILL');
+    await this.gone();
   }
 
   term(): void {
     this.#doomed = true;
-    this.#child.kill('SIGTERM');
+    this.#guardian.kill('SIGTERM');
   }
 
-  freeze(): void {
-    this.#child.kill('SIGSTOP');
+  /** Resolves when the guardian has ended, and the agent that outlived it has left. */
+  async gone(): Promise<void> {
+    await this.exited;
+    const agent = this.#lastAgent;
+    if (agent === null) return;
+    const describe = 'the agent whose guardian has died to leave';
+    await until(() => !isAlive(agent), { timeoutMs: leavePatienceMs, describe });
   }
 
-  thaw(): void {
-    this.#child.kill('SIGCONT');
+  #child(name: string): number | null {
+    if (!this.running) return null;
+    const isIt = (pid: number) =>
+      isAlive(pid) &&
+      commandOf(pid)
+        .split('\0')
+        .some((word) => word.endsWith(name));
+    return childrenOf(this.guardian).find(isIt) ?? null;
+  }
+}
+
+/** What has gone by itself needs none. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

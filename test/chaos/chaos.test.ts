@@ -11,8 +11,8 @@ import { planRound } from './plan.js';
 import { run } from './run.js';
 import { sessionTimeoutMs } from './world.js';
 
-/** Leader and ensemble's leader killed; takeovers that fail while both are cut off; a slow leader. */
-const seed = 163320;
+/** The leader's agent, its guardian, both at once, and the ensemble's leader killed; a leader cut off; slow takeovers. */
+const seed = 839258;
 const rounds = [1, 2, 3].map((round) => planRound(seed, round, sessionTimeoutMs));
 
 describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to which everything happens', () => {

@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HookBehaviour } from '../support/hook-log.js';
 import type { Directions } from '../support/proxy.js';
+import { signal } from './agent-process.js';
 import type { Fault, NodePart, ServerPart } from './plan.js';
-import { signal, sites, type World } from './world.js';
+import { sites, type World } from './world.js';
 
 /** One fault, its victims found. */
 export interface Trouble {
@@ -12,6 +13,8 @@ export interface Trouble {
   readonly nodes: readonly string[];
   readonly ensemble?: boolean;
   readonly blocks?: boolean;
+  /** Somebody may have to wait for a session to expire. */
+  readonly silences?: boolean;
   begin(): Promise<void>;
   end?(): Promise<void>;
 }
@@ -22,7 +25,7 @@ export interface Tell {
   note(what: string): void;
 }
 
-/** Nodes of which a process is in trouble already: one whose agent and keeper are both in trouble guards nothing. */
+/** Nodes of which a process is in trouble already: two faults would take each other back. */
 export type Taken = Set<string>;
 
 /** Null when there is nobody to do it to. */
@@ -36,8 +39,9 @@ export async function troubleOf(
     case 'kill-agent':
     case 'stop-agent':
     case 'freeze-agent':
-    case 'kill-keeper':
-    case 'freeze-keeper':
+    case 'kill-guardian':
+    case 'freeze-guardian':
+    case 'kill-both':
     case 'freeze-machine':
     case 'orphan-workload':
       return processTrouble(fault, world, taken, tell);
@@ -67,8 +71,9 @@ export async function troubleOf(
 
 type Of<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 
-type KeeperFault = Of<'kill-keeper' | 'freeze-keeper' | 'freeze-machine' | 'orphan-workload'>;
-type ProcessFault = Of<'kill-agent' | 'stop-agent' | 'freeze-agent'> | KeeperFault;
+type KillFault = Of<'kill-agent' | 'kill-guardian' | 'kill-both' | 'orphan-workload'>;
+type FreezeFault = Of<'freeze-agent' | 'freeze-guardian' | 'freeze-machine'>;
+type ProcessFault = KillFault | FreezeFault | Of<'stop-agent'>;
 
 async function processTrouble(
   fault: ProcessFault,
@@ -79,81 +84,86 @@ async function processTrouble(
   const node = await nodeOf(fault.on, world, taken);
   if (node === null) return null;
   const trouble = { nodes: [node], detail: `${fault.on} ${node}` };
-  const agent = world.agent(node);
   switch (fault.kind) {
-    case 'kill-agent':
-      return {
-        ...trouble,
-        begin: async () => {
-          tell.crash(`agent ${node}`);
-          await agent.kill9();
-        },
-        end: () => world.run(node),
-      };
     case 'stop-agent':
-      return {
-        ...trouble,
-        begin: async () => agent.term(),
-        end: async () => {
-          if (!(await Promise.race([agent.exited, sleep(leavePatienceMs)]))) {
-            tell.note(`${node} had not left ${leavePatienceMs} ms after SIGTERM and its time`);
-            await agent.kill9();
-          }
-          await world.run(node);
-        },
-      };
+      return { ...trouble, ...stopOf(node, world, tell) };
     case 'freeze-agent':
-      return { ...trouble, begin: async () => agent.freeze(), end: async () => agent.thaw() };
+    case 'freeze-guardian':
+    case 'freeze-machine':
+      return { ...trouble, silences: true, ...freezeOf(fault.kind, node, world) };
     default:
-      return keeperTrouble(fault.kind, node, trouble, world, tell);
+      return killOf(fault.kind, node, trouble, world, tell);
   }
 }
 
+type Doing = Pick<Trouble, 'begin' | 'end'>;
+
 const leavePatienceMs = 15_000;
 
-async function keeperTrouble(
-  kind: KeeperFault['kind'],
+function stopOf(node: string, world: World, tell: Tell): Doing {
+  const agent = world.agent(node);
+  return {
+    begin: async () => agent.term(),
+    end: async () => {
+      if (!(await Promise.race([agent.exited, sleep(leavePatienceMs)]))) {
+        tell.note(`${node} had not left ${leavePatienceMs} ms after SIGTERM and its time`);
+        await agent.kill9();
+      }
+      await world.run(node);
+    },
+  };
+}
+
+/** A killed agent is started again by its guardian; a node whose guardian was killed, when the fault is over. */
+function killOf(
+  kind: KillFault['kind'],
   node: string,
   trouble: Pick<Trouble, 'nodes' | 'detail'>,
   world: World,
   tell: Tell,
-): Promise<Trouble | null> {
-  const agent = world.agent(node);
-  const keeper = await agent.keeper();
-  if (keeper === null) return null;
-  if (kind === 'kill-keeper') {
-    return {
-      ...trouble,
-      begin: async () => {
-        tell.crash(`keeper of ${node}`);
-        signal(keeper, 'SIGKILL');
-      },
-    };
+): Trouble | null {
+  const { agent, guardian, sentinel } = world.agent(node);
+  if (agent === null) return null;
+  const kill = async (what: string, ...pids: (number | null)[]) => {
+    tell.crash(`${what} of ${node}`);
+    if (pids.includes(guardian)) world.agent(node).doom();
+    else world.expectDeath(node);
+    for (const pid of pids) if (pid !== null) signal(pid, 'SIGKILL');
+  };
+  const end = () => world.run(node);
+  switch (kind) {
+    case 'kill-agent':
+      return { ...trouble, begin: () => kill('agent', agent) };
+    case 'kill-guardian':
+      return { ...trouble, begin: () => kill('guardian', guardian), end };
+    case 'kill-both':
+      return { ...trouble, silences: true, begin: () => kill('guardian and agent', guardian, agent), end };
+    case 'orphan-workload':
+      return {
+        ...trouble,
+        silences: true,
+        begin: () => kill('sentinel, guardian and agent', sentinel, guardian, agent),
+        end,
+      };
   }
-  if (kind === 'orphan-workload') {
-    return {
-      ...trouble,
-      begin: async () => {
-        tell.crash(`agent and keeper of ${node}`);
-        signal(keeper, 'SIGKILL');
-        await agent.kill9();
-      },
-      end: () => world.run(node),
-    };
-  }
+}
+
+function freezeOf(kind: FreezeFault['kind'], node: string, world: World): Doing {
   const thaws: (() => void)[] = [];
   return {
-    ...trouble,
     begin: async () => {
-      if (kind === 'freeze-machine') {
-        agent.freeze();
-        for (const pid of await world.hooks.pidsOf(node)) thaws.push(world.freezeStranger(pid));
-      }
-      thaws.push(world.freezeStranger(keeper));
+      const { agent, guardian } = world.agent(node);
+      // An agent takes a guardian that hangs for dead, and kills it.
+      if (kind !== 'freeze-agent') world.agent(node).doom();
+      const pids = [
+        ...(kind === 'freeze-guardian' || agent === null ? [] : [agent]),
+        ...(kind === 'freeze-machine' ? await world.hooks.pidsOf(node) : []),
+        ...(kind === 'freeze-agent' ? [] : [guardian]),
+      ];
+      for (const pid of pids) thaws.push(world.freeze(pid));
     },
     end: async () => {
       for (const thaw of thaws) thaw();
-      if (kind === 'freeze-machine') agent.thaw();
     },
   };
 }
@@ -165,7 +175,7 @@ async function networkTrouble(
   const node = await nodeOf(fault.on, world, new Set());
   if (node === null) return null;
   const links = world.links(node);
-  const trouble = { nodes: [node], end: () => links.heal() };
+  const trouble = { nodes: [node], silences: true, end: () => links.heal() };
   const who = `${fault.on} ${node}`;
   switch (fault.kind) {
     case 'cut-node':
@@ -183,7 +193,7 @@ async function networkTrouble(
         begin: async () => links.delay(fault.delayMs),
       };
     case 'reset-node':
-      return { nodes: [node], detail: who, begin: async () => links.reset() };
+      return { nodes: [node], silences: true, detail: who, begin: async () => links.reset() };
   }
 }
 
@@ -198,6 +208,7 @@ function cutEverybody(world: World): Trouble {
     nodes: [],
     detail: 'both ways',
     blocks: true,
+    silences: true,
     begin: async () => world.nodes.forEach((node) => void world.links(node).cut()),
     end: async () => {
       for (const node of world.nodes) await world.links(node).heal();
@@ -218,7 +229,7 @@ async function serverTrouble(
     await world.peers.heal();
     await server.ready();
   };
-  const trouble = { nodes: [], ensemble: true, end: heal };
+  const trouble = { nodes: [], ensemble: true, silences: true, end: heal };
   const who = `${fault.on}, server ${index}`;
   switch (fault.kind) {
     case 'kill-server':
@@ -265,6 +276,7 @@ async function killMajority(world: World, tell: Tell): Promise<Trouble> {
     nodes: [],
     ensemble: true,
     blocks: true,
+    silences: true,
     detail: `servers ${victims.join(' and ')}`,
     begin: async () => {
       for (const index of victims) {

@@ -45,8 +45,9 @@ export class Nemesis {
         tell.note('there was nobody to do it to');
         return;
       }
-      const { detail, nodes, ensemble = false, blocks = false } = trouble;
-      this.#journal.nemesis({ event: 'begin', id, round, kind, detail, nodes: [...nodes], ensemble, blocks });
+      const { detail, ensemble = false, blocks = false, silences = false } = trouble;
+      const nodes = [...trouble.nodes];
+      this.#journal.nemesis({ event: 'begin', id, round, kind, detail, nodes, ensemble, blocks, silences });
       try {
         await trouble.begin();
         await this.#wait(fault.lastsMs);

@@ -22,16 +22,19 @@ const onNode = { on: nodePartSchema, ...times };
 const onServer = { on: serverPartSchema, ...times };
 
 export const faultSchema = z.discriminatedUnion('kind', [
-  /** kill -9, and a new start when it is over. */
+  /** kill -9; its guardian starts it again. */
   z.object({ kind: z.literal('kill-agent'), ...onNode }),
   /** SIGTERM, and a new start when it is over. */
   z.object({ kind: z.literal('stop-agent'), ...onNode }),
   z.object({ kind: z.literal('freeze-agent'), ...onNode }),
-  z.object({ kind: z.literal('kill-keeper'), ...onNode }),
-  z.object({ kind: z.literal('freeze-keeper'), ...onNode }),
-  /** Agent, keeper and workload together, as when a virtual machine stands still; always for less than the session. */
+  /** kill -9: the agent leaves; a new start when it is over. */
+  z.object({ kind: z.literal('kill-guardian'), ...onNode }),
+  z.object({ kind: z.literal('freeze-guardian'), ...onNode }),
+  /** Guardian and agent at once: the sentinel ends the workload; a new start when it is over. */
+  z.object({ kind: z.literal('kill-both'), ...onNode }),
+  /** Agent, guardian and workload together, as when a virtual machine stands still; always for less than the session. */
   z.object({ kind: z.literal('freeze-machine'), ...onNode }),
-  /** Agent and keeper at once: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
+  /** The sentinel as well: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
   z.object({ kind: z.literal('orphan-workload'), ...onNode }),
   z.object({ kind: z.literal('cut-node'), lost: z.enum(['both', 'toServer', 'toClient']), ...onNode }),
   z.object({ kind: z.literal('slow-node'), delayMs: z.number(), ...onNode }),
@@ -98,15 +101,16 @@ interface Maker {
 }
 
 const makers: readonly Maker[] = [
-  process('kill-agent', 5),
-  process('stop-agent', 2),
-  process('freeze-agent', 5),
   {
     sort: 'process',
-    weight: 2,
-    make: (random) => ({ kind: 'kill-keeper', on: node(random), ...start(random), lastsMs: 0 }),
+    weight: 5,
+    make: (random) => ({ kind: 'kill-agent', on: node(random), ...start(random), lastsMs: 0 }),
   },
-  process('freeze-keeper', 2),
+  process('stop-agent', 2),
+  process('freeze-agent', 5),
+  process('kill-guardian', 2),
+  process('kill-both', 2),
+  process('freeze-guardian', 2),
   {
     sort: 'machine',
     weight: 1,
@@ -279,7 +283,7 @@ function draw(random: Random): Maker {
 }
 
 function process(
-  kind: 'kill-agent' | 'stop-agent' | 'freeze-agent' | 'freeze-keeper',
+  kind: 'stop-agent' | 'freeze-agent' | 'kill-guardian' | 'kill-both' | 'freeze-guardian',
   weight: number,
 ): Maker {
   return { sort: 'process', weight, make: (random, T) => ({ kind, on: node(random), ...span(random, T) }) };

@@ -94,6 +94,8 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
     ensemble: z.boolean(),
     /** While it lasts nobody may be able to lead, or to decide. */
     blocks: z.boolean(),
+    /** Somebody may have to wait for a session to expire. */
+    silences: z.boolean(),
   }),
   z.object({ event: z.literal('end'), atMs: z.number(), id: z.string() }),
   /** Something did not go as it should: a process ended that nobody had killed, say. */

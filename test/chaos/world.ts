@@ -2,23 +2,21 @@
  * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, five agents in
  * processes of their own, each with its own way to the servers, their hooks, and a client that asks who leads.
  *
- * Agents and servers die with this process, whatever ends it; keepers and workloads end within seconds.
+ * Guardians and servers die with this process, whatever ends it; agents and workloads end within seconds.
  */
 import { execFile, spawn } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durationMs } from '../../src/core/duration.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
-import { errorMessage } from '../../src/errors.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { Links } from '../support/links.js';
-import { isAlive } from '../support/process-list.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 import { type JavaEnsemble, startOpenJavaEnsemble } from '../support/zookeeper/java.js';
 import type { TestServer } from '../support/zookeeper/server.js';
-import { AgentProcess } from './agent-process.js';
+import { AgentProcess, signal } from './agent-process.js';
 import { Client } from './client.js';
 import { type Journal, nowMs } from './journal.js';
 import type { Change, Run } from './records.js';
@@ -54,6 +52,8 @@ export class World {
   readonly #agents = new Map<string, AgentProcess>();
   readonly #startedAtMs = nowMs();
   readonly #frozen = new Set<() => void>();
+  /** Of agents, by node, that the nemesis has killed under their guardians. */
+  readonly #expectedDeaths = new Map<string, number>();
   #parts: Parts | undefined;
   #ending = false;
 
@@ -116,8 +116,9 @@ export class World {
     return links;
   }
 
-  /** Starts the agent of a node; another life, if it had one before. */
+  /** Starts a node; another life, if it had one before, and when that is over. */
   async run(node: string): Promise<void> {
+    await this.#agents.get(node)?.gone();
     const agent = await AgentProcess.start({
       main: this.#main,
       hookFlags: [
@@ -140,16 +141,16 @@ export class World {
     this.#agents.set(node, agent);
     void agent.exited.then(({ code, signal }) => {
       if (agent.doomed || this.#ending) return;
-      const what = `the agent of ${node} ended by itself: ${signal ?? `exit code ${code}`}`;
+      const what = `the guardian of ${node} ended by itself: ${signal ?? `exit code ${code}`}`;
       this.#journal.nemesis({ event: 'trouble', what });
     });
   }
 
   /**
-   * Freezes a process that does not die with this one: should this one be killed meanwhile, somebody else thaws it.
+   * Freezes a process, which need not die with this one: should this one be killed meanwhile, somebody else thaws it.
    * The returned function thaws it.
    */
-  freezeStranger(pid: number): () => void {
+  freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;
     const guard = spawn('sh', ['-c', script], { detached: true, stdio: 'ignore' });
     signal(pid, 'SIGSTOP');
@@ -205,9 +206,24 @@ export class World {
     for (const node of this.nodes) {
       for (const phase of ['takeover', 'release'] as const) await this.hooks.behave(node, phase, {});
       await this.setHealth(node, true);
-      if (!this.agent(node).running) await this.run(node);
+      await this.#revive(node);
     }
     await this.restoreConfig();
+  }
+
+  /** The nemesis kills the agent of a node, whose guardian will tell of it. */
+  expectDeath(node: string): void {
+    this.#expectedDeaths.set(node, (this.#expectedDeaths.get(node) ?? 0) + 1);
+  }
+
+  /** Starts a node that has ended, and one anew whose guardian waits before it starts the next agent. */
+  async #revive(node: string): Promise<void> {
+    const agent = this.agent(node);
+    if (agent.running && agent.agent === null) {
+      agent.term();
+      await Promise.race([agent.exited, sleep(leavePatienceMs)]);
+    }
+    if (!agent.running) await this.run(node);
   }
 
   /** Waits until everybody has a seat and the elected node leads. */
@@ -240,25 +256,32 @@ export class World {
     await parts?.client.stop();
     const changes = parts === undefined ? [] : await this.#changes(parts).catch(() => []);
     await this.#endAgents(parts?.hooks);
+    await this.#tellOfDeaths();
     await parts?.view.close().catch(() => undefined);
     await Promise.all([...(parts?.links.values() ?? [])].map((links) => links[Symbol.asyncDispose]()));
     await parts?.java.ensemble.stop();
     await this.#journal.end(this.#facts(seed, endedAtMs), changes);
   }
 
-  /** With what they have started: keepers end when their work is done. */
+  /** With what they have started: an agent leaves when its guardian has died, and its workload ends with it. */
   async #endAgents(hooks: HookLog | undefined): Promise<void> {
-    const agents = [...this.#agents.values()];
-    const keepers = (await Promise.all(agents.map((agent) => agent.keeper()))).filter((pid) => pid !== null);
-    await Promise.all(agents.map((agent) => agent.kill9()));
+    await Promise.all([...this.#agents.values()].map((agent) => agent.kill9()));
     await hooks?.end();
-    const gone = async () => {
-      const left = await Promise.all(keepers.map(isAlive));
-      return !left.includes(true) && (await (hooks?.living() ?? [])).length === 0;
-    };
-    await until(gone, { timeoutMs: leavePatienceMs, describe: 'keepers and workloads to end' }).catch(() => {
-      for (const keeper of keepers) signal(keeper, 'SIGKILL');
-    });
+    const gone = async () => (await (hooks?.living() ?? [])).length === 0;
+    await until(gone, { timeoutMs: leavePatienceMs, describe: 'workloads to end' }).catch(() => undefined);
+  }
+
+  /** Agents that died, as their guardians tell, though nobody had killed them. */
+  async #tellOfDeaths(): Promise<void> {
+    for (const node of this.nodes) {
+      const log = await readFile(this.#journal.path(`agents/${node}.log`), 'utf8').catch(() => '');
+      const deaths =
+        log.match(/the agent (was ended by|ended with exit code)[^"\n]*: ending what it ran/g) ?? [];
+      const expected = this.#expectedDeaths.get(node) ?? 0;
+      if (deaths.length <= expected) continue;
+      const what = `${expected} agents of ${node} were killed, and ${deaths.length} died: ${deaths.join('; ')}`;
+      this.#journal.nemesis({ event: 'trouble', what });
+    }
   }
 
   async #changes({ java }: Parts): Promise<Change[]> {
@@ -302,14 +325,5 @@ export class World {
   get #all(): Parts {
     if (this.#parts === undefined) throw new Error('the world has not begun');
     return this.#parts;
-  }
-}
-
-/** What has gone by itself needs none. */
-export function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if (!/ESRCH/.test(errorMessage(error))) throw error;
   }
 }

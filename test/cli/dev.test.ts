@@ -7,6 +7,7 @@ import { runProcess, startProcess } from '../support/agents.js';
 import { hasExited, killAndWait, spawnBound } from '../support/bound-process.js';
 import { zooKeeperKind } from '../support/ensemble.js';
 import { oncePerRun } from '../support/once-per-run.js';
+import { childrenOf, isAlive } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
 const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
@@ -25,7 +26,7 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
   it.concurrent('is explained in the help', async () => {
     const { stdout } = await runProcess(['dev', '--help']);
     expect(stdout).toContain("  takeover-started  the heir's takeover hook runs");
-    expect(stdout).toContain("  heir-keeper       the elected node's keeper");
+    expect(stdout).toContain("  heir-guardian     the elected node's guardian");
   });
 
   it.concurrent('tells what was killed, what the others did, and how long nobody led, and ends if asked for once', async () => {
@@ -44,7 +45,8 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
       / {2}a switchover to (\w+) is asked for$/,
       / {2}crash point reached: the heir's takeover hook runs$/,
       /^ +\+0\.\d{3} s {2}kill -9 \d+: agent of \w+$/,
-      /^ +\+\d\.\d{3} s {2}the session of \w+ ends, and its claim with it$/,
+      /^ +\+\d\.\d{3} s {2}\w+: release hook ended$/,
+      /^ +\+\d\.\d{3} s {2}the session of \w+ is closed, and its claim with it$/,
       /^ +\+\d\.\d{3} s {2}\w+ is READY$/,
       /^\w+ leads, instead of \w+, term \d+; the group was without a READY leader for \d\.\d{3} s/,
     ];
@@ -54,19 +56,21 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
   });
 
   it.concurrent('goes on afterwards, with the dead started again, and leaves nothing behind when it is told to end', async () => {
-    await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader']);
+    await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader-both']);
     await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });
     expect(dev.stdout).toMatch(
       /^\w+ leads, which was elected, term \d+; the group was without a READY leader for 0/m,
     );
-    expect(dev.stdout).toMatch(/^the agent of \w+ is started again$/m);
-    const pids = [
-      ...(/within the session timeout.*; (.*)$/m.exec(dev.stdout)?.[1] ?? '').matchAll(/\d+$|\d+(?=,)/g),
-    ];
-    expect(pids).toHaveLength(4);
+    expect(dev.stdout).toMatch(/^\w+ is started again$/m);
+    const guardians = childrenOf(dev.pid);
+    const started = [...guardians, ...guardians.flatMap(childrenOf)];
+    const both = /kill -9 (\d+) (\d+) /.exec(dev.stdout)?.slice(1).map(Number) ?? [];
+    expect(both).toHaveLength(2);
+    for (const pid of both) expect(started).toContain(pid);
+    expect(guardians.length).toBeGreaterThanOrEqual(4);
     dev.term();
     expect(await dev.exited).toEqual({ code: 0, signal: null });
-    for (const [pid] of pids) expect(lives(Number(pid))).toBe(false);
+    await until(() => !started.some(isAlive), { describe: 'all that was started to be gone' });
   });
 
   it.concurrent('that is told to end in the middle holds nothing up', async () => {
@@ -95,12 +99,3 @@ describe('an agent that petrel dev has started', () => {
     }
   });
 });
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

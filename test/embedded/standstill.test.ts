@@ -177,13 +177,18 @@ describe('a listener to what is committed', () => {
     await writer.create('/a-', { flags: 3, data: 'x' });
     await writer.setData('/none', 'y');
     server.expireSession(writer.sessionId);
+    const { sessionId } = writer;
+    const third = await WireClient.connect(server.connectString);
+    await third.create('/c', { flags: 1 });
+    await third.request('closeSession');
     unlisten();
     await onlooker.create('/b');
-    const { sessionId } = writer;
     const path = '/a-0000000000';
     expect(heard).toMatchObject([
-      { sessionId, endsSession: false, operations: [{ type: 'create', path, data: Buffer.from('x') }] },
-      { sessionId, endsSession: true, operations: [{ type: 'delete', path }] },
+      { sessionId, endsSession: null, operations: [{ type: 'create', path, data: Buffer.from('x') }] },
+      { sessionId, endsSession: 'expired', operations: [{ type: 'delete', path }] },
+      { sessionId: third.sessionId, operations: [{ type: 'create' }] },
+      { sessionId: third.sessionId, endsSession: 'closed', operations: [{ type: 'delete', path: '/c' }] },
     ]);
     expect(heard[1]?.zxid).toBeGreaterThan(heard[0]?.zxid ?? 0n);
   });

@@ -1,4 +1,4 @@
-/** Groups to rehearse crash points with: real agents and keepers, an embedded server, hooks that leave a workload. */
+/** Groups to rehearse crash points with: real agents and guardians, an embedded server, hooks that leave a workload. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { HookLog } from './hook-log.js';
 import { oncePerRun } from './once-per-run.js';
 
-export const sessionTimeoutMs = 2_500;
+const sessionTimeoutMs = 3_500;
 
 const config: Partial<GroupConfig> = {
   timeouts: { claim: '5s', prepare: '4s', takeover: '5s', release: '5s', fence: '5s', grace: '300ms' },
@@ -79,9 +79,9 @@ export class CrashStage implements AsyncDisposable {
     return await this.#rehearsal.play(point);
   }
 
-  /** When something of which `text` tells happened after the kill, in milliseconds; NaN when it did not. */
-  afterKillMs(text: string): number {
-    return this.said.find((one) => one.text === text && one.atMs !== null)?.atMs ?? Number.NaN;
+  /** Where in what was said since the kill `text` was said last; -1 where it was not. */
+  saidSinceKill(text: string): number {
+    return this.said.findLastIndex((one) => one.text === text && one.atMs !== null);
   }
 
   /** Oldest first. */

@@ -9,11 +9,10 @@ export interface Row {
   readonly name: string;
   readonly point: CrashPoint;
   readonly leadsThen: 'the heir' | 'another' | 'either';
-  /** Session timeouts that nobody leads for; 0: less than one. */
-  readonly sessionTimeouts: number;
-  readonly twoMayBeActive: boolean;
-  /** The killed agent's keeper ends what runs, and releases, without waiting for the lease's end. */
-  readonly keeperReleases: boolean;
+  /** Somebody leads only when the session of the dead has expired. */
+  readonly waitsForExpiry: boolean;
+  /** Who of the node lives on, its guardian or its agent, runs a release to its end. */
+  readonly releases: boolean;
   readonly inEveryRun: boolean;
 }
 
@@ -36,19 +35,17 @@ export function crashTable(): Row[] {
       const name = first.replaceAll('`', '');
       const point = everyPoint().find((one) => pointName(one) === name);
       const leadsThen = (['the heir', 'another', 'either'] as const).find((one) => one === who);
-      const sessionTimeouts = ['at once', 'T', '2 T'].indexOf(without);
       if (
         point === undefined ||
         leadsThen === undefined ||
-        sessionTimeouts < 0 ||
+        !/^(at once|T)$/.test(without) ||
         !/^(CI|all)$/.test(shown)
       ) {
         throw new Error(`docs/crash-points.md: the row of ${name} is not understood`);
       }
-      const twoMayBeActive = what.includes('**two may be active**');
-      const keeperReleases = what.includes('its keeper ');
-      const inEveryRun = shown === 'CI';
-      return { name, point, leadsThen, sessionTimeouts, twoMayBeActive, keeperReleases, inEveryRun };
+      const releases = /\bits (guardian|agent)\b[^:;]* (releases|brings the release to its end)\b/.test(what);
+      const waitsForExpiry = without === 'T';
+      return { name, point, leadsThen, waitsForExpiry, releases, inEveryRun: shown === 'CI' };
     });
 }
 

@@ -4,7 +4,8 @@
  * Somebody leads from when a client was first told that it is READY until its release begins or its workload is dead,
  * whichever comes first: what the ensemble still says of a dead leader counts for nothing.
  *
- * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes. It runs from when
+ * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes; without the session
+ * timeout where nobody fell silent, because a guardian ends the session of an agent that died. It runs from when
  * leadership was lost, or from the last fault that came while nobody led; and where the faults together leave nobody
  * who could lead or decide, from their end.
  */
@@ -18,6 +19,7 @@ export interface FaultSpan {
   readonly nodes: readonly string[];
   readonly ensemble: boolean;
   readonly blocks: boolean;
+  readonly silences: boolean;
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -44,8 +46,10 @@ export function faultSpans(nemesis: readonly NemesisRecord[], run: Run): FaultSp
   for (const record of nemesis) if (record.event === 'end') ends.set(record.id, record.atMs);
   return nemesis.flatMap((record) => {
     if (record.event !== 'begin') return [];
-    const { id, kind, nodes, ensemble, blocks, atMs } = record;
-    return [{ id, kind, nodes, ensemble, blocks, fromMs: atMs, toMs: ends.get(id) ?? run.endedAtMs }];
+    const { id, kind, nodes, ensemble, blocks, silences, atMs } = record;
+    return [
+      { id, kind, nodes, ensemble, blocks, silences, fromMs: atMs, toMs: ends.get(id) ?? run.endedAtMs },
+    ];
   });
 }
 
@@ -112,32 +116,38 @@ function gap(
     fromMs,
   );
   const failing = [...hampered].filter((node) => node !== lost).length;
-  const ensemble = near.some((fault) => fault.ensemble);
   return {
     fromMs,
     toMs,
     lengthMs: toMs - fromMs,
     countedMs: toMs - countsFromMs,
-    ...boundOf(run, failing, ensemble),
+    ...boundOf(run, failing, near),
     open,
     lost,
     faults: since(rightBeforeMs),
   };
 }
 
-/** Hooks that hang end after their limit, a time of grace before they are killed, and another before that is done. */
-function boundOf(run: Run, failing: number, ensemble: boolean): { boundMs: number; bound: string } {
+/**
+ * Hooks that hang end after their limit, a time of grace before they are killed, and another before that is done.
+ * A session is waited for only when somebody fell silent: who dies alone, or leaves, has its session ended.
+ */
+function boundOf(
+  run: Run,
+  failing: number,
+  faults: readonly FaultSpan[],
+): { boundMs: number; bound: string } {
   const { sessionTimeoutMs, claimMs, exclusionMs, ensembleMs, slackMs } = run;
   const releaseMs = run.releaseMs + 2 * run.graceMs;
   const takeoverMs = run.takeoverMs + 2 * run.graceMs;
   const watchdogMs = Math.max(claimMs, takeoverMs) + releaseMs;
   const parts: [string, number][] = [
-    ['session', sessionTimeoutMs],
+    ['session', faults.some(({ silences }) => silences) ? sessionTimeoutMs : 0],
     ['release', releaseMs],
     ['takeover', takeoverMs],
     [`${failing} failing × watchdog`, failing * watchdogMs],
     ['exclusion', failing > 0 ? exclusionMs : 0],
-    ['election of the ensemble', ensemble ? ensembleMs : 0],
+    ['election of the ensemble', faults.some(({ ensemble }) => ensemble) ? ensembleMs : 0],
     ['slack', slackMs],
   ];
   const used = parts.filter(([, ms]) => ms > 0);

@@ -77,10 +77,11 @@ class Scene {
     fromS: number,
     toS: number,
     nodes: string[],
-    more: { blocks?: boolean; ensemble?: boolean } = {},
+    more: { blocks?: boolean; ensemble?: boolean; silences?: boolean } = {},
   ): this {
     const id = `1.${this.nemesis.length}`;
-    const told = { id, round: 1, kind: 'kill-agent', detail: '', nodes, ensemble: false, blocks: false };
+    const does = { ensemble: false, blocks: false, silences: true };
+    const told = { id, round: 1, kind: 'freeze-agent', detail: '', nodes, ...does };
     this.nemesis.push({ event: 'begin', atMs: fromS * 1000, ...told, ...more });
     this.nemesis.push({ event: 'end', atMs: toS * 1000, id });
     return this;
@@ -303,6 +304,13 @@ describe('the time without a leader', () => {
     expect(rules(killed(16))).toEqual(['a leader in time']);
   });
 
+  it('has no session to wait for where nobody fell silent', () => {
+    const loud = (scene: Scene) => scene.fault(20, 90, ['a'], { silences: false });
+    const boundMs = plainBoundMs - run.sessionTimeoutMs;
+    expect(killed(9, loud)).toMatchObject({ violations: [], gaps: [{ boundMs }] });
+    expect(rules(killed(10, loud))).toEqual(['a leader in time']);
+  });
+
   it('may last a watchdog longer for each other node that fails', () => {
     const both = (scene: Scene) => scene.fault(20, 90, ['a']).fault(20, 90, ['b']);
     const boundMs = plainBoundMs + watchdogMs + run.exclusionMs;
@@ -365,7 +373,7 @@ describe('the report', () => {
     expect(text).toContain('1 VIOLATIONS');
     expect(text).toMatch(/VIOLATION at \+25\.100: no two at once/);
     expect(text).toMatch(/\+25\.100 hook {4}b takeover started, token 25/);
-    expect(text).toMatch(/\+25\.000 nemesis begin .*kill-agent/);
+    expect(text).toMatch(/\+25\.000 nemesis begin .*freeze-agent/);
     expect(text).toMatch(/\+25\.000 znode {3}create \/leader\/current/);
     expect(text).not.toMatch(/a takeover started/);
   });
@@ -373,7 +381,7 @@ describe('the report', () => {
   it('tells the leaderless times by kind of fault, and the smallest margin', () => {
     const scene = orderly();
     const text = reportText(scene.verdict(), scene.records());
-    expect(text).toMatch(/^kill-agent +1 +1 +6\.00 +6\.00 +6\.00 +15\.20$/m);
+    expect(text).toMatch(/^freeze-agent +1 +1 +6\.00 +6\.00 +6\.00 +15\.20$/m);
     expect(text).toContain('3100.0 ms at +25.100, a (token 2) to b (token 25)');
     expect(text).toContain('no violation');
   });
