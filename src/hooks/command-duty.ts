@@ -21,6 +21,7 @@ import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import { KnownGroups } from './known-groups.js';
 import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
 import { logOutcome, nothingRun, notRun } from './outcomes.js';
+import { newTenure, type Run, type Tenure } from './tenure.js';
 
 export interface HookCommands {
   readonly onPrepare: Command | null;
@@ -55,25 +56,6 @@ const punctualMs = 100;
 
 /** A keeper that has nothing to say so long after what it ran was killed hangs. */
 const overdueMs = 1_000;
-
-interface Run {
-  readonly context: DutyContext;
-  readonly tenure: number;
-  readonly log: Logger;
-  readonly settle: (outcome: DutyOutcome) => void;
-  settled: boolean;
-  /** A new keeper runs it when this one dies: once. */
-  due: boolean;
-  pgid: number | null;
-}
-
-interface Tenure {
-  readonly id: number;
-  lease: DutyLease | null;
-  release: DutyContext | null;
-  begun: boolean;
-  released: boolean;
-}
 
 export class CommandDuty implements Duty {
   readonly #commands: HookCommands;
@@ -410,8 +392,4 @@ export class CommandDuty implements Duty {
   #logOf(context: DutyContext | null): Logger {
     return context === null ? this.#log : this.#log.child({ phase: context.phase, term: context.term });
   }
-}
-
-function newTenure(id: number): Tenure {
-  return { id, lease: null, release: null, begun: false, released: false };
 }
