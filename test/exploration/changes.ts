@@ -12,6 +12,7 @@ function reconfigure(
 ): Change {
   return {
     name,
+    isOfConfig: true,
     make(world) {
       const { config } = world.tree;
       if (config?.value == null) return null;
@@ -57,6 +58,7 @@ export const resume = reconfigure('a person resumes the group', (config) =>
 /** The agent of `node` is told to stop. */
 export const stop = (node: string): Change => ({
   name: `the agent of ${node} is told to stop`,
+  isOfConfig: false,
   make(world) {
     const agent = world.agents.find((one) => one.node === node);
     if (agent === undefined || agent.process !== 'up' || agent.drainUntilMs !== null) return null;
@@ -69,6 +71,7 @@ export const stop = (node: string): Change => ({
 /** Another machine is started under the name of one that is there. */
 export const secondMachine = (node: string): Change => ({
   name: `a second machine is started as ${node}`,
+  isOfConfig: false,
   make(world) {
     const session = world.lastSession + 1n;
     const index = world.agents.length;
@@ -84,12 +87,14 @@ export const secondMachine = (node: string): Change => ({
 /** Another server leads the ensemble, and its clock is ahead, or behind. */
 export const clockJump = (ms: number): Change => ({
   name: `the ensemble’s clock jumps by ${ms / 1000} s`,
+  isOfConfig: false,
   make: (world) => ({ ...world, skewMs: world.skewMs + ms }),
 });
 
 /** A person takes what a node left in the tree out of it; its claim only knowing that nothing of the node lives. */
 export const eviction = (node: string, isDead: boolean): Change => ({
   name: `a person evicts ${node}${isDead ? ', which is dead, with its claim' : ''}`,
+  isOfConfig: false,
   make(world) {
     const { tree } = world;
     const member = tree.members.find((one) => one.node === node);

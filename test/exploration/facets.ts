@@ -39,7 +39,7 @@ function nothingElse(_rest: Record<string, never>): void {}
 const nothing: Facet = new FacetWriter().plain(-1).done();
 
 /** Of a decision, told from all others. */
-function versionIn(written = ''): number {
+export function versionIn(written = ''): number {
   return Number(written.split('@')[0]);
 }
 
@@ -67,6 +67,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   const { base, max } = setting.config.exclusion;
   const [baseMs, maxMs] = [durationMs(base), durationMs(max)];
   const { canFence, audits } = setting;
+  const usesPrevious = setting.strategies.some(({ name }) => name === 'round-robin');
 
   const putConfig = once((out: FacetWriter, value: GroupConfig) => {
     const { switchover, ...rest } = value;
@@ -99,7 +100,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out
       .plain(numberOf(node ?? ''))
       .put(kinds.term, term)
-      .plain(numberOf(previous?.node ?? ''));
+      .plain(usesPrevious ? numberOf(previous?.node ?? '') : 0);
     out.plain(
       priorities?.[0] ?? -1,
       priorities?.[1] ?? -1,
@@ -121,7 +122,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   });
 
   const headValue = once((out: FacetWriter, { term, fencingToken }: HistoryHead) => {
-    out.put(kinds.term, term).maybe(kinds.token, fencingToken === null ? null : Number(fencingToken));
+    out.put(kinds.term, term).maybe(kinds.sameToken, fencingToken === null ? null : Number(fencingToken));
   });
   const history = once((out: FacetWriter, { value, version }: Versioned<HistoryHead>) => {
     out.put(kinds.historyVersion, version).add(orNothing(headValue, value));
@@ -131,10 +132,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     const { incarnation, health, draining, priority, claimedUnder, lastFailure, lastTakeover, gaveUp } =
       value;
     out.put(kinds.life, numberOf(incarnation)).plain(health.ok ? 1 : 0, draining ? 1 : 0, priority);
-    out.maybe(kinds.electedVersion, canFence ? claimedUnder : null);
-    out.maybe(kinds.electedVersion, lastFailure?.electedVersion);
-    out.maybe(kinds.token, lastFailure?.token == null ? null : Number(lastFailure.token));
-    out.maybe(kinds.token, lastTakeover === null ? null : Number(lastTakeover.token));
+    out.maybe(kinds.sameElectedVersion, canFence ? claimedUnder : null);
+    out.maybe(kinds.sameElectedVersion, lastFailure?.electedVersion);
+    out.maybe(kinds.sameToken, lastFailure?.token == null ? null : Number(lastFailure.token));
+    out.maybe(kinds.sameToken, lastTakeover === null ? null : Number(lastTakeover.token));
     out.maybe(kinds.configVersion, gaveUp?.configVersion);
   });
   const member = once((out: FacetWriter, { node, owner, version, value }: Member) => {
@@ -158,13 +159,23 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       out.plain(-1);
       return;
     }
-    out.put(kinds.token, Number(value.token)).plain(numberOf(value.node), value.claimVersion);
+    out.put(kinds.sameToken, Number(value.token)).plain(numberOf(value.node), value.claimVersion);
     out.put(kinds.electedVersion, value.electedVersion);
     out.plain(numberOf(value.electedNode?.node ?? ''), value.electedNode?.version ?? -1);
   };
   const seenOfMemory = (
     out: FacetWriter,
-    { lookedAtMs: _, watched, progress, fitSinceMs, ready, alarmed, fenced, ...others }: ElectorMemory,
+    // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back.
+    {
+      lookedAtMs: _,
+      alarmed: _alarmed,
+      watched,
+      progress,
+      fitSinceMs,
+      ready,
+      fenced,
+      ...others
+    }: ElectorMemory,
   ) => {
     nothingElse(others);
     out.plain(watched === null ? 0 : 1);
@@ -175,8 +186,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       const [kind = '', ...parts] = watched.key.split(' ');
       const token = Number(parts.at(-1));
       out.plain(numberOf(kind), numberOf(watched.condition.node ?? ''));
-      out.maybe(kinds.electedVersion, parts.length === 3 ? versionIn(parts[1]) : null);
-      out.maybe(kinds.token, Number.isNaN(token) ? null : token);
+      out.maybe(kinds.sameElectedVersion, parts.length === 3 ? versionIn(parts[1]) : null);
+      out.maybe(kinds.sameToken, Number.isNaN(token) ? null : token);
       out.maybe(kinds.session, watched.session);
       out.put(kinds.due, watched.sinceMs + watched.limitMs);
       out.put(kinds.due, watched.firstMs + 2 * watched.limitMs);
@@ -194,10 +205,12 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       nothingElse(rest);
     }
     out
-      .maybe(kinds.electedVersion, progress === null ? null : versionIn(progress.decision))
-      .maybe(kinds.token, progress?.token);
+      .maybe(kinds.sameElectedVersion, progress === null ? null : versionIn(progress.decision))
+      .maybe(kinds.sameToken, progress?.token);
     out.maybe(kinds.session, progress?.owner).plain(numberOf(progress?.node ?? ''));
     if (byFailback) {
+      out.maybe(kinds.sameToken, ready?.token);
+      if (ready !== null && minTenureMs > 0) out.put(kinds.due, ready.sinceMs + minTenureMs);
       out.plain(fitSinceMs.size);
       for (const [life, sinceMs] of fitSinceMs) {
         const [node = '', owner = ''] = life.split(' ');
@@ -207,9 +220,6 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
           .put(kinds.due, sinceMs + holdMs);
       }
     }
-    out.maybe(kinds.token, ready?.token);
-    if (ready !== null && minTenureMs > 0) out.put(kinds.due, ready.sinceMs + minTenureMs);
-    out.maybe(kinds.token, alarmed);
     putFence(out, fenced);
   };
   const memory = once((out: FacetWriter, value: ElectorMemory) => {
@@ -239,7 +249,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
         .put(kinds.token, Number(token))
         .put(kinds.term, term)
         .plain(stages.indexOf(stage), failure === null ? 0 : 1);
-      out.put(kinds.electedVersion, claimedUnder);
+      out.put(kinds.sameElectedVersion, claimedUnder);
     },
   );
 
@@ -292,7 +302,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       out.add(electedValue(purpose.elected));
     }
     if (purpose.for === 'ready') out.add(electedValue(purpose.elected));
-    if (purpose.for === 'give-away') out.maybe(kinds.electedVersion, purpose.failedUnder);
+    if (purpose.for === 'give-away') out.maybe(kinds.sameElectedVersion, purpose.failedUnder);
   };
   const request = once((out: FacetWriter, { purpose, operations }: Request) => {
     putPurpose(out, purpose);
@@ -345,15 +355,21 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   });
 
   const agent = once((out: FacetWriter, one: Agent) => {
-    out.plain(one.frozen ? 1 : 0, one.stalls ? 1 : 0, one.cut ? 1 : 0, one.registered ? 1 : 0);
-    out.plain(one.awake ? 1 : 0, one.leaseEnded ? 1 : 0, numberOf(one.process));
-    out.plain(numberOf(one.lease), one.part).put(kinds.session, Number(one.session));
-    out.maybe(kinds.token, one.work);
+    out.plain(numberOf(one.process)).put(kinds.session, Number(one.session)).maybe(kinds.token, one.work);
+    const { hook, fencing, silent } = one;
+    if (canFence) {
+      out.maybe(kinds.sameToken, one.fencingToken).plain(fencing === null ? 0 : 1);
+      if (fencing !== null) {
+        putFence(out, fencing.fence);
+        out.plain(fencing.hit ? 1 : 0).put(kinds.due, fencing.untilMs);
+      }
+    }
     if (one.process !== 'up') return;
+    out.plain(one.frozen ? 1 : 0, one.stalls ? 1 : 0, one.cut ? 1 : 0, one.registered ? 1 : 0);
+    out.plain(one.awake ? 1 : 0, one.leaseEnded ? 1 : 0, numberOf(one.lease), one.part);
     out.maybe(kinds.seat, one.seat).add(round(one.round)).add(registration(one.registration));
     out.add(orNothing(tenure, one.tenure)).put(kinds.session, Number(one.tenureSession));
-    out.put(kinds.token, Number(one.spentToken)).maybe(kinds.electedVersion, one.failedUnder);
-    const { hook, fencing, silent } = one;
+    out.put(kinds.spentToken, Number(one.spentToken)).maybe(kinds.sameElectedVersion, one.failedUnder);
     out.plain(hook === null ? 0 : 1);
     if (hook !== null) out.plain(numberOf(hook.phase), numberOf(hook.state)).put(kinds.due, hook.untilMs);
     out.add(memory(one.memory)).maybe(kinds.due, one.wakeAtMs).maybe(kinds.due, one.drainUntilMs);
@@ -363,13 +379,6 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
         .plain(error)
         .put(kinds.due, one.clock.atMs + 1_001)
         .put(kinds.due, one.clock.atMs + 60_001);
-    }
-    if (canFence) {
-      out.maybe(kinds.token, one.fencingToken).plain(fencing === null ? 0 : 1);
-      if (fencing !== null) {
-        putFence(out, fencing.fence);
-        out.plain(fencing.hit ? 1 : 0).put(kinds.due, fencing.untilMs);
-      }
     }
     if (audits) {
       out.put(kinds.due, one.auditAtMs).maybe(kinds.electedVersion, silent?.electedVersion);
@@ -383,8 +392,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       const out = new FacetWriter();
       out.plain(world.faults, world.changes, world.moves, world.isClaimLost ? 1 : 0);
       out.plain(readsClock ? world.skewMs : 0, world.sessions.length);
-      for (const { id, agent: index } of world.sessions) out.plain(index).put(kinds.session, Number(id));
-      out.plain(world.adrift.length).put(kinds.token, Number(world.newestWork));
+      for (const { id, agent: index } of byAgent(world.sessions))
+        out.plain(index).put(kinds.session, Number(id));
+      out.plain(world.adrift.length).put(kinds.spentToken, Number(world.newestWork));
       out.put(kinds.term, world.newestTerm);
       const adrift = world.adrift.flatMap(({ session, request: sent }) => [
         new FacetWriter().put(kinds.session, Number(session)).done(),
@@ -399,6 +409,11 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       return [who.done(), memory(one.memory), tree(view)];
     },
   };
+}
+
+/** In whatever order nodes opened them; those of one node in theirs. */
+function byAgent(sessions: World['sessions']): World['sessions'] {
+  return sessions.toSorted((one, other) => one.agent - other.agent);
 }
 
 const unitMs = 10_000;

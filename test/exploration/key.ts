@@ -24,7 +24,14 @@ export const kinds = {
   life: 10,
   /** An instant; when it has passed, as many of the numbers after it as the next one says are left out. */
   forgottenAt: 11,
+  /** A token up to which all are spent: asked only whether a claim's is greater. */
+  spentToken: 12,
+  /** A token that is asked only whether it is that of a claim, or another such one. */
+  sameToken: 13,
+  /** A version of `elected` that is asked only whether it is the one that was read. */
+  sameElectedVersion: 14,
 } as const;
+const kindCount = Object.keys(kinds).length;
 type Kind = (typeof kinds)[keyof typeof kinds];
 
 /** A part of a world as numbers, each after its kind, and what it is made of besides. */
@@ -83,7 +90,11 @@ export class FacetWriter {
   /** Nothing can be written after this. */
   done(): Facet {
     const own = new Int32Array(this.#length);
-    for (let index = 0; index < this.#length; index += 1) own[index] = this.#numbers[index] ?? 0;
+    for (let index = 0; index < this.#length; index += 1) {
+      const value = this.#numbers[index] ?? 0;
+      own[index] = value;
+      if (own[index] !== value) throw new RangeError(`a key cannot hold ${value}: it is no 32-bit integer`);
+    }
     buffers.push(this.#numbers);
     return { own, parts: this.#parts ?? noParts };
   }
@@ -99,13 +110,6 @@ export function isSameFacet(a: Facet, b: Facet): boolean {
   });
 }
 
-const ranked: readonly number[] = [
-  kinds.term,
-  kinds.electedVersion,
-  kinds.token,
-  kinds.configVersion,
-  kinds.historyVersion,
-];
 const named: readonly number[] = [kinds.session, kinds.seat, kinds.life];
 const longestTermGap = 4;
 
@@ -120,12 +124,15 @@ export interface KeyOptions {
   readonly mayRestart: boolean;
 }
 
+/** Of a world, by far. */
+const mostNumbers = 8192;
+
 /** Reused for every key: one to a thread. */
 export class Keyer {
-  readonly #values = new Int32Array(8192);
+  readonly #values = new Int32Array(mostNumbers);
   /** Where the numbers of each kind are. */
-  readonly #places = Array.from({ length: 12 }, () => new Int32Array(4096));
-  readonly #counts = new Int32Array(12);
+  readonly #places = Array.from({ length: kindCount }, () => new Int32Array(mostNumbers));
+  readonly #counts = new Int32Array(kindCount);
   #length = 0;
   low = 0;
   high = 0;
@@ -142,6 +149,8 @@ export class Keyer {
   #append({ own, parts }: Facet, options: KeyOptions): void {
     const values = this.#values;
     let length = this.#length;
+    if (length + own.length / 2 > mostNumbers)
+      throw new RangeError(`a key of more than ${mostNumbers} numbers`);
     for (let index = 0; index < own.length; index += 2) {
       const kind = own[index] ?? 0;
       let value = own[index + 1] ?? 0;
@@ -168,15 +177,22 @@ export class Keyer {
   }
 
   #renumber(mayRestart: boolean): void {
-    for (const kind of ranked) {
-      const isFixed = mayRestart && kind !== kinds.token;
-      if (!isFixed) this.#rank(kind, kind === kinds.term ? longestTermGap : 1);
+    this.#rank(kinds.token, 1);
+    this.#place(kinds.spentToken);
+    this.#match(kinds.sameToken);
+    if (!mayRestart) {
+      this.#rank(kinds.electedVersion, 1);
+      this.#match(kinds.sameElectedVersion);
+      this.#rank(kinds.term, longestTermGap);
+      this.#rank(kinds.configVersion, 1);
+      this.#rank(kinds.historyVersion, 1);
     }
     for (const kind of named) this.#name(kind);
   }
 
   readonly #seen: number[] = [];
   readonly #numbers: number[] = [];
+  readonly #others: number[] = [];
 
   #rank(kind: number, longestGap: number): void {
     const places = this.#places[kind];
@@ -203,6 +219,41 @@ export class Keyer {
     for (let index = 0; index < count; index += 1) {
       const place = places[index] ?? 0;
       values[place] = numbers[seen.indexOf(values[place] ?? 0)] ?? 0;
+    }
+  }
+
+  /** Numbers of which only it counts how many of those just ranked they are greater than, or equal to. */
+  #place(kind: Kind): void {
+    const places = this.#places[kind];
+    if (places === undefined) return;
+    const count = this.#counts[kind] ?? 0;
+    for (let index = 0; index < count; index += 1) {
+      const place = places[index] ?? 0;
+      const value = this.#values[place] ?? 0;
+      let below = 0;
+      while (below < this.#seen.length && (this.#seen[below] ?? 0) <= value) below += 1;
+      this.#values[place] = below;
+    }
+  }
+
+  /** Numbers of which only it counts which of those just ranked, or of their own kind, they are equal to. */
+  #match(kind: Kind): void {
+    const places = this.#places[kind];
+    if (places === undefined) return;
+    const count = this.#counts[kind] ?? 0;
+    const others = this.#others;
+    others.length = 0;
+    for (let index = 0; index < count; index += 1) {
+      const place = places[index] ?? 0;
+      const value = this.#values[place] ?? 0;
+      const at = this.#seen.indexOf(value);
+      if (at !== -1) {
+        this.#values[place] = this.#numbers[at] ?? 0;
+        continue;
+      }
+      let name = others.indexOf(value);
+      if (name === -1) name = others.push(value) - 1;
+      this.#values[place] = -2 - name;
     }
   }
 

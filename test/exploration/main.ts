@@ -1,26 +1,44 @@
-/**
- * `npm run explore`: explores every scenario, or one (`-- --scenario NAME`), and prints what was found. Ends with 1 where an
- * invariant is broken or a frontier was not exhausted.
- */
-import { parseArgs } from 'node:util';
+/** Explores scenarios, and prints what was found: `npm run explore -- --help`. */
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { Explorer } from './explore.js';
 import { explorationOf, type Scenario, scenarioOf, scenarios } from './scenarios.js';
 
-const { values } = parseArgs({
-  options: {
-    scenario: { type: 'string' },
-    /** Gives up after so many states. */
-    max: { type: 'string', default: '5000000' },
-    /** How many faults, instead of as many as the scenario allows. */
-    faults: { type: 'string' },
-  },
-});
+function wholeNumber(least: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= least) return value;
+    throw new InvalidArgumentError(`It is a whole number, ${least} or more.`);
+  };
+}
+
+/** Nothing was explored. */
+const misused = 2;
+
+const program = new Command('npm run explore --')
+  .description(
+    'Every order of the steps of small groups, with faults among them. Ends with 1 where an invariant is broken or a frontier was not exhausted.',
+  )
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
+  .addOption(
+    new Option('--scenario <name...>', 'these alone; default: all').choices(
+      scenarios.map(({ name }) => name),
+    ),
+  )
+  .option('--faults <n>', 'how many faults, instead of as many as the scenario allows', wholeNumber(0))
+  .option('--max <n>', 'gives a scenario up after so many states', wholeNumber(1), 20_000_000)
+  .parse();
+const {
+  scenario: names,
+  faults,
+  max,
+} = program.opts<{ scenario?: string[]; faults?: number; max: number }>();
+if (program.args.length > 0) program.error(`error: too many arguments: ${program.args.join(' ')}`);
 
 function explored(scenario: Scenario): boolean {
-  const { faults, maxFaults, name, about, witness } = scenario;
-  const result = new Explorer(explorationOf(scenario)).run({ maxStates: Number(values.max) });
+  const { faults: kinds, maxFaults, name, about, witness } = scenario;
+  const result = new Explorer(explorationOf(scenario)).run({ maxStates: max });
   const { states, transitions, depth, seconds, cpuSeconds, isExhausted, seen, finding } = result;
-  const of = maxFaults === 0 ? '' : ` of ${faults.join(', ')}`;
+  const of = maxFaults === 0 ? '' : ` of ${kinds.join(', ')}`;
   console.log(`${name}: ${about}; faults: ${maxFaults}${of}`);
   const time = `${seconds.toFixed(1)} s (${cpuSeconds.toFixed(1)} s of CPU)`;
   const frontier = isExhausted ? 'frontier exhausted' : 'FRONTIER NOT EXHAUSTED';
@@ -30,8 +48,8 @@ function explored(scenario: Scenario): boolean {
   return isExhausted && finding === null;
 }
 
-const chosen = values.scenario === undefined ? scenarios : [scenarioOf(values.scenario)];
+const chosen = names === undefined ? scenarios : names.map((name) => scenarioOf(name));
 const results = chosen.map((scenario) =>
-  explored(values.faults === undefined ? scenario : { ...scenario, maxFaults: Number(values.faults) }),
+  explored(faults === undefined ? scenario : { ...scenario, maxFaults: faults }),
 );
 if (results.includes(false)) process.exitCode = 1;

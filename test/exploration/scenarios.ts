@@ -45,6 +45,7 @@ export interface Scenario {
 export interface Sabotage {
   readonly hands?: Hands;
   readonly withoutLease?: boolean;
+  readonly withoutReduction?: boolean;
 }
 
 export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Exploration {
@@ -60,6 +61,7 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
     readsClock,
     withoutLease: sabotage.withoutLease ?? false,
     maxMoves: scenario.maxMoves ?? null,
+    reduces: sabotage.withoutReduction !== true,
   };
   return {
     rules,
@@ -133,6 +135,8 @@ const light = [
   'takeover-hangs',
   'release-hangs',
 ] as const;
+/** Two at a time among three nodes: an agent, a session, an answer, each kind of hook. */
+const acrossThree = ['crash', 'expire', 'lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] as const;
 const full = [
   'crash',
   'freeze',
@@ -169,6 +173,14 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 1,
   },
   {
+    name: 'first-3-twice',
+    about: 'three nodes, nobody elected yet; two faults',
+    setting: { shortSessions: true },
+    nodes: ['a1', 'a2', 'b1'],
+    faults: acrossThree,
+    maxFaults: 2,
+  },
+  {
     name: 'switchover-2',
     about: 'two nodes and a switchover; one fault of any kind',
     nodes: ['a1', 'b1'],
@@ -186,6 +198,16 @@ export const scenarios: readonly Scenario[] = [
     changes: [switchoverTo('b1')],
     faults: light,
     maxFaults: 1,
+  },
+  {
+    name: 'switchover-3-twice',
+    about: 'three nodes and a switchover; two faults',
+    setting: { shortSessions: true },
+    nodes: ['a1', 'a2', 'b1'],
+    isLed: true,
+    changes: [switchoverTo('b1')],
+    faults: acrossThree,
+    maxFaults: 2,
   },
   {
     name: 'failing-2',

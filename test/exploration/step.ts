@@ -26,6 +26,8 @@ export interface Step {
 
 export interface Change {
   readonly name: string;
+  /** Nothing but the configuration is changed. */
+  readonly isOfConfig: boolean;
   /** Null: not now. */
   make(world: World): World | null;
 }
@@ -40,6 +42,8 @@ export interface Rules {
   readonly withoutLease: boolean;
   /** How often at most leadership may move by itself; null: not counted. */
   readonly maxMoves: number | null;
+  /** Whether worlds are taken on to where steps that matter to nobody would take them. */
+  readonly reduces: boolean;
 }
 
 export const actors = { agent: 0, hook: 1, lease: 2, session: 3, fence: 4, perAgent: 5, time: 31 };

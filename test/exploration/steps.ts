@@ -13,6 +13,7 @@ import { judgeWrite } from './invariants.js';
 import { joinSteps } from './join.js';
 import { asleep, lookAgain, partFor } from './look.js';
 import { machineSteps } from './machine.js';
+import { Reduction } from './reduce.js';
 import {
   actor,
   actors,
@@ -25,17 +26,17 @@ import {
   withAgent,
 } from './step.js';
 import { timeStep } from './time.js';
-import type { Agent, Request, Round, Tree, World } from './world.js';
-
-const unread = { config: null, elected: null, current: null, history: null, members: [], seats: [] };
+import { type Agent, newSession, type Request, type Round, type Tree, unread, type World } from './world.js';
 
 export class Rulebook {
   readonly #rules: Rules;
   readonly #decider: Decider;
+  readonly #reduction: Reduction;
 
   constructor(rules: Rules) {
     this.#rules = rules;
     this.#decider = new Decider(rules.setting, rules.hands, rules.readsClock);
+    this.#reduction = new Reduction(rules, this.#decider);
   }
 
   stepsOf(world: World): readonly Step[] {
@@ -47,41 +48,7 @@ export class Rulebook {
     giftsOf(steps, this.#rules);
     if (world.faults > 0) faultsOf(steps, this.#rules);
     timeStep(steps, this.#rules, isBusy);
-    return steps.list.map((step) => {
-      const quiet = this.#quieted(step.world);
-      return quiet === step.world ? step : { ...step, world: quiet };
-    });
-  }
-
-  /**
-   * A standby that would look and find nothing that concerns it has looked at once: whatever could make a later look
-   * find more fires a watch of its own, and wakes it again. Its own registration is the exception, so where that can
-   * be deleted by others every look is a step.
-   */
-  #quieted(world: World): World {
-    const { faults, setting } = this.#rules;
-    const { tree } = world;
-    if (
-      faults.includes('evict') ||
-      faults.includes('delete-tree') ||
-      setting.audits ||
-      tree.elected === null
-    ) {
-      return world;
-    }
-    const isQuiet = (agent: Agent) =>
-      agent.awake && agent.part === 0 && this.#isIdle(agent, world) && partFor(agent, tree) === 0;
-    if (!world.agents.some(isQuiet)) return world;
-    return { ...world, agents: world.agents.map((one) => (isQuiet(one) ? { ...one, awake: false } : one)) };
-  }
-
-  #isIdle(agent: Agent, { tree, sessions }: World): boolean {
-    if (agent.process !== 'up' || agent.frozen || agent.cut || agent.round.at !== 'asleep') return false;
-    if (agent.tenure !== null || agent.drainUntilMs !== null) return false;
-    if (!tree.seats.some(({ id }) => id === agent.seat)) return false;
-    const own = tree.members.find(({ node }) => node === agent.node);
-    const isThere = own?.owner === agent.session && sessions.some(({ id }) => id === agent.session);
-    return isThere && own.value !== null && this.#decider.isPublished(agent.registration, own.value);
+    return steps.list.flatMap((step) => this.#reduction.of(world, step));
   }
 
   #agentSteps(steps: Steps, agent: Agent): void {
@@ -110,7 +77,7 @@ export class Rulebook {
             ...this.#outOfTouch({ ...agent, awake: false }, nowMs),
           });
         } else if (!isAlive(steps.world, agent)) this.#learn(steps, agent);
-        else if (agent.seat === null) joinSteps(steps, agent, this.#decider);
+        else if (agent.seat === null) this.#join(steps, agent);
         else this.#read(steps, { ...agent, awake: false }, 0, unread);
         return;
       case 'reading':
@@ -140,28 +107,26 @@ export class Rulebook {
     return mayLeave ? { ...next, round: asleep, process: 'left' } : next;
   }
 
-  /** Its session is over, and it hears of it: registers anew, once what it began is released. */
+  /** Its session is over, and it hears of it. */
   #learn(steps: Steps, agent: Agent): void {
-    const session = steps.world.lastSession + 1n;
-    const fresh: Agent = {
-      ...agent,
-      session,
-      registered: false,
-      seat: null,
-      part: 0,
-      lease: 'good',
-      leaseEnded: agent.tenure !== null,
-      round: asleep,
-      awake: true,
-    };
-    const world = withAgent(steps.world, fresh);
-    const sessions = [...world.sessions, { id: session, agent: agent.index }];
     steps.add({
       words: `${name(agent)} hears that its session is over, and opens another`,
       kind: 'due',
       actor: actor(agent, 'agent'),
-      world: { ...world, sessions, lastSession: session },
+      world: newSession(steps.world, agent),
     });
+  }
+
+  /** What it sends is applied in the same step where nothing can come between that matters. */
+  #join(steps: Steps, agent: Agent): void {
+    const joins = new Steps(steps.world);
+    joinSteps(joins, agent, this.#decider);
+    const isAlone = this.#reduction.joinsAlone(steps.world);
+    for (const step of joins.list) {
+      const next = step.world.agents[agent.index];
+      if (isAlone && next?.round.at === 'sent') this.#applied(steps, next, next.round, false);
+      else steps.list.push(step);
+    }
   }
 
   #read(steps: Steps, agent: Agent, done: number, before: Tree) {
@@ -178,8 +143,8 @@ export class Rulebook {
       const request: Request = { purpose: { for: 'tree' }, operations: [{ create: 'tree' }] };
       return become('finds the tree gone', { ...stopped, round: { at: 'sent', request, rest: null } });
     }
-    const { parts } = this.#rules.setting;
-    const until = agent.part === 0 ? 4 : (parts.find((part) => part > done) ?? 4);
+    const isAtOnce = agent.part === 0 || (done === 0 && this.#reduction.readsAtOnce(steps.world));
+    const until = isAtOnce || done > 0 ? 4 : 2;
     const view = {
       config: done < 1 ? tree.config : before.config,
       elected: done < 2 && until >= 2 ? tree.elected : before.elected,

@@ -40,6 +40,16 @@ export interface Tree {
   readonly seats: readonly Seat[];
 }
 
+/** Of which nothing was read yet, or nothing is left. */
+export const unread: Tree = {
+  config: null,
+  elected: null,
+  current: null,
+  history: null,
+  members: [],
+  seats: [],
+};
+
 export type Znode = 'config' | 'elected' | 'current' | 'history' | 'members' | 'seats';
 
 export type Check =
@@ -231,8 +241,6 @@ export interface Setting {
   readonly sessionTimeoutMs: number;
   /** Sessions are shorter than every other time limit: who gives no sign of life has none left when time has passed. */
   readonly shortSessions: boolean;
-  /** Where a look is split: how many of config, elected, current and the rest are read at once. */
-  readonly parts: readonly number[];
 }
 
 export const unit = 10_000;
@@ -273,6 +281,31 @@ export function newAgent(index: number, node: string, session: SessionId, host =
     drainUntilMs: null,
     auditAtMs: 0,
     silent: null,
+  };
+}
+
+/** An agent whose session is over opens another, and is to register in it, once what it began is released. */
+export function newSession(world: World, { index }: Agent): World {
+  const session = world.lastSession + 1n;
+  const agents = world.agents.map((agent): Agent => {
+    if (agent.index !== index) return agent;
+    return {
+      ...agent,
+      session,
+      registered: false,
+      seat: null,
+      part: 0,
+      lease: 'good',
+      leaseEnded: agent.tenure !== null,
+      round: { at: 'asleep' },
+      awake: true,
+    };
+  });
+  return {
+    ...world,
+    agents,
+    sessions: [...world.sessions, { id: session, agent: index }],
+    lastSession: session,
   };
 }
 
@@ -326,7 +359,6 @@ export function newSetting(
     audits: false,
     sessionTimeoutMs: 4_000,
     shortSessions: false,
-    parts: [2, 4],
     ...rest,
   };
 }

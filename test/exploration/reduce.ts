@@ -1,0 +1,160 @@
+/**
+ * Fewer worlds for the same behaviour: a world is taken on at once to where steps that nothing can come before, or see,
+ * would take it. Why that loses nothing is told in docs/exploration.md; `reduce.test.ts` compares with and without.
+ */
+import type { ElectorMemory } from '../../src/core/electing.js';
+import type { Decider } from './decide.js';
+import { versionIn } from './facets.js';
+import { partFor } from './look.js';
+import { isAlive, type Rules, type Step, withAgent } from './step.js';
+import { type Agent, newSession, unread, type World } from './world.js';
+
+export class Reduction {
+  readonly #rules: Rules;
+  readonly #decider: Decider;
+  readonly #mayRestart: boolean;
+  readonly #isUndisturbed: boolean;
+
+  constructor(rules: Rules, decider: Decider) {
+    this.#rules = rules;
+    this.#decider = decider;
+    const { faults, changes } = rules;
+    this.#mayRestart = faults.includes('delete-tree');
+    const taken = ['evict', 'evict-dead', 'delete-seat', 'delete-tree'] as const;
+    this.#isUndisturbed =
+      !taken.some((kind) => faults.includes(kind)) && changes.every(({ isOfConfig }) => isOfConfig);
+  }
+
+  /** Whether an agent without a seat joins alone: nothing goes wrong any more, and nobody sees it or acts for it. */
+  joinsAlone({ faults }: World): boolean {
+    const { reduces, setting } = this.#rules;
+    return reduces && faults === 0 && this.#isUndisturbed && !setting.canFence;
+  }
+
+  /** Whether what lies between the parts of a look matters only where `config` or `elected` is written there. */
+  readsAtOnce({ faults }: World): boolean {
+    const { reduces, readsClock, setting } = this.#rules;
+    return reduces && faults === 0 && this.#isUndisturbed && !readsClock && !setting.audits;
+  }
+
+  /** What a step from `before` comes down to: the step taken on, and others like it. */
+  of(before: World, step: Step): Step[] {
+    if (!this.#rules.reduces) return [step];
+    return this.#withReaders(before, step.world).map((world) => ({ ...step, world: this.#takenOn(world) }));
+  }
+
+  #takenOn(world: World): World {
+    const joined = this.joinsAlone(world) ? this.#joined(world) : world;
+    return this.#forgotten(this.#quieted(joined));
+  }
+
+  /**
+   * Before a write to `config` or `elected` everyone who was about to look may have begun to, and read what was written
+   * over. Otherwise a look that was begun is one that is still to begin, for it reads the same then.
+   */
+  #withReaders(before: World, after: World): World[] {
+    const { config, elected } = before.tree;
+    const isWritten = config !== after.tree.config || elected !== after.tree.elected;
+    if (!isWritten || !this.readsAtOnce(before)) return [after];
+    const view = { ...unread, config, elected };
+    const reads = { at: 'reading', done: 2, view } as const;
+    const worlds = [after];
+    for (const agent of before.agents) {
+      if (!isAboutToLook(agent) || !isAlive(before, agent)) continue;
+      for (const world of [...worlds]) {
+        const now = world.agents[agent.index];
+        const goesOn = now?.round.at === 'asleep' && now.process === 'up';
+        if (goesOn) worlds.push(withAgent(world, { ...now, awake: true, round: reads }));
+      }
+    }
+    return worlds;
+  }
+
+  /** Who has lost its session opens another at once, and ends what it began in it, if all of that is dead. */
+  #joined(before: World): World {
+    let world = before;
+    for (const { index } of before.agents) {
+      for (let next = this.#joins(world, index); next !== null; next = this.#joins(world, index))
+        world = next;
+    }
+    return world;
+  }
+
+  #joins(world: World, index: number): World | null {
+    const agent = world.agents[index];
+    if (agent === undefined || agent.process !== 'up' || agent.frozen || agent.cut) return null;
+    const { round, work, hook, awake, seat, drainUntilMs } = agent;
+    if (!isAlive(world, agent)) {
+      const hears = round.at === 'reading' || round.at === 'sent' || (round.at === 'asleep' && awake);
+      return hears ? newSession(world, agent) : null;
+    }
+    const mayGoOn = round.at === 'asleep' && awake && seat === null && drainUntilMs === null;
+    if (!mayGoOn || work !== null || hook !== null) return null;
+    const next = this.#decider.outOfTouch(agent, world.nowMs);
+    return next === agent || next.hook !== null || next.work !== null ? null : withAgent(world, next);
+  }
+
+  /**
+   * A standby that would look and find nothing that concerns it has looked at once: whatever could make a later look
+   * find more fires a watch of its own, and wakes it again. Its own registration is the exception, so where that can
+   * be deleted by others every look is a step.
+   */
+  #quieted(world: World): World {
+    const { faults, setting } = this.#rules;
+    const { tree } = world;
+    if (faults.includes('evict') || this.#mayRestart || setting.audits || tree.elected === null) return world;
+    const isQuiet = (agent: Agent) =>
+      agent.awake && agent.part === 0 && this.#isIdle(agent, world) && partFor(agent, tree) === 0;
+    if (!world.agents.some(isQuiet)) return world;
+    return { ...world, agents: world.agents.map((one) => (isQuiet(one) ? { ...one, awake: false } : one)) };
+  }
+
+  #isIdle(agent: Agent, { tree, sessions }: World): boolean {
+    if (agent.process !== 'up' || agent.frozen || agent.cut || agent.round.at !== 'asleep') return false;
+    if (agent.tenure !== null || agent.drainUntilMs !== null) return false;
+    if (!tree.seats.some(({ id }) => id === agent.seat)) return false;
+    const own = tree.members.find(({ node }) => node === agent.node);
+    const isThere = own?.owner === agent.session && sessions.some(({ id }) => id === agent.session);
+    return isThere && own.value !== null && this.#decider.isPublished(agent.registration, own.value);
+  }
+
+  /** What an elector remembers of a decision, or of a claim, that can never be read again, it may as well have forgotten. */
+  #forgotten(world: World): World {
+    const { elected, current } = world.tree;
+    if (this.#mayRestart || elected === null) return world;
+    const { version } = elected;
+    const token = current?.token ?? null;
+    let isSame = true;
+    const agents = world.agents.map((agent) => {
+      const { memory } = agent;
+      if (memory.watched === null && memory.progress === null) return agent;
+      const readVersion = versionBeingRead(agent, version);
+      if (readVersion === null) return agent;
+      const next = withoutOld(memory, readVersion, token);
+      if (next !== memory) isSame = false;
+      return next === memory ? agent : { ...agent, memory: next };
+    });
+    return isSame ? world : { ...world, agents };
+  }
+}
+
+function isAboutToLook({ process, frozen, cut, round, awake, seat, part }: Agent): boolean {
+  return process === 'up' && !frozen && !cut && round.at === 'asleep' && awake && seat !== null && part > 0;
+}
+
+/** The oldest version of `elected` that an agent may still decide on; null: it may decide on an old claim, too. */
+function versionBeingRead({ round }: Agent, version: number): number | null {
+  if (round.at === 'asleep') return version;
+  return round.at === 'reading' && round.done <= 2 ? (round.view.elected?.version ?? null) : null;
+}
+
+function withoutOld(memory: ElectorMemory, version: number, token: bigint | null): ElectorMemory {
+  const { watched, progress } = memory;
+  const seen = watched?.key.split(' ') ?? [];
+  const isHeld = watched?.condition.kind === 'holding';
+  const isOldWatch =
+    watched !== null && (isHeld ? seen.at(-1) !== String(token) : versionIn(seen.at(-2)) < version);
+  const isOldProgress = progress !== null && versionIn(progress.decision) < version;
+  if (!isOldWatch && !isOldProgress) return memory;
+  return { ...memory, watched: isOldWatch ? null : watched, progress: isOldProgress ? null : progress };
+}
