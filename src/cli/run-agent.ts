@@ -6,7 +6,7 @@ import type { SessionMemory } from '../agent/session-memory.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions, tlsNote } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
-import { GuardianChannel } from '../guardian/channel.js';
+import { GuardianChannel, type Hello } from '../guardian/channel.js';
 import { guardianProcess } from '../guardian/parent-process.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
@@ -33,8 +33,8 @@ export interface Work {
   begins(agent: Agent): void;
   /** Told to leave, which it will. */
   asked(signal: NodeJS.Signals): void;
-  /** What the guardian exits with when the agent dies in the midst of a tenure. Null: it starts the agent again. */
-  readonly codeAtDeath: number | null;
+  /** What its guardian exits with when there is no agent to tell. */
+  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
 }
 
 /** Runs a node whose work is its hooks, as `runNode` does. Throws also what opening a `SessionFile` does. */
@@ -47,7 +47,7 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     duty: (hooks: Duty) => hooks,
     begins() {},
     asked() {},
-    codeAtDeath: null,
+    codes: { codeAtDeath: null, codeWhenAsked: 'done' as const },
   };
   await runNode(settings, SessionFile.open(settings.stateDir, settings.root, settings.nodeId), log, work);
 }
@@ -74,7 +74,7 @@ export async function runNode(
   const life = systemHost.newIncarnation();
   const parent = guardianProcess();
   const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';
-  const hello = { node, root, log: logForm, codeAtDeath: work.codeAtDeath } as const;
+  const hello = { node, root, log: logForm, ...work.codes } as const;
   const guardian = parent === null ? null : new GuardianChannel(parent, hello);
   const keepers = guardian?.keepers(systemKeepers) ?? systemKeepers;
   const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });

@@ -31,7 +31,7 @@ export async function runCommand(
 class Run implements Work {
   readonly commands: Work['commands'];
   readonly foreground = true;
-  readonly codeAtDeath: number | null;
+  readonly codes: Work['codes'];
   readonly #settings: RunSettings;
   readonly #log: Logger;
   #agent: Agent | null = null;
@@ -42,7 +42,8 @@ class Run implements Work {
   constructor(settings: RunSettings, command: Command, log: Logger) {
     const { onPrepare, onFence } = settings;
     // A command that is to run once is not run again because the agent died.
-    this.codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
+    const codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
+    this.codes = { codeAtDeath, codeWhenAsked: 'signal' };
     this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
     this.#settings = settings;
     this.#log = log;

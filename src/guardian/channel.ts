@@ -27,7 +27,7 @@ export interface GuardianListener {
   gone(): void;
 }
 
-type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
+export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
 export class GuardianChannel {
   readonly #parent: Parent;

@@ -5,6 +5,7 @@
  * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself; what ends
  * the workload is said in `sentinel.ts`.
  */
+import { constants } from 'node:os';
 import { Alarm } from '../hooks/alarm.js';
 import { Life, type LifeEnd, type LifeOptions } from './life.js';
 import type { AskedSignal } from './messages.js';
@@ -20,7 +21,7 @@ export class Guardian {
   readonly #pause: Alarm;
   #life: Life | null = null;
   #deaths = 0;
-  #isLeaving = false;
+  #asked: AskedSignal | null = null;
   #isHurried = false;
   #rouse = () => {};
 
@@ -33,17 +34,20 @@ export class Guardian {
   async run(): Promise<number> {
     for (;;) {
       const end = await this.#live();
-      if (end.isFinal || this.#isLeaving) return await this.#depart(end);
+      if (end.isFinal || this.#asked !== null) return await this.#depart(end);
       await this.#beforeNext();
-      if (this.#isLeaving) return await this.#depart({ ...end, code: 0 });
+      if (this.#asked !== null) {
+        const code = end.codeWhenAsked === 'done' ? 0 : 128 + constants.signals[this.#asked];
+        return await this.#depart({ ...end, code });
+      }
     }
   }
 
   /** Somebody asks this process to end (a second time: at once), or to have settings read anew. */
   asked(signal: AskedSignal): void {
     if (signal !== 'SIGHUP') {
-      this.#isHurried = this.#isLeaving;
-      this.#isLeaving = true;
+      this.#isHurried = this.#asked !== null;
+      this.#asked ??= signal;
     }
     if (this.#life !== null) this.#life.pass(signal);
     else this.#rouse();

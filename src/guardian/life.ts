@@ -38,6 +38,8 @@ export interface LifeEnd {
   /** It is not to be started again. */
   readonly isFinal: boolean;
   readonly code: number;
+  /** What to exit with when the end is asked for before another agent lives: 0, or 128 and the signal's number. */
+  readonly codeWhenAsked: 'done' | 'signal';
   /** The end of its session, if that was left to be ended. */
   readonly session: Promise<SessionEnd> | null;
 }
@@ -66,6 +68,7 @@ export class Life {
   /** The code that the agent said it ends with. */
   #said: number | null = null;
   #codeAtDeath: number | null = null;
+  #codeWhenAsked: LifeEnd['codeWhenAsked'] = 'done';
   #heardAtMs: number;
   #isGone = false;
   #cleared: (() => void) | null = null;
@@ -97,6 +100,7 @@ export class Life {
     if (!isAboutLife(message)) this.#guard.handle(message);
     else if (message.type === 'hello') {
       this.#codeAtDeath = message.codeAtDeath;
+      this.#codeWhenAsked = message.codeWhenAsked;
       this.#options.report.introduce(message);
     } else if (message.type === 'session') this.#session = message.session;
     else if (message.type === 'session-over') this.#session = null;
@@ -138,7 +142,8 @@ export class Life {
     const provenDeadInMs = clock.monotonicMs() - goneAtMs;
     const session = held?.end() ?? null;
     void session?.then((end) => report.sessionEnded(end, provenDeadInMs, clock.monotonicMs() - goneAtMs));
-    return { isFinal: said !== null, code: said ?? code, session };
+    const codeWhenAsked = this.#codeWhenAsked;
+    return { isFinal: said !== null, code: said ?? code, codeWhenAsked, session };
   }
 
   #beLoud(alarm: Alarm, sinceMs: number, held: HeldSession | null): void {

@@ -42,13 +42,14 @@ export interface SessionNote {
 export type FromAgent =
   | ToKeeper
   /** First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies in the
-   * midst of a tenure; null: it is started again. */
+   * midst of a tenure (null: it is started again), and when somebody asks for the end while it is dead. */
   | {
       readonly type: 'hello';
       readonly node: string;
       readonly root: string;
       readonly log: 'json' | 'pretty';
       readonly codeAtDeath: number | null;
+      readonly codeWhenAsked: 'done' | 'signal';
     }
   /** The session in force. */
   | { readonly type: 'session'; readonly session: SessionNote }
@@ -112,7 +113,13 @@ const isSession = shaped<SessionNote>({
 });
 
 const fromAgent: Shapes<FromAgentAlone> = {
-  hello: { node: isText, root: isText, log: oneOf('json', 'pretty'), codeAtDeath: orNull(isNumber) },
+  hello: {
+    node: isText,
+    root: isText,
+    log: oneOf('json', 'pretty'),
+    codeAtDeath: orNull(isNumber),
+    codeWhenAsked: oneOf('done', 'signal'),
+  },
   session: { session: isSession },
   'session-over': {},
   clear: {},

@@ -21,7 +21,7 @@ import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import { KnownGroups } from './known-groups.js';
 import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
 import { logOutcome, nothingRun, notRun } from './outcomes.js';
-import { newTenure, type Run, type Tenure } from './tenure.js';
+import { newTenure, type Run } from './tenure.js';
 
 export interface HookCommands {
   readonly onPrepare: Command | null;

@@ -93,6 +93,7 @@ const fromAgent = z.discriminatedUnion('type', [
     root: z.string(),
     log: z.enum(['json', 'pretty']),
     codeAtDeath: number.nullable(),
+    codeWhenAsked: z.enum(['done', 'signal']),
   }),
   z.object({
     type: z.literal('session'),
@@ -137,7 +138,7 @@ const session = { id: '-7', password: 'eA==', timeoutMs: 6000, servers: [{ host:
 
 const good = {
   fromAgent: [
-    { type: 'hello', node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 7 },
+    { type: 'hello', node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 7, codeWhenAsked: 'signal' },
     { type: 'session', session: { ...session, tls } },
     { type: 'session', session: { ...session, tls: null } },
     { type: 'session-over' },

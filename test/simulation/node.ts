@@ -164,7 +164,13 @@ export class Node {
   #live(process: Process, parent: Parent): void {
     const { root, network, world, machine, servers, sessionTimeoutMs } = this.#options;
     const log = this.#log(process);
-    const channel = new GuardianChannel(parent, { node: this.name, root, log: 'pretty', codeAtDeath: null });
+    const channel = new GuardianChannel(parent, {
+      node: this.name,
+      root,
+      log: 'pretty',
+      codeAtDeath: null,
+      codeWhenAsked: 'done',
+    });
     const inner = this.#options.hasMemory ? this.#memory(process) : null;
     const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null };
     const at = { world, network, machine: machine.name, process, servers, sessionTimeoutMs };
