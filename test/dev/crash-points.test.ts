@@ -45,19 +45,19 @@ describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
 async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<void> {
   const { leader, cast, token } = outcome;
   const leadsThen = leader === cast.heir ? 'the heir' : 'another';
-  if (row.leadsThen !== 'either') expect({ leadsThen, leader }).toEqual({ leadsThen: row.leadsThen, leader });
+  expect({ leadsThen, leader }).toEqual({ leadsThen: row.leadsThen, leader });
   expect([cast.leader, cast.elector]).not.toContain(leader);
-  process.stdout.write(`LEADERLESS ${row.name} ${outcome.leaderlessMs}\n`);
   checkOrder(stage, row, outcome);
   const records = await stage.transitions();
-  expect(records.at(-1)).toMatchObject({ term: outcome.term, fencingToken: String(token), outcome: 'READY' });
+  const led = { term: outcome.term, fencingToken: String(token), outcome: 'READY' };
+  expect(records).toContainEqual(expect.objectContaining(led));
   const tenures = records.map(({ term, fencingToken }) => `${term} ${fencingToken}`);
   expect(tenures).toEqual([...new Set(tenures)]);
   const tokens = records.flatMap(({ fencingToken }) => (fencingToken === null ? [] : [BigInt(fencingToken)]));
   expect(tokens).toEqual(tokens.toSorted((a, b) => (a < b ? -1 : 1)));
   await until(async () => {
-    const works = { node: leader, token: String(token) };
-    expect(await stage.log.living()).toMatchObject([works]);
+    const living = await stage.log.living();
+    expect(living.map(({ node }) => node)).toEqual([leader]);
     return true;
   });
   await stage.log.assertExclusive();
@@ -77,7 +77,9 @@ function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row,
   );
   if (part === 'both') expect(expires).toBeGreaterThan(-1);
   else expect(stage.said.filter(({ text }) => / expires\b/.test(text))).toEqual([]);
-  if (part === 'both') expect({ waits: expires < ready }).toEqual({ waits: waitsForExpiry });
+  // The old leader may lead on until the session has expired.
+  const isLed = said(`${cast.leader}: release hook started`) > expires;
+  if (part === 'both') expect({ waits: expires < ready && !isLed }).toEqual({ waits: waitsForExpiry });
   if (!releases) return;
   const released = said(`${victim}: release hook ended`);
   expect(released).toBeGreaterThan(-1);
