@@ -86,6 +86,7 @@ export class GuardianChannel {
   }
 
   readonly #asKeeper: Keeper = {
+    name: 'the guardian',
     send: (message) => this.#parent.send(message),
     kill: () => this.#parent.kill(),
     leave: () =>

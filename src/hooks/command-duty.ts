@@ -222,7 +222,7 @@ export class CommandDuty implements Duty {
     const keeper = this.#keepers.start(this.#keeperOptions, {
       message: (message) => this.#heard(message),
       gone: (how) => {
-        if (this.#keeper === keeper) void this.#keeperGone(how);
+        if (this.#keeper === keeper) void this.#keeperGone(keeper.name, how);
       },
     });
     this.#keeper = keeper;
@@ -285,7 +285,7 @@ export class CommandDuty implements Duty {
 
   #leaseEnded(tenure: number, outcome: DutyOutcome): void {
     if (tenure !== this.#tenure.id) return;
-    logOutcome(this.#logOf(this.#tenure.release), 'onRelease, run by the keeper,', outcome);
+    logOutcome(this.#logOf(this.#tenure.release), `onRelease, run by ${this.#keeper?.name},`, outcome);
     this.#nextTenure();
     this.#tell({ cause: 'lease-ended', release: outcome });
   }
@@ -297,17 +297,17 @@ export class CommandDuty implements Duty {
     this.#tell({ cause: 'workload-ended', workload: outcome });
   }
 
-  async #keeperGone(how: string): Promise<void> {
+  async #keeperGone(name: string, how: string): Promise<void> {
     this.#keeper = null;
     this.#silence.clear();
     if (this.#closed) return;
-    this.#log.error(`the keeper, which runs the hooks, ${how}: killing what it ran`);
+    this.#log.error(`${name}, which runs the hooks, ${how}: killing what it ran`);
     this.#waiting = [];
     const cut = [...this.#runs];
     const { begun, released } = this.#tenure;
     const provenDead = await this.#killGroups();
     if (this.#closed) return;
-    const reason = `the keeper ${how}`;
+    const reason = `${name} ${how}`;
     if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });
     const due = cut.filter(([, run]) => run.due && !run.settled && run.tenure === this.#tenure.id);
     for (const [id, run] of cut) {
@@ -353,9 +353,7 @@ export class CommandDuty implements Duty {
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     clock.turn(() => {
       if (this.#tenure.id !== tenure || this.#tenure.released || this.#keeper === null) return;
-      this.#log.error(
-        'the keeper, which runs the hooks, has not ended the tenure with its lease: killing what it ran',
-      );
+      this.#log.error(`${this.#keeper.name} has not ended the tenure with its lease: killing what it ran`);
       void this.#killGroups();
       const what = 'does not say that the tenure has ended';
       this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging(what));
@@ -369,7 +367,7 @@ export class CommandDuty implements Duty {
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     this.#machine.clock.turn(() => {
       if (keeper === null || this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
-      this.#log.error(`the keeper, which runs the hooks, ${what}`);
+      this.#log.error(`${keeper.name}, which runs the hooks, ${what}`);
       keeper.kill();
     });
   }

@@ -15,7 +15,10 @@ export const systemKeepers: Keepers = {
   },
 };
 
+const keeperName = 'the keeper';
+
 class KeeperProcess implements Keeper {
+  readonly name = keeperName;
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
 
@@ -48,7 +51,7 @@ class KeeperProcess implements Keeper {
 /** One that never was. */
 function notStarted(error: Error, listener: KeeperListener): Keeper {
   const gone = Promise.resolve().then(() => listener.gone(startFailure(error)));
-  return { send: () => {}, kill: () => {}, leave: () => gone };
+  return { name: keeperName, send: () => {}, kill: () => {}, leave: () => gone };
 }
 
 function startFailure(error: Error): string {

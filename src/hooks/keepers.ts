@@ -16,6 +16,8 @@ export interface KeeperListener {
 }
 
 export interface Keeper {
+  /** For messages: the guardian, or a keeper that is nothing else. */
+  readonly name: string;
   /** In order. A message to a keeper that has just died is lost; `gone` follows. */
   send(message: ToKeeper): void;
   /** At once, by SIGKILL. What it ran lives on. */

@@ -183,6 +183,7 @@ export class SimulatedMachine {
       ),
     );
     return {
+      name: 'the keeper',
       send: (message) => agent.call(() => tell(() => guard.handle(copyOf(message)))),
       kill: () => agent.call(() => keeper.kill()),
       leave: () => {

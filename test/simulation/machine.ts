@@ -184,6 +184,7 @@ function phaseOf(text: string | undefined): Phase {
 }
 
 class SimulatedKeeper implements Keeper {
+  readonly name = 'the keeper';
   readonly #agent: Process;
   readonly #process: Process;
   readonly #there: Link;
