@@ -12,6 +12,7 @@ import { groupConfigSchema } from '../../src/core/group-config.js';
 import { errorMessage } from '../../src/errors.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
+import { ofNode, started } from '../support/known.js';
 import { Links } from '../support/links.js';
 import { lives } from '../support/process-list.js';
 import { uniqueRoot } from '../support/unique-root.js';
@@ -105,15 +106,11 @@ export class World {
   }
 
   agent(node: string): AgentProcess {
-    const agent = this.#agents.get(node);
-    if (agent === undefined) throw new Error(`no agent ${node}`);
-    return agent;
+    return ofNode(this.#agents, node);
   }
 
   links(node: string): Links {
-    const links = this.#all.links.get(node);
-    if (links === undefined) throw new Error(`no node ${node}`);
-    return links;
+    return ofNode(this.#all.links, node);
   }
 
   /** Starts the agent of a node; another life, if it had one before. */
@@ -300,8 +297,7 @@ export class World {
   }
 
   get #all(): Parts {
-    if (this.#parts === undefined) throw new Error('the world has not begun');
-    return this.#parts;
+    return started(this.#parts, 'the world');
   }
 }
 
