@@ -1,15 +1,10 @@
-/**
- * Chaos on a real ensemble; see docs/chaos.md.
- *
- *   npm run chaos -- --minutes 30 --seed 7     plans by the seed, runs, checks
- *   npm run chaos -- --plan DIR/plan.json      does what was done in another run
- *   npm run chaos -- --check DIR               checks the records of a run again
- */
+/** Chaos on a real ensemble: `npm run chaos -- --help`, and docs/chaos.md. */
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { errorMessage } from '../../src/errors.js';
 import { buildCommandLine } from '../support/build.js';
 import { javaIsMissing } from '../support/zookeeper/java.js';
 import { check } from './check/check.js';
@@ -19,41 +14,61 @@ import { readRun } from './read-run.js';
 import type { RunRecords } from './records.js';
 import { run } from './run.js';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '5' },
-    seed: { type: 'string' },
-    plan: { type: 'string' },
-    dir: { type: 'string' },
-    check: { type: 'string' },
-  },
-});
+function number(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError('It is a number greater than 0.');
+}
 
-const records = values.check === undefined ? await runOnce() : await readRun(values.check);
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError('It is a whole number, 0 or more.');
+}
+
+/** Nothing was run, or checked. */
+const misused = 2;
+
+const program = new Command('npm run chaos --')
+  .description(
+    'Five agents on three real servers, and a nemesis; then a checker of what they recorded. Ends with 1 where it finds a violation.',
+  )
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
+  .option('--minutes <n>', 'begins no round later', number, 5)
+  .option('--seed <n>', 'what is done is planned by it; default: drawn', wholeNumber)
+  .option('--plan <file>', 'does what was done in another run: the plan.json of its folder')
+  .option('--dir <folder>', 'for the records; made, or empty. Default: a new one')
+  .option('--check <folder>', 'runs nothing, and checks the records of a run again')
+  .parse();
+const options = program.opts<{
+  minutes: number;
+  seed?: number;
+  plan?: string;
+  dir?: string;
+  check?: string;
+}>();
+
+const records = options.check === undefined ? await runOnce() : await checkedAgain(options.check);
 const verdict = check(records);
 say(`\n${reportText(verdict, records)}`);
 process.exit(verdict.violations.length === 0 ? 0 : 1);
 
 async function runOnce(): Promise<RunRecords> {
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const rounds = options.plan === undefined ? undefined : await readPlan(options.plan);
   const missing = javaIsMissing();
-  if (missing !== undefined) throw new Error(missing);
-  const seed = z.coerce
-    .number()
-    .int()
-    .parse(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-  const minutes = z.coerce.number().positive().parse(values.minutes);
-  const rounds = values.plan === undefined ? undefined : await readPlan(values.plan);
-  const dir = values.dir ?? (await mkdtemp(join(tmpdir(), 'petrel-chaos-')));
+  if (missing !== undefined) return program.error(`error: ${missing}`);
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'petrel-chaos-')));
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => interrupted.abort());
   }
-  say(`seed ${seed}${rounds === undefined ? '' : `, plan ${values.plan}`}`);
+  say(`seed ${seed}${rounds === undefined ? '' : `, plan ${options.plan}`}`);
   return run({
     main: await buildCommandLine(),
     dir,
     seed,
-    lastsMs: minutes * 60_000,
+    lastsMs: options.minutes * 60_000,
     ...(rounds === undefined ? {} : { rounds }),
     signal: interrupted.signal,
     say,
@@ -61,7 +76,19 @@ async function runOnce(): Promise<RunRecords> {
 }
 
 async function readPlan(file: string): Promise<Round[]> {
-  return z.array(roundSchema).parse(JSON.parse(await readFile(file, 'utf8')));
+  try {
+    return z.array(roundSchema).parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    return program.error(`error: ${file} holds no plan of a run: ${errorMessage(error)}`);
+  }
+}
+
+async function checkedAgain(dir: string): Promise<RunRecords> {
+  try {
+    return await readRun(dir);
+  } catch (error) {
+    return program.error(`error: ${dir} holds no records of a run: ${errorMessage(error)}`);
+  }
 }
 
 function say(text: string): void {

@@ -1,7 +1,8 @@
 /** Carries out a plan, round by round, each ended by calm. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
-import { type Taken, troubleOf } from './faults.js';
+import type { Taken } from './faults/trouble.js';
+import { troubleOf } from './faults.js';
 import type { Journal } from './journal.js';
 import type { Fault, Round } from './plan.js';
 import type { World } from './world.js';

@@ -11,6 +11,7 @@ import { durationMs } from '../../src/core/duration.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
+import { ofNode, started } from '../support/known.js';
 import { Links } from '../support/links.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
@@ -105,15 +106,11 @@ export class World {
   }
 
   agent(node: string): AgentProcess {
-    const agent = this.#agents.get(node);
-    if (agent === undefined) throw new Error(`no agent ${node}`);
-    return agent;
+    return ofNode(this.#agents, node);
   }
 
   links(node: string): Links {
-    const links = this.#all.links.get(node);
-    if (links === undefined) throw new Error(`no node ${node}`);
-    return links;
+    return ofNode(this.#all.links, node);
   }
 
   /** Starts a node; another life, if it had one before, and when that is over. */
@@ -323,7 +320,6 @@ export class World {
   }
 
   get #all(): Parts {
-    if (this.#parts === undefined) throw new Error('the world has not begun');
-    return this.#parts;
+    return started(this.#parts, 'the world');
   }
 }

@@ -13,6 +13,7 @@ describe('every interleaving of a small group', () => {
   it.each([
     scenarioOf('first-2', { faults: ['crash', 'lose', 'takeover-fails', 'takeover-hangs'] }),
     scenarioOf('first-3', { faults: ['takeover-fails', 'takeover-hangs'] }),
+    scenarioOf('first-3-twice', { faults: ['lose', 'takeover-fails', 'release-hangs'] }),
     scenarioOf('switchover-2', { faults: ['lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] }),
     scenarioOf('back-2', { faults: ['takeover-fails'] }),
     scenarioOf('fence-3'),

@@ -1,6 +1,7 @@
 /** Two worlds with one key have the same futures: tried on every pair that is met. */
 import { expect, it } from 'vitest';
 import { Explorer } from './explore.js';
+import { FacetWriter, Keyer, kinds } from './key.js';
 import { explorationOf, scenarioOf } from './scenarios.js';
 import { Rulebook } from './steps.js';
 import type { World } from './world.js';
@@ -38,4 +39,14 @@ it.each([
     open.push(...book.stepsOf(world).map((step) => step.world));
   }
   expect(pairs).toBeGreaterThan(2_000);
+});
+
+it('a key that cannot hold a world throws', () => {
+  const put = (value: number) => new FacetWriter().put(kinds.due, value).done();
+  expect(() => put(2 ** 31)).toThrow('a key cannot hold 2147483648');
+  expect(() => put(0.5)).toThrow('a key cannot hold 0.5');
+  const times = { nowMs: 0, ensembleNowMs: 0, backMs: 0, exact: false, mayRestart: false };
+  const many = (count: number) => Array.from({ length: count }, () => put(1));
+  new Keyer().hash(many(8192), times);
+  expect(() => new Keyer().hash(many(8193), times)).toThrow('a key of more than 8192 numbers');
 });

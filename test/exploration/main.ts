@@ -32,7 +32,6 @@ const {
   faults,
   max,
 } = program.opts<{ scenario?: string[]; faults?: number; max: number }>();
-if (program.args.length > 0) program.error(`error: too many arguments: ${program.args.join(' ')}`);
 
 function explored(scenario: Scenario): boolean {
   const { faults: kinds, maxFaults, name, about, witness } = scenario;

@@ -8,7 +8,8 @@ import type { World } from './world.js';
 it.each([
   scenarioOf('first-3', { faults: ['crash', 'lose', 'takeover-fails'] }),
   scenarioOf('first-3', { faults: ['expire'] }),
-  scenarioOf('first-2', { setting: { shortSessions: true }, faults: ['crash', 'expire'] }),
+  scenarioOf('switchover-2', { setting: { shortSessions: true }, faults: ['crash', 'expire'] }),
+  scenarioOf('back-2', { setting: { shortSessions: true }, faults: ['takeover-fails'] }),
 ])('what is left out of $name, with faults $faults, shows nowhere', (scenario) => {
   const reduced = seenIn(explorationOf(scenario));
   const full = seenIn(explorationOf(scenario, { withoutReduction: true }));

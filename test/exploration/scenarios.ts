@@ -137,6 +137,14 @@ const light = [
 ] as const;
 /** Two at a time among three nodes: an agent, a session, an answer, each kind of hook. */
 const acrossThree = ['crash', 'expire', 'lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] as const;
+/** Every two of these faults are in one of the three scenarios made of it. */
+const switchoverOfThree = {
+  setting: { shortSessions: true },
+  nodes: ['a1', 'a2', 'b1'],
+  isLed: true,
+  changes: [switchoverTo('b1')],
+  maxFaults: 2,
+};
 const full = [
   'crash',
   'freeze',
@@ -200,14 +208,22 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 1,
   },
   {
-    name: 'switchover-3-twice',
-    about: 'three nodes and a switchover; two faults',
-    setting: { shortSessions: true },
-    nodes: ['a1', 'a2', 'b1'],
-    isLed: true,
-    changes: [switchoverTo('b1')],
-    faults: acrossThree,
-    maxFaults: 2,
+    ...switchoverOfThree,
+    name: 'switchover-3-crash',
+    about: 'three nodes and a switchover; two faults, no session that expires',
+    faults: acrossThree.filter((kind) => kind !== 'expire'),
+  },
+  {
+    ...switchoverOfThree,
+    name: 'switchover-3-expire',
+    about: 'three nodes and a switchover; two faults, no crash',
+    faults: acrossThree.filter((kind) => kind !== 'crash'),
+  },
+  {
+    ...switchoverOfThree,
+    name: 'switchover-3-both',
+    about: 'three nodes and a switchover; two faults, each a crash or a session that expires',
+    faults: ['crash', 'expire'],
   },
   {
     name: 'failing-2',

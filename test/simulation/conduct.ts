@@ -13,10 +13,8 @@ const punctualMs = 60;
 const orphanedMs = 600;
 
 export interface Excuses {
-  /** Of a claim that was deleted by hand, or whose machine has nobody to end what runs there. */
+  /** Of a claim that was taken from its owner, by hand or by a fence, within the time that its lease may still last. */
   isExcused(token: bigint): boolean;
-  /** Of a claim whose owner was fenced. */
-  isFenced(token: bigint): boolean;
 }
 
 /** A claim that is held on to though another node is elected. */
@@ -44,11 +42,11 @@ export class Conduct {
     this.#excuses = excuses;
   }
 
-  /** Something has happened. */
-  look(): void {
+  /** Something has happened: whoever may lead is asked, or everybody. */
+  look(asksAll = false): void {
     const { claim } = this.#court.picture();
     for (const node of this.#court.nodes) {
-      if (node.name !== claim?.content.node && !this.#led.has(node)) continue;
+      if (node.name !== claim?.content.node && !this.#led.has(node) && !asksAll) continue;
       this.#ask(node, claim?.id ?? null);
       this.#outlives(node);
     }
@@ -74,9 +72,14 @@ export class Conduct {
     if ((node.process?.clock.monotonicMs() ?? 0) >= status.lease.releaseAtMs)
       violate(2, `${node.name} says that it leads beyond its lease`);
     if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
-    if (standing !== token && !this.#excuses.isExcused(token) && !this.#excuses.isFenced(token))
+    if (standing !== token && !this.#excuses.isExcused(token))
       violate(2, `${node.name} says that it leads under token ${token}, and its claim is gone`);
     this.#minds(node, token);
+  }
+
+  /** Its power was cut, say, and nobody has told it. */
+  #isFenced({ name }: Node): boolean {
+    return this.#holds.get(name)?.isFenced === true;
   }
 
   /** At the end of the lease nothing of the tenure lives, where there is a keeper to see to it. */
@@ -100,7 +103,7 @@ export class Conduct {
     }
     const sinceMs = this.#idleSinceMs.get(node) ?? nowMs;
     this.#idleSinceMs.set(node, sinceMs);
-    if (nowMs - sinceMs > idleMs && !this.#excuses.isFenced(token))
+    if (nowMs - sinceMs > idleMs && !this.#isFenced(node))
       this.#court.violate(9, `${node.name} says that it leads, and its workload is dead for ${idleMs} ms`);
   }
 
@@ -197,13 +200,14 @@ export class Conduct {
     this.#court.world.after(orphanedMs, () => {
       if (machine.moods.size > 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return;
       const left = machine.groups.find((group) => groups.includes(group));
-      if (left !== undefined && !this.#excuses.isExcused(left.token) && process?.isAlive !== true)
+      if (left !== undefined && process?.isAlive !== true)
         this.#court.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);
     });
   }
 
   /** To be judged with the rules of the tree. */
   readonly rule: Rule = (step) => {
+    this.look(true);
     this.#sessionEnded(step);
     this.#claimed(step);
     this.#held(step);

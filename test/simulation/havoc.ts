@@ -1,9 +1,8 @@
 /** What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it is over. */
 import type { GroupPaths } from '../../src/core/paths.js';
-import type { Operation } from '../../src/embedded/tree.js';
 import type { Conduct } from './conduct.js';
 import type { Commit, Ensemble } from './ensemble.js';
-import { type Fault, type Written, whoLeads } from './faults.js';
+import { type Fault, whoLeads } from './faults.js';
 import type { Judge } from './judge.js';
 import type { Network } from './network.js';
 import type { Node } from './node.js';
@@ -12,6 +11,7 @@ import type { Rules } from './rules.js';
 import type { Setup } from './setup.js';
 import { isDisturbing, watchOver } from './watch-over.js';
 import type { World } from './world.js';
+import { isOfKind } from './written.js';
 
 /** Everything that there is in a simulated world. */
 export interface Cast {
@@ -182,15 +182,6 @@ export class Havoc {
       case 'people':
         this.#cast.operator.do(fault.act);
     }
-    this.#lookForGuards();
-  }
-
-  /** Whoever lost both its agent and its keeper has nobody to end its workload. */
-  #lookForGuards(): void {
-    for (const node of this.#cast.nodes) {
-      const keeps = [...node.machine.keepers].some(({ isRunning }) => isRunning);
-      if (!keeps && node.process?.isRunning !== true) this.#cast.judge.unguarded(node);
-    }
   }
 
   #befallNode(node: Node, fault: Extract<Fault, { node: number }>): void {
@@ -200,17 +191,14 @@ export class Havoc {
       process?.kill();
       this.#cast.conduct.orphaned(node);
       this.#for(forMs, () => node.start());
-      this.#lookForGuards();
     };
     const freezeAgent = () => {
       process?.freeze();
       this.#for(forMs, () => process?.thaw());
-      this.#lookForGuards();
     };
     const keepers = [...machine.keepers];
     const killKeepers = () => {
       for (const keeper of keepers) keeper.kill();
-      this.#lookForGuards();
     };
     const freezeKeepers = () => {
       for (const keeper of keepers) {
@@ -392,28 +380,5 @@ export class Havoc {
     if (session === 0n || this.#cast.judge.claim?.owner === session || node.agent?.status.stage != null)
       return;
     this.#cast.ensemble.expire(session);
-  }
-}
-
-function isOfKind(operations: readonly Operation[], kind: Written, paths: GroupPaths): boolean {
-  const does = (type: Operation['type'], path: string) =>
-    operations.some((operation) => operation.type === type && operation.path.startsWith(path));
-  switch (kind) {
-    case 'registration':
-      return does('create', `${paths.nodes}/`);
-    case 'seat':
-      return does('create', `${paths.election}/`);
-    case 'claim':
-      return does('create', paths.current);
-    case 'READY':
-      return does('setData', paths.current);
-    case 'deletion':
-      return does('delete', paths.current);
-    case 'decision':
-      return does('setData', paths.elected);
-    case 'configuration':
-      return does('setData', paths.config);
-    case 'record':
-      return does('create', paths.historyPrefix);
   }
 }

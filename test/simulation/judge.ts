@@ -10,6 +10,7 @@ import type { GroupPaths } from '../../src/core/paths.js';
 import { claimSchema, electedSchema } from '../../src/core/znodes.js';
 import type { Database } from '../../src/embedded/database.js';
 import type { Commit, Transaction } from './ensemble.js';
+import { Guards } from './guards.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { World } from './world.js';
@@ -46,17 +47,21 @@ export class Judge {
   claim: ClaimSeen | null = null;
   /** A fence hook said so, and it was true; or a person did. */
   readonly #mayBeRemoved = new Set<bigint>();
-  readonly #unguarded = new Set<bigint>();
+  readonly #excusedUntilMs = new Map<bigint, number>();
+  readonly #guards = new Guards();
   /** Claims that their owner deleted. */
   readonly #givenAway = new Set<bigint>();
   readonly #world: World;
   readonly #paths: GroupPaths;
   readonly #nodes: readonly Node[];
+  readonly #leaseMs: number;
   #newestToken = 0n;
   #term = 0;
   readonly #limits = new Map<string, string | null>();
 
-  constructor(world: World, paths: GroupPaths, nodes: readonly Node[]) {
+  /** `sessionTimeoutMs`: no lease lasts longer. */
+  constructor(world: World, paths: GroupPaths, nodes: readonly Node[], sessionTimeoutMs: number) {
+    this.#leaseMs = 1.1 * sessionTimeoutMs;
     this.#world = world;
     this.#paths = paths;
     this.#nodes = nodes;
@@ -71,16 +76,17 @@ export class Judge {
   // -- Hooks and what nodes say
 
   started(node: Node, group: Group): void {
+    this.#guards.begun(node, group);
     if (group.phase !== 'takeover' && group.phase !== 'release') return;
     for (const other of this.#nodes) {
-      if (other === node) continue;
       const token = other.agent?.status.fencingToken ?? 0n;
-      if (group.phase === 'takeover' && other.saysItLeads && !this.#unguarded.has(token)) {
+      if (other !== node && group.phase === 'takeover' && other.saysItLeads && !this.isExcused(token)) {
         this.violate(2, `${other.name} says that it leads while the takeover of ${node.name} starts`);
       }
       for (const held of other.machine.groups) {
         if (held.phase !== 'takeover' && (held.phase !== 'release' || group.phase === 'release')) continue;
-        this.#overlap(node, group, other, held);
+        const isOwn = other === node && held.token === group.token;
+        if (!isOwn) this.#overlap(node, group, other, held);
       }
     }
   }
@@ -88,18 +94,16 @@ export class Judge {
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
     // Not promised of what does not die when it is killed, unless its claim is given away all the same.
     const hasOutlived = held.isUndying && !this.#givenAway.has(held.token);
-    if (hasOutlived || this.#unguarded.has(held.token) || this.#unguarded.has(group.token)) {
+    const isUnwatched = !this.#guards.watch(other, held) || !this.#guards.watch(node, group);
+    if (hasOutlived || isUnwatched || this.isExcused(held.token) || this.isExcused(group.token)) {
       this.excused += 1;
       return;
     }
-    const what = `${group.phase} of ${node.name} (token ${group.token}) starts`;
-    this.violate(2, `${what} while the ${held.phase} group of ${other.name} (token ${held.token}) lives`);
-  }
-
-  /** Nobody is left on the node's machine to end what runs there. */
-  unguarded(node: Node): void {
-    for (const { token } of node.machine.groups) this.#unguarded.add(token);
-    if (this.claim?.node === node.name) this.#unguarded.add(this.claim.token);
+    const what = `${group.phase} of ${node.machine.name} (token ${group.token}) starts`;
+    this.violate(
+      2,
+      `${what} while the ${held.phase} group of ${other.machine.name} (token ${held.token}) lives`,
+    );
   }
 
   /** Whether a session is that of a person's hands: the claims that they delete may overlap with the next. */
@@ -108,12 +112,13 @@ export class Judge {
   /** Whether a person has asked for a claim to be deleted. */
   mayDeleteByHand: () => boolean = () => false;
 
+  /** Its claim was taken from it: what it runs, and what it says, ends with its lease at the latest. */
   isExcused(token: bigint): boolean {
-    return this.#unguarded.has(token);
+    return this.#world.nowMs < (this.#excusedUntilMs.get(token) ?? Number.NEGATIVE_INFINITY);
   }
 
-  isFenced(token: bigint): boolean {
-    return this.#mayBeRemoved.has(token);
+  #excuse(token: bigint): void {
+    this.#excusedUntilMs.set(token, this.#world.nowMs + this.#leaseMs);
   }
 
   fenced(target: string): void {
@@ -214,9 +219,13 @@ export class Judge {
   #claimDeleted(claim: ClaimSeen, { session }: Write): void {
     this.#world.note(() => `claim of ${claim.node}, token ${claim.token}, is deleted`);
     if (session === claim.owner) this.#givenAway.add(claim.token);
-    if (session === claim.owner || this.#mayBeRemoved.has(claim.token)) return;
+    if (session === claim.owner) return;
+    if (this.#mayBeRemoved.has(claim.token)) {
+      this.#excuse(claim.token);
+      return;
+    }
     if (this.isByHand(session) && this.mayDeleteByHand()) {
-      this.#unguarded.add(claim.token);
+      this.#excuse(claim.token);
       return;
     }
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);

@@ -1,9 +1,10 @@
 /** Connections from simulated processes to the servers of a simulated ensemble, for the shipped client to use. */
 import type { Dial, Wire, WireEvents } from '../../src/zookeeper/index.js';
+import type { Peer } from './clients.js';
 import type { Ensemble } from './ensemble.js';
 import { type Delays, Link } from './link.js';
 import type { Process } from './process.js';
-import type { Peer, Server } from './server.js';
+import type { Server } from './server.js';
 import type { World } from './world.js';
 
 /** The way between one machine and one server. */

@@ -27,6 +27,7 @@ export class Process {
   #alive = true;
   #frozen = false;
   #wasFrozen = false;
+  #runsSinceMs: number;
   #incoming: Delivery[] = [];
   #outgoing: (() => void)[] = [];
   readonly #mourners: (() => void)[] = [];
@@ -36,6 +37,7 @@ export class Process {
   /** `runsCode`: what it does upon an event may go on in promises. */
   constructor(world: World, name: string, machine: MachineClock, { runsCode = true } = {}) {
     this.#world = world;
+    this.#runsSinceMs = world.nowMs;
     this.#runsCode = runsCode;
     this.name = name;
     this.clock = {
@@ -79,6 +81,11 @@ export class Process {
     return this.#alive && !this.#frozen;
   }
 
+  /** For how long it has been running without a break; 0 while it does not. */
+  get runsForMs(): number {
+    return this.isRunning ? this.#world.nowMs - this.#runsSinceMs : 0;
+  }
+
   /** Something reaches this process: now, when it goes on, or never. */
   deliver(run: () => void, kind: Delivery['kind'] = 'message'): void {
     if (!this.#alive) return;
@@ -119,6 +126,7 @@ export class Process {
   thaw(): void {
     if (!this.#alive || !this.#frozen) return;
     this.#frozen = false;
+    this.#runsSinceMs = this.#world.nowMs;
     const outgoing = this.#outgoing;
     this.#outgoing = [];
     for (const effect of outgoing) effect();

@@ -1,37 +1,14 @@
 /**
- * One server of a simulated ensemble: speaks ZooKeeper's protocol with its clients, answers reads from its own
- * database, and takes changes from its leader in the order in which they were agreed on.
+ * One server of a simulated ensemble: its place among the others, which changes it has heard of, and, while it leads, which
+ * sessions live. What its clients ask of it is in `clients.ts`.
  */
 import type { Database } from '../../src/embedded/database.js';
-import { errorCodes } from '../../src/embedded/errors.js';
-import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
-import {
-  noSession,
-  opcodeName,
-  readConnectRequest,
-  writeConnectResponse,
-  writeNotification,
-  writeReplyHeader,
-  xids,
-} from '../../src/embedded/records.js';
-import { answer, type Reply } from '../../src/embedded/requests.js';
-import type { Notification } from '../../src/embedded/watches.js';
-import { apply, type Ensemble, isWrite, operationsOf, syncLimitTicks, type Transaction } from './ensemble.js';
+import { JuteReader } from '../../src/embedded/jute.js';
+import { answer } from '../../src/embedded/requests.js';
+import { Clients, type Peer } from './clients.js';
+import { apply, type Ensemble, syncLimitTicks, type Transaction } from './ensemble.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
-
-/** The server's end of one connection. */
-export interface Peer {
-  readonly number: number;
-  readonly send: (packet: Buffer) => void;
-  readonly close: () => void;
-  sessionId: bigint;
-  /** Requests that wait for the answer to a change before them. */
-  waiting: Buffer[];
-  isWaiting: boolean;
-  /** How it asked: whether it expects the flag of newer clients. */
-  hasFlag: boolean;
-}
 
 interface ServerOptions {
   readonly world: World;
@@ -48,7 +25,6 @@ type Role =
 
 /** How often a server without a leader looks for one, in ticks. */
 const electionTicks = 0.25;
-const handshakeXid = 0;
 
 export class Server {
   readonly index: number;
@@ -62,7 +38,7 @@ export class Server {
   #applied = 0;
   /** How many of the agreed changes its leader has told it of. */
   #told = 0;
-  #peers = new Map<number, Peer>();
+  readonly #clients: Clients;
   #touched = new Set<bigint>();
   #proposals: Transaction[] = [];
   #committing = false;
@@ -81,6 +57,11 @@ export class Server {
     this.#machine = machine;
     this.#database = database;
     this.#process = newProcess(world, index, machine);
+    this.#clients = new Clients({
+      server: this,
+      database,
+      tells: (peer, what) => ensemble.tells(peer, what),
+    });
   }
 
   get process(): Process {
@@ -127,12 +108,7 @@ export class Server {
   #look(): void {
     this.#role = { name: 'looking' };
     this.#touched.clear();
-    const peers = [...this.#peers.values()];
-    this.#peers.clear();
-    for (const peer of peers) {
-      this.#database.disconnect(peer.number);
-      peer.close();
-    }
+    this.#clients.hangUp();
   }
 
   #searchSoon(life: number): void {
@@ -300,55 +276,8 @@ export class Server {
     }
   }
 
-  #apply(transaction: Transaction): void {
-    const { asker } = transaction;
-    const peer = asker?.server === this ? this.#peers.get(asker.peer) : undefined;
-    const xid = asker?.xid ?? 0;
-    if (transaction.kind === 'open') {
-      const session = this.#database.openSession(transaction.timeoutMs, this.#nowMs());
-      this.#heardMs.set(session.id, this.#world.nowMs);
-      if (peer !== undefined) this.#grant(peer, session);
-    } else if (transaction.kind === 'close') {
-      const notifications = this.#database.endSession(transaction.session, 0) ?? [];
-      this.#deliver(notifications, transaction);
-      this.#closing.delete(transaction.session);
-      if (peer !== undefined) this.#reply(peer, xid, { error: 0, body: Buffer.alloc(0), notifications: [] });
-      for (const one of [...this.#peers.values()]) {
-        if (one.sessionId === transaction.session) this.#drop(one);
-      }
-    } else if (peer === undefined) {
-      this.#deliver(apply(this.#database, transaction).notifications, transaction);
-    } else {
-      const client = { sessionId: transaction.session, watcher: peer.number, identities: [] };
-      const reader = new JuteReader(transaction.body);
-      const reply = answer(transaction.opcode, reader, this.#database, client, transaction.wallMs);
-      this.#deliver(reply.notifications, transaction);
-      this.#reply(peer, xid, reply);
-    }
-    if (peer !== undefined) this.#answered(peer);
-  }
-
-  // -- Its clients
-
-  accept(peer: Peer): void {
-    this.#peers.set(peer.number, peer);
-  }
-
-  /** The client's end has gone. */
-  gone(peer: Peer): void {
-    if (!this.#peers.delete(peer.number)) return;
-    this.#database.disconnect(peer.number);
-  }
-
-  received(peer: Peer, packet: Buffer): void {
-    if (this.#peers.get(peer.number) !== peer) return;
-    if (peer.sessionId !== 0n) this.#touch(peer.sessionId);
-    if (peer.isWaiting) peer.waiting.push(packet);
-    else if (peer.sessionId === 0n) this.#shakeHands(peer, packet);
-    else this.#serve(peer, packet);
-  }
-
-  #touch(session: bigint): void {
+  /** A session has given a sign of life here. */
+  touch(session: bigint): void {
     if (this.isLeading) this.#hears(session);
     else this.#touched.add(session);
   }
@@ -358,42 +287,66 @@ export class Server {
     this.#database.touchSession(session, this.#nowMs());
   }
 
-  #shakeHands(peer: Peer, packet: Buffer): void {
-    const { lastZxidSeen, sessionId, password, timeoutMs, hasReadOnlyFlag } = readConnectRequest(
-      new JuteReader(packet),
-    );
-    if (lastZxidSeen > this.#database.lastZxid) {
-      this.#drop(peer);
-      return;
+  #apply(transaction: Transaction): void {
+    const asker = transaction.asker?.server === this ? transaction.asker : null;
+    const clients = this.#clients;
+    if (transaction.kind === 'open') {
+      const session = this.#database.openSession(transaction.timeoutMs, this.#nowMs());
+      this.#heardMs.set(session.id, this.#world.nowMs);
+      if (asker !== null) clients.opened(asker.peer, session);
+    } else if (transaction.kind === 'close') {
+      clients.deliver(this.#database.endSession(transaction.session, 0) ?? [], transaction);
+      this.#closing.delete(transaction.session);
+      if (asker !== null) clients.answered(asker, { error: 0, body: Buffer.alloc(0), notifications: [] });
+      clients.ended(transaction.session);
+    } else {
+      const peer = clients.peerOf(asker);
+      if (asker === null || peer === undefined) {
+        clients.deliver(apply(this.#database, transaction).notifications, transaction);
+        return;
+      }
+      const client = { sessionId: transaction.session, watcher: peer.number, identities: [] };
+      const reader = new JuteReader(transaction.body);
+      const reply = answer(transaction.opcode, reader, this.#database, client, transaction.wallMs);
+      clients.deliver(reply.notifications, transaction);
+      clients.answered(asker, reply);
     }
-    peer.hasFlag = hasReadOnlyFlag;
-    peer.isWaiting = true;
-    if (sessionId === 0n) {
-      const asker = { server: this, peer: peer.number, xid: handshakeXid };
-      this.#ask((leader) => leader.propose({ kind: 'open', timeoutMs, asker }));
-      return;
-    }
-    for (const one of [...this.#peers.values()]) if (one.sessionId === sessionId) this.#drop(one);
-    this.#ask((leader) => {
-      const session = leader.#database.resumeSession(sessionId, password, timeoutMs, leader.#nowMs());
-      leader.#heardMs.set(sessionId, leader.#world.nowMs);
-      leader.#owners.set(sessionId, this);
-      leader.#answerTo(this, () => {
-        if (this.#peers.get(peer.number) !== peer) return;
-        this.#grant(peer, session ?? noSession);
-        this.#answered(peer);
-      });
-    });
   }
 
-  #grant(peer: Peer, session: { id: bigint; password: Buffer; timeoutMs: number }): void {
-    peer.sessionId = session.id;
-    peer.send(writeConnectResponse(new JuteWriter(), session, peer.hasFlag).packet());
-    if (session.id === 0n) this.#drop(peer);
+  /** As the leader: a session is taken up by a server again; null: it is over. */
+  takeUp(
+    { sessionId, password, timeoutMs }: { sessionId: bigint; password: Buffer; timeoutMs: number },
+    by: Server,
+  ): ReturnType<Database['resumeSession']> {
+    const session = this.#database.resumeSession(sessionId, password, timeoutMs, this.#nowMs());
+    this.#heardMs.set(sessionId, this.#world.nowMs);
+    this.#owners.set(sessionId, by);
+    return session;
+  }
+
+  /** As the leader: whether nobody else has taken the session up since. */
+  isTakenUpBy(session: bigint, server: Server): boolean {
+    return (this.#owners.get(session) ?? server) === server;
+  }
+
+  get wallMs(): number {
+    return Math.floor(this.#process.clock.wallMs());
+  }
+
+  accept(peer: Peer): void {
+    this.#clients.accept(peer);
+  }
+
+  gone(peer: Peer): void {
+    this.#clients.gone(peer);
+  }
+
+  received(peer: Peer, packet: Buffer): void {
+    this.#clients.received(peer, packet);
   }
 
   /** Does something at the leader: here, or there once it has arrived. */
-  #ask(there: (leader: Server) => void): void {
+  ask(there: (leader: Server) => void): void {
     if (this.#role.name === 'leading') there(this);
     if (this.#role.name !== 'following') return;
     const { leader } = this.#role;
@@ -405,84 +358,9 @@ export class Server {
     });
   }
 
-  #answerTo(server: Server, there: () => void): void {
+  answerTo(server: Server, there: () => void): void {
     if (server === this) there();
     else this.#ensemble.linkBetween(this, server).send(() => server.#process.deliver(there));
-  }
-
-  #serve(peer: Peer, packet: Buffer): void {
-    const reader = new JuteReader(packet);
-    const xid = reader.int();
-    const opcode = opcodeName(reader.int());
-    if (opcode === undefined) throw new Error('the client sent a request that is none');
-    const body = packet.subarray(8);
-    const asker = { server: this, peer: peer.number, xid };
-    const { sessionId } = peer;
-    if (isWrite(opcode)) {
-      peer.isWaiting = true;
-      const operations = operationsOf(opcode, body);
-      this.#ask((leader) => {
-        if ((leader.#owners.get(sessionId) ?? this) !== this) {
-          // The session has moved, or a handshake that came late says so: the client is to begin anew (ZOOKEEPER-710).
-          leader.#answerTo(this, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
-          return;
-        }
-        const wallMs = Math.floor(leader.#process.clock.wallMs());
-        leader.propose({ kind: 'write', opcode, body, operations, session: sessionId, wallMs, asker });
-      });
-    } else if (opcode === 'closeSession') {
-      peer.isWaiting = true;
-      this.#ask((leader) => leader.propose({ kind: 'close', session: sessionId, asker }));
-    } else if (opcode === 'sync') {
-      peer.isWaiting = true;
-      this.#ask((leader) => leader.#answerTo(this, () => this.#finish(peer, xid, opcode, body)));
-    } else this.#finish(peer, xid, opcode, body, false);
-  }
-
-  #finish(
-    peer: Peer,
-    xid: number,
-    opcode: NonNullable<ReturnType<typeof opcodeName>>,
-    body: Buffer,
-    waited = true,
-  ) {
-    if (this.#peers.get(peer.number) !== peer) return;
-    const client = { sessionId: peer.sessionId, watcher: peer.number, identities: [] };
-    const reply = answer(opcode, new JuteReader(body), this.#database, client, 0);
-    this.#deliver(reply.notifications, null);
-    this.#reply(peer, opcode === 'ping' ? xids.ping : xid, reply);
-    if (waited) this.#answered(peer);
-  }
-
-  /** What waited behind a change has its turn. */
-  #answered(peer: Peer): void {
-    peer.isWaiting = false;
-    while (!peer.isWaiting) {
-      const next = peer.waiting.shift();
-      if (next === undefined || this.#peers.get(peer.number) !== peer) return;
-      if (peer.sessionId === 0n) this.#shakeHands(peer, next);
-      else this.#serve(peer, next);
-    }
-  }
-
-  #reply(peer: Peer, xid: number, { error, body }: Reply): void {
-    const reply = writeReplyHeader(new JuteWriter(), xid, this.#database.lastZxid, error);
-    peer.send(reply.raw(body).packet());
-    if (error === errorCodes.SESSION_EXPIRED) this.#drop(peer);
-  }
-
-  #deliver(notifications: readonly Notification[], transaction: Transaction | null): void {
-    for (const { watcher, type, path } of notifications) {
-      const peer = this.#peers.get(watcher);
-      if (peer === undefined) continue;
-      if (transaction !== null) this.#ensemble.tells(watcher, { transaction, type, path });
-      peer.send(writeNotification(new JuteWriter(), type, path).packet());
-    }
-  }
-
-  #drop(peer: Peer): void {
-    this.gone(peer);
-    peer.close();
   }
 }
 

@@ -68,7 +68,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     ]),
     overflow: pick(['wraps', 'sticks']),
     sequence: odds(0.1) ? 2 ** 31 - 3 : null,
-    wallSkewMs: pick([0, 50, 5_000]),
+    wallSkewMs: pick([0, 50, 5_000, 40_000]),
     hasPrepare: odds(0.3),
     hasFence: odds(0.4),
     hasMemory: odds(0.7),

@@ -75,11 +75,13 @@ class Simulation {
   readonly #paths = groupPaths(root);
   readonly #cast: Cast;
   readonly #havoc: Havoc;
+  /** Names that a second machine has carried, too. */
+  readonly #twins = new Set<string>();
 
   constructor(setup: Setup, world: World) {
     this.#world = world;
     const nodes: Node[] = [];
-    const judge = new Judge(world, this.#paths, nodes);
+    const judge = new Judge(world, this.#paths, nodes, setup.sessionTimeoutMs);
     const rules = new Rules({
       world,
       setup,
@@ -110,7 +112,10 @@ class Simulation {
     });
     const network = new Network(world, ensemble, setup.delays);
     const cast = { setup, world, paths: this.#paths, ensemble, network, nodes, judge, rules, conduct };
-    const newNode = (name: string, machine: string) => this.#newNode(name, machine);
+    const newNode = (name: string, machine: string) => {
+      this.#twins.add(name);
+      return this.#newNode(name, machine);
+    };
     for (const name of setup.nodes) nodes.push(this.#newNode(name, name, cast));
     const operator = this.#newOperator(cast);
     judge.isByHand = (session) => operator.owns(session);
@@ -181,7 +186,7 @@ class Simulation {
     const isRefused = String(error).includes('DUPLICATE_NODE') || String(error).includes('is in use');
     if (error === null) {
       if (this.#havoc.isMended) this.#world.after(1, () => node.start());
-    } else if (isRefused) {
+    } else if (isRefused && this.#twins.has(node.name)) {
       this.#world.after(setup.sessionTimeoutMs, () => nodes.includes(node) && node.start());
     } else judge.violate(0, `the agent of ${node.name} ended: ${String(error)}`);
   }

@@ -23,6 +23,7 @@ import {
 import { GroupView, type Leader } from './group-view.js';
 import type { HookEvent } from './hook-events.js';
 import { type HookBehaviour, HookLog, type HookPhase } from './hook-log.js';
+import { ofNode, started } from './known.js';
 import { Links } from './links.js';
 import { childrenOf, commandOf } from './process-list.js';
 import { type UntilOptions, until } from './until.js';
@@ -56,8 +57,7 @@ export class Servers {
   }
 
   get #any(): TestEnsemble | TestServer {
-    if (this.#started === undefined) throw new Error('the servers have not been started');
-    return this.#started;
+    return started(this.#started, 'what serves the tests');
   }
 }
 
@@ -165,8 +165,7 @@ export class Cluster {
   sessionTimeoutMs = 0;
 
   get #started(): Parts {
-    if (this.#parts === undefined) throw new Error('the cluster has not been started');
-    return this.#parts;
+    return started(this.#parts, 'the cluster');
   }
 
   async start(): Promise<void> {
@@ -209,15 +208,11 @@ export class Cluster {
   }
 
   agent(node: string): PetrelProcess {
-    const agent = this.#agents.get(node);
-    if (agent === undefined) throw new Error(`no agent ${node}`);
-    return agent;
+    return ofNode(this.#agents, node);
   }
 
   links(node: string): Links {
-    const links = this.#links.get(node);
-    if (links === undefined) throw new Error(`no node ${node}`);
-    return links;
+    return ofNode(this.#links, node);
   }
 
   stateDir(node: string): string {

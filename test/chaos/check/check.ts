@@ -3,8 +3,17 @@
  * it judges, and promises nothing of what nobody recorded.
  */
 import type { RunRecords } from '../records.js';
-import { historyProblems, readClaims, takeoversWithoutClaim, untrueAnswers } from './claims.js';
-import { type FaultSpan, faultSpans, type Gap, gaps, lostForNothing, tooLong } from './leaderless.js';
+import { untrueAnswers } from './answers.js';
+import { historyProblems, readClaims, takeoversWithoutClaim } from './claims.js';
+import {
+  type FaultSpan,
+  faultSpans,
+  firstGap,
+  type Gap,
+  gaps,
+  lostForNothing,
+  tooLong,
+} from './leaderless.js';
 import { type Margin, margins, overlaps, tenuresOf, tokenProblems } from './tenures.js';
 import type { Violation } from './violation.js';
 
@@ -13,6 +22,8 @@ export interface Verdict {
   readonly violations: readonly Violation[];
   readonly faults: readonly FaultSpan[];
   readonly gaps: readonly Gap[];
+  /** Until the first leader. */
+  readonly first: Gap;
   /** After claims that were deleted by their owner. */
   readonly handovers: readonly Margin[];
   /** After claims that went with their owner's session. */
@@ -30,6 +41,7 @@ export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Ve
   const { claims, violations } = readClaims(changes);
   const faults = faultSpans(nemesis, run);
   const leaderless = gaps(tenures, answers, faults, run);
+  const first = firstGap(tenures, answers, changes, faults, run);
   const expired = new Set(claims.filter((claim) => claim.expired).map(({ token }) => token));
   const moved = margins(tenures);
   const ready = claims.filter(({ readyAtMs }) => readyAtMs !== null).length;
@@ -38,9 +50,9 @@ export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Ve
     ...tokenProblems(hooks),
     ...violations,
     ...takeoversWithoutClaim(hooks, claims),
-    ...untrueAnswers(answers, claims),
+    ...untrueAnswers(answers, claims, faults, run),
     ...historyProblems(changes),
-    ...tooLong(leaderless),
+    ...tooLong([first, ...leaderless]),
     ...lostForNothing(leaderless, faults, run),
     ...nemesis.flatMap((record) => {
       return record.event === 'trouble' ? [{ rule: 'no trouble', what: record.what, atMs: record.atMs }] : [];
@@ -51,6 +63,7 @@ export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Ve
     violations: all.toSorted((one, other) => one.atMs - other.atMs),
     faults,
     gaps: leaderless,
+    first,
     handovers: moved.filter(({ from }) => !expired.has(from.token)),
     failovers: moved.filter(({ from }) => expired.has(from.token)),
     takeovers: tenures.length,

@@ -1,6 +1,6 @@
 /** What the znodes tell: who claimed, who was elected when that became READY, what the history says of it. */
 import { z } from 'zod';
-import type { Answer, Change, HookRecord } from '../records.js';
+import type { Change, HookRecord } from '../records.js';
 import type { Violation } from './violation.js';
 
 export interface Claim {
@@ -10,6 +10,8 @@ export interface Claim {
   readonly session: string;
   readonly atMs: number;
   readyAtMs: number | null;
+  /** Null: it stood to the end of the run. */
+  endedAtMs: number | null;
   /** It was not deleted, but went with its owner's session. */
   expired: boolean;
 }
@@ -50,8 +52,10 @@ class ClaimReader implements ClaimsFound {
     for (const change of transaction) {
       const gone = change.op === 'close' && change.session === this.#present?.session;
       if (gone && this.#present !== null) this.#present.expired = true;
-      if (gone || (change.op === 'delete' && change.path === currentPath)) this.#present = null;
-      else if (change.path === currentPath) this.#written(change);
+      if (gone || (change.op === 'delete' && change.path === currentPath)) {
+        if (this.#present !== null) this.#present.endedAtMs = change.atMs;
+        this.#present = null;
+      } else if (change.path === currentPath) this.#written(change);
     }
   }
 
@@ -78,7 +82,7 @@ class ClaimReader implements ClaimsFound {
       this.#violate(change, 'one claim', `${node} claims what ${this.#present.node} holds`);
     if (node !== this.#elected)
       this.#violate(change, 'claims by the elected', `${node} claims while ${this.#elected} is elected`);
-    this.#present = { node, token, session, atMs, readyAtMs: null, expired: false };
+    this.#present = { node, token, session, atMs, readyAtMs: null, endedAtMs: null, expired: false };
     this.claims.push(this.#present);
   }
 
@@ -104,18 +108,6 @@ export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: read
       const what = `${node} took over under token ${token}, which is that of ${owners.get(token) ?? 'no claim'}`;
       return { rule: 'takeovers have claims', what, atMs: monotonicMs };
     });
-}
-
-/** Whom a client was told to be READY was so. */
-export function untrueAnswers(answers: readonly Answer[], claims: readonly Claim[]): Violation[] {
-  const ready = new Map(
-    claims.filter(({ readyAtMs }) => readyAtMs !== null).map((one) => [one.token, one.node]),
-  );
-  return answers.flatMap(({ leader, answeredAtMs }) => {
-    if (leader?.status !== 'READY' || ready.get(leader.token) === leader.node) return [];
-    const what = `a client was told that ${leader.node} is READY under token ${leader.token}`;
-    return [{ rule: 'answers are true', what, atMs: answeredAtMs }];
-  });
 }
 
 /** One record a term and token, in an order in which tokens grow. */

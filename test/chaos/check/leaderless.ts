@@ -6,10 +6,10 @@
  *
  * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes; without the session
  * timeout where nobody fell silent, because a guardian ends the session of an agent that died. It runs from when
- * leadership was lost, or from the last fault that came while nobody led; and where the faults together leave nobody
- * who could lead or decide, from their end.
+ * leadership was lost, and anew from each fault that comes while nobody leads: what was overdue before that stays so. It
+ * stands still while the faults together leave nobody who could lead or decide, and begins anew when they no longer do.
  */
-import type { Answer, NemesisRecord, Run } from '../records.js';
+import type { Answer, Change, NemesisRecord, Run } from '../records.js';
 import type { Tenure } from './tenures.js';
 import type { Violation } from './violation.js';
 
@@ -28,7 +28,7 @@ export interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
   readonly lengthMs: number;
-  /** What counts against the bound. */
+  /** What counts against the bound: the longest that its clock ran. */
   readonly countedMs: number;
   readonly boundMs: number;
   /** The bound, put together. */
@@ -93,13 +93,27 @@ export function gaps(
     if (last !== null && led.fromMs > last.toMs) found.push(gap(last, led.fromMs, false, faults, run));
     if (last === null || led.toMs > last.toMs) last = led;
   }
-  const lost = last ?? { node: null, fromMs: run.startedAtMs, toMs: run.startedAtMs };
-  if (lost.toMs < run.endedAtMs) found.push(gap(lost, run.endedAtMs, true, faults, run));
+  if (last !== null && last.toMs < run.endedAtMs) found.push(gap(last, run.endedAtMs, true, faults, run));
   return found;
 }
 
+/** Until the first leader: from when somebody had a seat, and could be elected. */
+export function firstGap(
+  tenures: readonly Tenure[],
+  answers: readonly Answer[],
+  changes: readonly Change[],
+  faults: readonly FaultSpan[],
+  run: Run,
+): Gap {
+  const seated = changes.find(({ op, path }) => op === 'create' && path.startsWith('/election/'));
+  const starts = ledSpans(tenures, answers, run).map((led) => led.fromMs);
+  const toMs = Math.min(run.endedAtMs, ...starts);
+  const fromMs = Math.min(seated?.atMs ?? run.startedAtMs, toMs);
+  return gap({ node: null, toMs: fromMs }, toMs, starts.length === 0, faults, run);
+}
+
 function gap(
-  { node: lost, toMs: fromMs }: Omit<Led, 'node'> & { readonly node: string | null },
+  { node: lost, toMs: fromMs }: { readonly node: string | null; readonly toMs: number },
   toMs: number,
   open: boolean,
   faults: readonly FaultSpan[],
@@ -110,22 +124,49 @@ function gap(
   };
   const near = since(run.sessionTimeoutMs);
   const hampered = new Set(near.flatMap(({ nodes }) => nodes));
-  const blocked = near.some(({ blocks }) => blocks) || run.nodes.every((node) => hampered.has(node));
-  const countsFromMs = near.reduce(
-    (latestMs, fault) => Math.max(latestMs, Math.min(blocked ? fault.toMs : fault.fromMs, toMs)),
-    fromMs,
-  );
   const failing = [...hampered].filter((node) => node !== lost).length;
   return {
     fromMs,
     toMs,
     lengthMs: toMs - fromMs,
-    countedMs: toMs - countsFromMs,
+    countedMs: longestClock(fromMs, toMs, near, run.nodes),
     ...boundOf(run, failing, near),
     open,
     lost,
     faults: since(rightBeforeMs),
   };
+}
+
+/** How long the clock ran at most, from one of its beginnings to the next, or to `toMs`. */
+function longestClock(
+  fromMs: number,
+  toMs: number,
+  faults: readonly FaultSpan[],
+  nodes: readonly string[],
+): number {
+  const turns = faults
+    .flatMap((fault) => [fault.fromMs, fault.toMs])
+    .filter((at) => at > fromMs && at < toMs);
+  const instants = [fromMs, ...turns.sort((one, other) => one - other), toMs];
+  let sinceMs = fromMs;
+  let longestMs = 0;
+  instants.slice(1).forEach((nextMs, index) => {
+    const atMs = instants[index] ?? fromMs;
+    const isBlocked = blocks(
+      faults.filter((fault) => fault.fromMs <= atMs && fault.toMs > atMs),
+      nodes,
+    );
+    if (faults.some((fault) => fault.fromMs === atMs)) sinceMs = atMs;
+    if (isBlocked) sinceMs = nextMs;
+    longestMs = Math.max(longestMs, nextMs - sinceMs);
+  });
+  return longestMs;
+}
+
+/** Whether faults together leave nobody who could lead or decide. */
+function blocks(faults: readonly FaultSpan[], nodes: readonly string[]): boolean {
+  const hampered = new Set(faults.flatMap((fault) => fault.nodes));
+  return faults.some((fault) => fault.blocks) || nodes.every((node) => hampered.has(node));
 }
 
 /**
@@ -174,7 +215,7 @@ export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[]
       return !faults.some((one) => one.fromMs <= fromMs && one.toMs >= fromMs - 2 * run.sessionTimeoutMs);
     })
     .map(({ fromMs, lost }) => {
-      const what = `${lost ?? 'nobody'} stopped leading without a fault`;
+      const what = `${lost} stopped leading without a fault`;
       return { rule: 'no move without a cause', what, atMs: fromMs };
     });
 }

@@ -18,6 +18,7 @@ export function reportText(verdict: Verdict, records: RunRecords): string {
     '',
     ...faultTable(verdict),
     '',
+    `the first leader came after ${seconds(verdict.first.lengthMs)}, bound ${seconds(verdict.first.boundMs)}`,
     ...longestGaps(verdict.gaps, run.startedAtMs),
     '',
     "from one leader's end to the next one's start",

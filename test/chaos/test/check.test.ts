@@ -87,8 +87,15 @@ class Scene {
     return this;
   }
 
-  told(atS: number, node: string, token: string): this {
-    const leader = { node, token, term: 1, status: 'READY' as const };
+  told(atS: number, node: string, token: string, status: 'PROGRESS' | 'READY' = 'READY'): this {
+    return this.#answer(atS, { node, token, term: 1, status });
+  }
+
+  toldOfNobody(atS: number): this {
+    return this.#answer(atS, null);
+  }
+
+  #answer(atS: number, leader: Answer['leader']): this {
     const times = { askedAtMs: atS * 1000 - 1, answeredAtMs: atS * 1000 };
     this.answers.push({ ...times, server: 0, leader, error: null });
     return this;
@@ -251,11 +258,44 @@ describe('claims', () => {
     const scene = orderly().znode(97, 'set', '/leader/current', { node: 7 });
     expect(rules(scene.verdict())).toEqual(['claims are sound']);
   });
+});
 
-  it('must be what a client is told', () => {
-    expect(told(orderly().told(50, 'c', '25').verdict())).toEqual([
-      'a client was told that c is READY under token 25',
+describe('what a client is told', () => {
+  /** a's claim, READY from 3 to 23 s, b's from 25 s on, READY from 26 s. */
+  const answers = (change: (scene: Scene) => Scene) => told(change(orderly()).verdict());
+
+  it('must have been so', () => {
+    expect(answers((scene) => scene.told(50, 'c', '25'))).toEqual([
+      'a client was told that c is READY under token 25, which never was so',
     ]);
+  });
+
+  it('must be so still', () => {
+    expect(answers((scene) => scene.told(23.9, 'a', '2'))).toEqual([]);
+    expect(answers((scene) => scene.told(24.1, 'a', '2'))).toEqual([
+      'a client was told that a is READY under token 2, which was so no more for 1.1 s',
+    ]);
+    expect(answers((scene) => scene.told(50, 'b', '25', 'PROGRESS'))).toEqual([
+      'a client was told that b is PROGRESS under token 25, which was so no more for 24.0 s',
+    ]);
+    expect(answers((scene) => scene.toldOfNobody(50))).toEqual([
+      'a client was told that nobody leads, which was so no more for 25.0 s',
+    ]);
+  });
+
+  it('must be so already', () => {
+    expect(answers((scene) => scene.told(24.5, 'b', '25', 'READY'))).toEqual([
+      'a client was told that b is READY under token 25, which was so only later',
+    ]);
+    expect(answers((scene) => scene.toldOfNobody(24.5).told(25.1, 'b', '25', 'PROGRESS'))).toEqual([]);
+  });
+
+  it('may be as old as what is done to the servers, and no older', () => {
+    const late = (scene: Scene) => scene.told(40, 'a', '2');
+    expect(answers((scene) => late(scene.fault(20, 38, [], { ensemble: true })))).toEqual([]);
+    expect(answers((scene) => late(scene.fault(30, 38, [], { ensemble: true })))).toHaveLength(1);
+    expect(answers((scene) => late(scene.fault(20, 30, [], { ensemble: true })))).toHaveLength(1);
+    expect(answers((scene) => late(scene.fault(20, 38, ['a'])))).toHaveLength(1);
   });
 });
 
@@ -327,6 +367,13 @@ describe('the time without a leader', () => {
     expect(rules(killed(21, two))).toEqual(['a leader in time']);
   });
 
+  it('is not excused by a fault that comes when it is overdue', () => {
+    const late = (scene: Scene) => scene.fault(20, 90, ['a']).fault(36, 90, ['a']);
+    const verdict = killed(20, late);
+    expect(rules(verdict)).toEqual(['a leader in time']);
+    expect(verdict.gaps).toMatchObject([{ lengthMs: 20_000, countedMs: 16_000 }]);
+  });
+
   it('may include the ensemble’s own', () => {
     const server = (scene: Scene) => scene.fault(20, 90, [], { ensemble: true });
     expect(killed(20, server).violations).toEqual([]);
@@ -339,6 +386,31 @@ describe('the time without a leader', () => {
     expect(rules(killed(46, blocking))).toEqual(['a leader in time']);
     const all = (scene: Scene) => scene.fault(20, 50, ['a', 'b']).fault(20, 50, ['c']);
     expect(killed(45, all).violations).toEqual([]);
+  });
+
+  it('is not excused by what only lasts while nobody is kept from leading any more', () => {
+    const lasting = (scene: Scene) => scene.fault(20, 30, [], { blocks: true }).fault(20, 90, ['a']);
+    expect(killed(25, lasting).violations).toEqual([]);
+    expect(rules(killed(26, lasting))).toEqual(['a leader in time']);
+  });
+
+  it('is not excused by faults that would leave nobody, but come one after the other', () => {
+    const inTurn = (scene: Scene) => scene.fault(20, 30, ['a', 'b']).fault(31, 90, ['c']);
+    const boundMs = plainBoundMs + 2 * watchdogMs + run.exclusionMs;
+    expect(killed(45, inTurn)).toMatchObject({ violations: [], gaps: [{ boundMs, countedMs: 34_000 }] });
+    expect(rules(killed(46, inTurn))).toEqual(['a leader in time']);
+  });
+
+  it('counts before the first leader, too, from when somebody had a seat', () => {
+    const joined = (scene: Scene) => scene.znode(5, 'create', '/election/a-0000000000');
+    const first = (leadsFromS: number) =>
+      joined(new Scene())
+        .leads('a', leadsFromS - 1, 100)
+        .verdict();
+    expect(first(20)).toMatchObject({ violations: [], first: { lengthMs: 15_000, open: false } });
+    expect(rules(first(21))).toEqual(['a leader in time']);
+    expect(rules(joined(new Scene()).verdict())).toEqual(['something is shown', 'a leader in time']);
+    expect(rules(new Scene().leads('a', 15, 100).verdict())).toEqual(['a leader in time']);
   });
 
   it('counts though it did not end', () => {

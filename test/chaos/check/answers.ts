@@ -1,0 +1,79 @@
+/**
+ * What a client was told was so at some instant between its question and the answer.
+ *
+ * It is asked after a sync, so nothing older than the question may come back. A server that is frozen, or cut off while it
+ * led the ensemble, syncs with nobody: what it tells may be as old as the fault.
+ */
+import type { Answer, Run } from '../records.js';
+import type { Claim } from './claims.js';
+import type { FaultSpan } from './leaderless.js';
+import type { Violation } from './violation.js';
+
+/** A time in which one answer is the right one. */
+interface Truth {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const nobody = 'nobody leads';
+
+export function untrueAnswers(
+  answers: readonly Answer[],
+  claims: readonly Claim[],
+  faults: readonly FaultSpan[],
+  run: Run,
+): Violation[] {
+  const truths = new Map<string, Truth[]>();
+  for (const truth of truthsOf(claims)) truths.set(truth.name, [...(truths.get(truth.name) ?? []), truth]);
+  return answers.flatMap((answer) => {
+    if (answer.error !== null) return [];
+    const { leader, answeredAtMs: atMs } = answer;
+    const name = leader === null ? nobody : nameOf(leader);
+    const wrong = whyWrong(answer, truths.get(name) ?? [], faults, run);
+    return wrong === null
+      ? []
+      : [{ rule: 'answers are true', what: `a client was told that ${name}, ${wrong}`, atMs }];
+  });
+}
+
+/** Null: it is right. */
+function whyWrong(
+  { askedAtMs, answeredAtMs }: Answer,
+  truths: readonly Truth[],
+  faults: readonly FaultSpan[],
+  { slackMs, ensembleMs }: Run,
+): string | null {
+  const begun = truths.filter(({ fromMs }) => fromMs <= answeredAtMs + slackMs);
+  if (begun.length === 0) return truths.length === 0 ? 'which never was so' : 'which was so only later';
+  const untilMs = Math.max(...begun.map(({ toMs }) => toMs));
+  if (untilMs >= askedAtMs - slackMs) return null;
+  const excused = faults.some(({ ensemble, fromMs, toMs }) => {
+    return ensemble && fromMs <= untilMs + slackMs && askedAtMs <= toMs + ensembleMs;
+  });
+  return excused ? null : `which was so no more for ${((askedAtMs - untilMs) / 1000).toFixed(1)} s`;
+}
+
+function nameOf({ node, status, token }: { node: string; status: string; token: string }): string {
+  return `${node} is ${status} under token ${token}`;
+}
+
+function truthsOf(claims: readonly Claim[]): Truth[] {
+  const inTime = claims.toSorted((one, other) => one.atMs - other.atMs);
+  const free = [null, ...inTime].map((claim, index) => ({
+    name: nobody,
+    fromMs: claim === null ? Number.NEGATIVE_INFINITY : (claim.endedAtMs ?? Number.POSITIVE_INFINITY),
+    toMs: inTime[index]?.atMs ?? Number.POSITIVE_INFINITY,
+  }));
+  const held = inTime.flatMap(({ node, token, atMs, readyAtMs, endedAtMs }) => {
+    const endMs = endedAtMs ?? Number.POSITIVE_INFINITY;
+    const progress = {
+      name: nameOf({ node, status: 'PROGRESS', token }),
+      fromMs: atMs,
+      toMs: readyAtMs ?? endMs,
+    };
+    if (readyAtMs === null) return [progress];
+    return [progress, { name: nameOf({ node, status: 'READY', token }), fromMs: readyAtMs, toMs: endMs }];
+  });
+  return [...free, ...held];
+}

@@ -1,0 +1,52 @@
+/** What is done to the ways between nodes and servers. */
+import type { Directions } from '../../support/proxy.js';
+import type { World } from '../world.js';
+import { nodeOf, type Of, type Trouble } from './trouble.js';
+
+export async function networkTrouble(
+  fault: Of<'cut-node' | 'slow-node' | 'reset-node'>,
+  world: World,
+): Promise<Trouble | null> {
+  const node = await nodeOf(fault.on, world, new Set());
+  if (node === null) return null;
+  const links = world.links(node);
+  const trouble = { nodes: [node], silences: true, end: () => links.heal() };
+  const who = `${fault.on} ${node}`;
+  switch (fault.kind) {
+    case 'cut-node':
+      return {
+        ...trouble,
+        detail: `${who}, ${lossNames[fault.lost]}`,
+        // Its session may live on by what it says, and with it the seat of an elector that hears nothing.
+        blocks: fault.lost === 'toClient',
+        begin: async () => void links.cut(fault.lost),
+      };
+    case 'slow-node':
+      return {
+        ...trouble,
+        detail: `${who}, ${fault.delayMs} ms each way`,
+        begin: async () => links.delay(fault.delayMs),
+      };
+    case 'reset-node':
+      return { nodes: [node], silences: true, detail: who, begin: async () => links.reset() };
+  }
+}
+
+const lossNames: Readonly<Record<Directions, string>> = {
+  both: 'both ways',
+  toServer: 'what it says is lost',
+  toClient: 'what it is told is lost',
+};
+
+export function cutEverybody(world: World): Trouble {
+  return {
+    nodes: [],
+    detail: 'both ways',
+    blocks: true,
+    silences: true,
+    begin: async () => world.nodes.forEach((node) => void world.links(node).cut()),
+    end: async () => {
+      for (const node of world.nodes) await world.links(node).heal();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** What is done to agents and guardians. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signal } from '../agent-process.js';
+import type { World } from '../world.js';
+import { nodeOf, type Of, type Taken, type Tell, type Trouble } from './trouble.js';
+
+type KillFault = Of<'kill-agent' | 'kill-guardian' | 'kill-both' | 'orphan-workload'>;
+type FreezeFault = Of<'freeze-agent' | 'freeze-guardian' | 'freeze-machine'>;
+type ProcessFault = KillFault | FreezeFault | Of<'stop-agent'>;
+
+export async function processTrouble(
+  fault: ProcessFault,
+  world: World,
+  taken: Taken,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const node = await nodeOf(fault.on, world, taken);
+  if (node === null) return null;
+  const trouble = { nodes: [node], detail: `${fault.on} ${node}` };
+  switch (fault.kind) {
+    case 'stop-agent':
+      return { ...trouble, ...stopOf(node, world, tell) };
+    case 'freeze-agent':
+    case 'freeze-guardian':
+    case 'freeze-machine':
+      return { ...trouble, silences: true, ...freezeOf(fault.kind, node, world) };
+    default:
+      return killOf(fault.kind, node, trouble, world, tell);
+  }
+}
+
+type Doing = Pick<Trouble, 'begin' | 'end'>;
+
+const leavePatienceMs = 15_000;
+
+function stopOf(node: string, world: World, tell: Tell): Doing {
+  const agent = world.agent(node);
+  return {
+    begin: async () => agent.term(),
+    end: async () => {
+      if (!(await Promise.race([agent.exited, sleep(leavePatienceMs)]))) {
+        tell.note(`${node} had not left ${leavePatienceMs} ms after SIGTERM and its time`);
+        await agent.kill9();
+      }
+      await world.run(node);
+    },
+  };
+}
+
+/** A killed agent is started again by its guardian; a node whose guardian was killed, when the fault is over. */
+function killOf(
+  kind: KillFault['kind'],
+  node: string,
+  trouble: Pick<Trouble, 'nodes' | 'detail'>,
+  world: World,
+  tell: Tell,
+): Trouble | null {
+  const { agent, guardian, sentinel } = world.agent(node);
+  if (agent === null) return null;
+  const kill = async (what: string, ...pids: (number | null)[]) => {
+    tell.crash(`${what} of ${node}`);
+    if (pids.includes(guardian)) world.agent(node).doom();
+    else world.expectDeath(node);
+    for (const pid of pids) if (pid !== null) signal(pid, 'SIGKILL');
+  };
+  const end = () => world.run(node);
+  switch (kind) {
+    case 'kill-agent':
+      return { ...trouble, begin: () => kill('agent', agent) };
+    case 'kill-guardian':
+      return { ...trouble, begin: () => kill('guardian', guardian), end };
+    case 'kill-both':
+      return { ...trouble, silences: true, begin: () => kill('guardian and agent', guardian, agent), end };
+    case 'orphan-workload':
+      return {
+        ...trouble,
+        silences: true,
+        begin: () => kill('sentinel, guardian and agent', sentinel, guardian, agent),
+        end,
+      };
+  }
+}
+
+function freezeOf(kind: FreezeFault['kind'], node: string, world: World): Doing {
+  const thaws: (() => void)[] = [];
+  return {
+    begin: async () => {
+      const { agent, guardian } = world.agent(node);
+      // An agent takes a guardian that hangs for dead, and kills it.
+      if (kind !== 'freeze-agent') world.agent(node).doom();
+      const pids = [
+        ...(kind === 'freeze-guardian' || agent === null ? [] : [agent]),
+        ...(kind === 'freeze-machine' ? await world.hooks.pidsOf(node) : []),
+        ...(kind === 'freeze-agent' ? [] : [guardian]),
+      ];
+      for (const pid of pids) thaws.push(world.freeze(pid));
+    },
+    end: async () => {
+      for (const thaw of thaws) thaw();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** What is done to ZooKeeper's servers, and to the network between them. */
+import type { ServerPart } from '../plan.js';
+import type { World } from '../world.js';
+import type { Of, Tell, Trouble } from './trouble.js';
+
+export async function serverTrouble(
+  fault: Of<'kill-server' | 'freeze-server' | 'isolate-server' | 'slow-server' | 'reset-server'>,
+  world: World,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const index = await serverOf(fault.on, world);
+  const server = world.servers[index];
+  if (server === undefined) return null;
+  // It is over when the server serves again.
+  const heal = async () => {
+    await world.peers.heal();
+    await server.ready();
+  };
+  const trouble = { nodes: [], ensemble: true, silences: true, end: heal };
+  const who = `${fault.on}, server ${index}`;
+  switch (fault.kind) {
+    case 'kill-server':
+      return {
+        ...trouble,
+        detail: who,
+        begin: async () => {
+          tell.crash(`server ${index}`);
+          await server.kill9();
+        },
+        end: () => server.restart(),
+      };
+    case 'freeze-server':
+      return {
+        ...trouble,
+        detail: who,
+        begin: () => server.pause(),
+        end: async () => {
+          await server.resume();
+          await server.ready();
+        },
+      };
+    case 'isolate-server':
+      return {
+        ...trouble,
+        detail: `${who}, ${fault.lost} lost`,
+        begin: () => world.peers.isolate(index, fault.lost),
+      };
+    case 'slow-server':
+      return {
+        ...trouble,
+        detail: `${who}, ${fault.delayMs} ms each way`,
+        begin: async () => world.peers.delay(index, fault.delayMs),
+      };
+    case 'reset-server':
+      return { ...trouble, detail: who, begin: async () => world.peers.reset(index) };
+  }
+}
+
+export async function killMajority(world: World, tell: Tell): Promise<Trouble> {
+  const first = await serverOf('ensemble-leader', world);
+  const victims = [first, (first + 1) % world.servers.length];
+  return {
+    nodes: [],
+    ensemble: true,
+    blocks: true,
+    silences: true,
+    detail: `servers ${victims.join(' and ')}`,
+    begin: async () => {
+      for (const index of victims) {
+        tell.crash(`server ${index}`);
+        await world.servers[index]?.kill9();
+      }
+    },
+    end: async () => {
+      await Promise.all(victims.map((index) => world.servers[index]?.restart()));
+    },
+  };
+}
+
+async function serverOf(part: ServerPart, world: World): Promise<number> {
+  const leads = await Promise.all(world.servers.map((server) => server.isLeader()));
+  return Math.max(0, part === 'ensemble-leader' ? leads.indexOf(true) : leads.indexOf(false));
+}

@@ -1,0 +1,220 @@
+/** A simulated server's clients: it takes their requests, one after the other for each, and tells them what has happened. */
+import type { Database } from '../../src/embedded/database.js';
+import { errorCodes } from '../../src/embedded/errors.js';
+import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
+import {
+  noSession,
+  opcodeName,
+  readConnectRequest,
+  writeConnectResponse,
+  writeNotification,
+  writeReplyHeader,
+  xids,
+} from '../../src/embedded/records.js';
+import { answer, type Reply } from '../../src/embedded/requests.js';
+import type { Notification } from '../../src/embedded/watches.js';
+import { isWrite, operationsOf, type Transaction } from './ensemble.js';
+import type { Server } from './server.js';
+
+/** The server's end of one connection. */
+export interface Peer {
+  readonly number: number;
+  readonly send: (packet: Buffer) => void;
+  readonly close: () => void;
+  sessionId: bigint;
+  /** Requests that wait for the answer to a change before them. */
+  waiting: Buffer[];
+  isWaiting: boolean;
+  /** How it asked: whether it expects the flag of newer clients. */
+  hasFlag: boolean;
+}
+
+interface Session {
+  readonly id: bigint;
+  readonly password: Buffer;
+  readonly timeoutMs: number;
+}
+
+export interface ClientsOptions {
+  readonly server: Server;
+  readonly database: Database;
+  /** A connection is told of what a transaction did. */
+  tells(peer: number, what: Pick<Notification, 'type' | 'path'> & { transaction: Transaction }): void;
+}
+
+const handshakeXid = 0;
+
+export class Clients {
+  readonly #server: Server;
+  readonly #database: Database;
+  readonly #tells: ClientsOptions['tells'];
+  readonly #peers = new Map<number, Peer>();
+
+  constructor({ server, database, tells }: ClientsOptions) {
+    this.#server = server;
+    this.#database = database;
+    this.#tells = tells;
+  }
+
+  /** All connections end. */
+  hangUp(): void {
+    const peers = [...this.#peers.values()];
+    this.#peers.clear();
+    for (const peer of peers) {
+      this.#database.disconnect(peer.number);
+      peer.close();
+    }
+  }
+
+  /** One of them asked for it, and this was made of it. */
+  answered(asker: { readonly peer: number; readonly xid: number }, reply: Reply): void {
+    const peer = this.#peers.get(asker.peer);
+    if (peer === undefined) return;
+    this.#reply(peer, asker.xid, reply);
+    this.#goOn(peer);
+  }
+
+  /** One of them asked for a session, and this is it. */
+  opened(number: number, session: Session): void {
+    const peer = this.#peers.get(number);
+    if (peer === undefined) return;
+    this.#grant(peer, session);
+    this.#goOn(peer);
+  }
+
+  /** Whoever asked, while the connection lasts. */
+  peerOf(asker: { readonly peer: number } | null): Peer | undefined {
+    return asker === null ? undefined : this.#peers.get(asker.peer);
+  }
+
+  ended(session: bigint): void {
+    for (const one of [...this.#peers.values()]) if (one.sessionId === session) this.#drop(one);
+  }
+
+  accept(peer: Peer): void {
+    this.#peers.set(peer.number, peer);
+  }
+
+  /** The client's end has gone. */
+  gone(peer: Peer): void {
+    if (!this.#peers.delete(peer.number)) return;
+    this.#database.disconnect(peer.number);
+  }
+
+  received(peer: Peer, packet: Buffer): void {
+    if (this.#peers.get(peer.number) !== peer) return;
+    if (peer.sessionId !== 0n) this.#server.touch(peer.sessionId);
+    if (peer.isWaiting) peer.waiting.push(packet);
+    else if (peer.sessionId === 0n) this.#shakeHands(peer, packet);
+    else this.#serve(peer, packet);
+  }
+
+  #shakeHands(peer: Peer, packet: Buffer): void {
+    const { lastZxidSeen, sessionId, password, timeoutMs, hasReadOnlyFlag } = readConnectRequest(
+      new JuteReader(packet),
+    );
+    if (lastZxidSeen > this.#database.lastZxid) {
+      this.#drop(peer);
+      return;
+    }
+    peer.hasFlag = hasReadOnlyFlag;
+    peer.isWaiting = true;
+    if (sessionId === 0n) {
+      const asker = { server: this.#server, peer: peer.number, xid: handshakeXid };
+      this.#server.ask((leader) => leader.propose({ kind: 'open', timeoutMs, asker }));
+      return;
+    }
+    for (const one of [...this.#peers.values()]) if (one.sessionId === sessionId) this.#drop(one);
+    this.#server.ask((leader) => {
+      const session = leader.takeUp({ sessionId, password, timeoutMs }, this.#server);
+      leader.answerTo(this.#server, () => {
+        if (this.#peers.get(peer.number) !== peer) return;
+        this.#grant(peer, session ?? noSession);
+        this.#goOn(peer);
+      });
+    });
+  }
+
+  #grant(peer: Peer, session: Session): void {
+    peer.sessionId = session.id;
+    peer.send(writeConnectResponse(new JuteWriter(), session, peer.hasFlag).packet());
+    if (session.id === 0n) this.#drop(peer);
+  }
+
+  #serve(peer: Peer, packet: Buffer): void {
+    const reader = new JuteReader(packet);
+    const xid = reader.int();
+    const opcode = opcodeName(reader.int());
+    if (opcode === undefined) throw new Error('the client sent a request that is none');
+    const body = packet.subarray(8);
+    const asker = { server: this.#server, peer: peer.number, xid };
+    const { sessionId } = peer;
+    if (isWrite(opcode)) {
+      peer.isWaiting = true;
+      const operations = operationsOf(opcode, body);
+      this.#server.ask((leader) => {
+        if (!leader.isTakenUpBy(sessionId, this.#server)) {
+          // The session has moved, or a handshake that came late says so: the client is to begin anew (ZOOKEEPER-710).
+          leader.answerTo(this.#server, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
+          return;
+        }
+        const { wallMs } = leader;
+        leader.propose({ kind: 'write', opcode, body, operations, session: sessionId, wallMs, asker });
+      });
+    } else if (opcode === 'closeSession') {
+      peer.isWaiting = true;
+      this.#server.ask((leader) => leader.propose({ kind: 'close', session: sessionId, asker }));
+    } else if (opcode === 'sync') {
+      peer.isWaiting = true;
+      this.#server.ask((leader) =>
+        leader.answerTo(this.#server, () => this.#finish(peer, xid, opcode, body)),
+      );
+    } else this.#finish(peer, xid, opcode, body, false);
+  }
+
+  #finish(
+    peer: Peer,
+    xid: number,
+    opcode: NonNullable<ReturnType<typeof opcodeName>>,
+    body: Buffer,
+    waited = true,
+  ) {
+    if (this.#peers.get(peer.number) !== peer) return;
+    const client = { sessionId: peer.sessionId, watcher: peer.number, identities: [] };
+    const reply = answer(opcode, new JuteReader(body), this.#database, client, 0);
+    this.deliver(reply.notifications, null);
+    this.#reply(peer, opcode === 'ping' ? xids.ping : xid, reply);
+    if (waited) this.#goOn(peer);
+  }
+
+  /** What waited behind a change has its turn. */
+  #goOn(peer: Peer): void {
+    peer.isWaiting = false;
+    while (!peer.isWaiting) {
+      const next = peer.waiting.shift();
+      if (next === undefined || this.#peers.get(peer.number) !== peer) return;
+      if (peer.sessionId === 0n) this.#shakeHands(peer, next);
+      else this.#serve(peer, next);
+    }
+  }
+
+  #reply(peer: Peer, xid: number, { error, body }: Reply): void {
+    const reply = writeReplyHeader(new JuteWriter(), xid, this.#database.lastZxid, error);
+    peer.send(reply.raw(body).packet());
+    if (error === errorCodes.SESSION_EXPIRED) this.#drop(peer);
+  }
+
+  deliver(notifications: readonly Notification[], transaction: Transaction | null): void {
+    for (const { watcher, type, path } of notifications) {
+      const peer = this.#peers.get(watcher);
+      if (peer === undefined) continue;
+      if (transaction !== null) this.#tells(watcher, { transaction, type, path });
+      peer.send(writeNotification(new JuteWriter(), type, path).packet());
+    }
+  }
+
+  #drop(peer: Peer): void {
+    this.gone(peer);
+    peer.close();
+  }
+}
