@@ -38,6 +38,7 @@ export class SimulatedGuardian {
     this.#options = options;
     this.process = new Process(world, `guardian ${life} of ${name}`, machine.clock);
     machine.keepers.add(this.process);
+    machine.guardians.add(this.process);
     this.process.onDeath(() => {
       machine.keepers.delete(this.process);
       machine.killGroupsOf(this.#watched);

@@ -1,6 +1,6 @@
 /**
- * Who is there to end what runs on a machine: the agent that began it and its keeper. Where both are killed nobody is, and
- * where both stand still nobody is until one of them goes on.
+ * Who is there to end what runs on a machine: the agent that began it, and its guardian or the keeper that it has after
+ * that. Where a guardian is killed its sentinel is, at once; where all stand still nobody is until one of them goes on.
  */
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
@@ -24,6 +24,9 @@ export class Guards {
     // The keepers of a later life know nothing of it.
     if (node.process === known.agent) for (const keeper of node.machine.keepers) known.keepers.add(keeper);
     const guards = [...known.keepers, ...(known.agent === null ? [] : [known.agent])];
-    return guards.some((guard) => guard.runsForMs >= reactionMs);
+    return guards.some((guard) => {
+      const sentinelForMs = node.machine.guardians.has(guard) ? guard.deadForMs : 0;
+      return Math.max(guard.runsForMs, sentinelForMs) >= reactionMs;
+    });
   }
 }

@@ -62,6 +62,8 @@ export class Machine {
   readonly succeeded = new Set<string>();
   /** Every process that lives and runs hooks: guardians, and the keepers that agents start without one. */
   readonly keepers = new Set<Process>();
+  /** Every guardian that ever was: one that has died leaves its sentinel behind. */
+  readonly guardians = new WeakSet<Process>();
   readonly #world: World;
   readonly #listener: MachineListener;
   readonly #groups = new Map<number, Group>();

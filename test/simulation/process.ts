@@ -25,6 +25,7 @@ export class Process {
   readonly #world: World;
   readonly #runsCode: boolean;
   #alive = true;
+  #diedAtMs = Number.POSITIVE_INFINITY;
   #frozen = false;
   #wasFrozen = false;
   #runsSinceMs: number;
@@ -86,6 +87,11 @@ export class Process {
     return this.isRunning ? this.#world.nowMs - this.#runsSinceMs : 0;
   }
 
+  /** For how long it has been dead; 0 while it lives. */
+  get deadForMs(): number {
+    return this.#alive ? 0 : this.#world.nowMs - this.#diedAtMs;
+  }
+
   /** Something reaches this process: now, when it goes on, or never. */
   deliver(run: () => void, kind: Delivery['kind'] = 'message'): void {
     if (!this.#alive) return;
@@ -143,6 +149,7 @@ export class Process {
   kill(): void {
     if (!this.#alive) return;
     this.#alive = false;
+    this.#diedAtMs = this.#world.nowMs;
     this.#incoming = [];
     this.#outgoing = [];
     this.#fate = null;

@@ -407,8 +407,8 @@ describe('the time without a leader', () => {
       joined(new Scene())
         .leads('a', leadsFromS - 1, 100)
         .verdict();
-    expect(first(20)).toMatchObject({ violations: [], first: { lengthMs: 15_000, open: false } });
-    expect(rules(first(21))).toEqual(['a leader in time']);
+    expect(first(14)).toMatchObject({ violations: [], first: { lengthMs: 9_000, open: false } });
+    expect(rules(first(15))).toEqual(['a leader in time']);
     expect(rules(joined(new Scene()).verdict())).toEqual(['something is shown', 'a leader in time']);
     expect(rules(new Scene().leads('a', 15, 100).verdict())).toEqual(['a leader in time']);
   });
