@@ -130,7 +130,7 @@ describe('a guardian', () => {
     expect(await cluster.view.seated()).not.toContain(follower);
   });
 
-  it('P11 whose agent dies again and again waits longer each time, and the group is none the worse', async () => {
+  it('whose agent dies again and again waits longer each time, and the group is none the worse', async () => {
     const leader = await cluster.ready();
     const [follower = ''] = cluster.others(leader.node);
     const guardian = cluster.agent(follower);
