@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, vi } from 'vitest';
+import { isOtherAlive } from '../../src/agent/process-life.js';
+
+describe('another process', () => {
+  it('that has ended, and that its parent does not wait for, is not alive', async () => {
+    // What is left in its place is a parent that knows nothing of the child.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const [line] = await once(createInterface({ input: parent.stdout }), 'line');
+      const child = { pid: Number(line), startedAt: null };
+      expect(isOtherAlive(child)).toBe(true);
+      await vi.waitFor(() => expect(isOtherAlive(child)).toBe(false), { timeout: 10_000 });
+      // It is still there, or this shows nothing.
+      expect(process.kill(child.pid, 0)).toBe(true);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+});
