@@ -11,8 +11,10 @@ import type { Setup } from './setup.js';
 
 /** Clocks differ in rate. */
 const slack = 1.1;
-/** Some round trips of each who takes part: to read, to decide, to claim, to be READY. */
-const handoverMs = 4_000;
+/** A hook that does what it is to do, with its keeper. */
+const hookMs = 300;
+/** An exclusion that begins later than this has not begun: the clock was set back. */
+const unevennessMs = 10_000;
 /** How often the next in line looks at the whole group. */
 const auditMs = 10_000;
 /** A node that is not told so learns within this time that it is the next in line, or that its registration is gone. */
@@ -40,18 +42,22 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const losesAgents = faults.some(mayEndSession);
   const isMute = has('mute');
   const parts: [boolean, string, number][] = [
-    [true, 'a handover', handoverMs],
-    [true, 'a release that is under way', hangs ? releaseMs : 1_500],
+    [true, 'a handover', handoverMs(setup)],
+    [true, 'a release that is under way', hangs ? releaseMs : hookMs],
     [losesServers && servers > 1, 'servers find a leader', (syncLimitTicks + 2) * tickMs],
-    [losesServers || losesAgents, 'sessions end, seen from both sides', (7 / 3) * sessionTimeoutMs + tickMs],
+    [
+      losesServers || losesAgents,
+      'sessions end, and clients find it out',
+      (5 / 3) * sessionTimeoutMs + tickMs,
+    ],
     [has('second machine'), 'who was refused is started again', 2 * sessionTimeoutMs],
     [has('leave'), 'who leaves waits for a successor, and comes back', ms('claim') + releaseMs],
-    [isHooked, 'a hook that hangs in what goes before', ms('claim') + ms('prepare') + graceMs],
-    [isHooked, 'a takeover that hangs, and its end', hangs ? ms('takeover') + graceMs : 1_500],
+    [isHooked, 'a hook before the takeover', hangs ? ms('claim') + ms('prepare') + graceMs : hookMs],
+    [isHooked, 'a takeover and its end', hangs ? ms('takeover') + graceMs : hookMs],
     [isHooked || losesAgents || isMute, 'everybody is excluded', durationMs(exclusion.base)],
     [isHooked || losesAgents || isMute, 'who is elected does not claim', ms('claim')],
     [hooks.some(({ mood }) => mood === 'undying'), 'a workload that outlives its kill', 2 * undyingMs],
-    [losesServers && servers > 1, 'the clock is set back', 2 * setup.wallSkewMs],
+    [losesServers && servers > 1, 'the clock is set back', Math.min(2 * setup.wallSkewMs, unevennessMs)],
     [has('delete tree', 'delete registration'), 'registrations are looked for', resyncMs],
     [isMute, 'the next in line looks, three times', 3 * auditMs],
     [isMute, 'the next in line learns that it is that', resyncMs],
@@ -62,8 +68,14 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
 
 /** Within which a client has a session again, and a name that its last one held, though servers find out late that they lead
  * no longer. */
-export function reconnectingMs(sessionTimeoutMs: number, tickMs: number): number {
-  return slack * ((7 / 3) * sessionTimeoutMs + (syncLimitTicks + 2) * tickMs) + handoverMs;
+export function reconnectingMs(setup: Setup): number {
+  const { sessionTimeoutMs, tickMs } = setup;
+  return slack * ((5 / 3) * sessionTimeoutMs + (syncLimitTicks + 3) * tickMs) + handoverMs(setup);
+}
+
+/** Of all who take part: to read, to decide, to claim, to take over, to be READY. */
+function handoverMs({ delays }: Setup): number {
+  return 50 * delays.mostMs + 2 * hookMs;
 }
 
 /** Troubles that no session ends by. */
@@ -86,10 +98,10 @@ function mayEndSession(fault: Fault): boolean {
 }
 
 /** After which nothing is left that would move leadership: what was failed is forgotten, and everybody has looked again. */
-export function settlingMs({ config }: Setup, plan: readonly PlannedFault[]): number {
+export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
   const isDeleted = plan.some(({ fault }) => fault.kind === 'delete tree');
-  const { exclusion } = isDeleted ? defaultGroupConfig : config;
+  const { exclusion } = isDeleted ? defaultGroupConfig : setup.config;
   // Of the default times few failures are seen in one life.
   const longestMs = isDeleted ? 4 * durationMs(exclusion.base) : 2 * durationMs(exclusion.max);
-  return slack * (longestMs + resyncMs) + handoverMs;
+  return slack * (longestMs + resyncMs) + handoverMs(setup);
 }

@@ -1,5 +1,6 @@
 /** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
 import { durationMs } from '../../src/core/duration.js';
+import type { Guards } from './guards.js';
 import type { ClaimSeen, Picture, RegistrationSeen } from './ledger.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
@@ -13,6 +14,7 @@ const punctualMs = 60;
 const orphanedMs = 600;
 
 export interface Excuses {
+  readonly guards: Guards;
   /** Of a claim that was taken from its owner, by hand or by a fence, within the time that its lease may still last. */
   isExcused(token: bigint): boolean;
 }
@@ -195,12 +197,15 @@ export class Conduct {
   orphaned(node: Node): void {
     const { machine, process } = node;
     const keepers = [...machine.keepers].filter((keeper) => keeper.isRunning);
-    const groups = machine.groups.filter(({ phase }) => phase === 'takeover');
+    const { guards } = this.#excuses;
+    const groups = machine.groups.filter(
+      (group) => group.phase === 'takeover' && guards.agentOf(group) === process,
+    );
     if (keepers.length === 0 || machine.moods.size > 0) return;
     this.#court.world.after(orphanedMs, () => {
       if (machine.moods.size > 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return;
-      const left = machine.groups.find((group) => groups.includes(group));
-      if (left !== undefined && process?.isAlive !== true)
+      const left = groups.find((group) => machine.groups.includes(group) && guards.isGuarded(node, group));
+      if (left !== undefined)
         this.#court.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);
     });
   }

@@ -66,7 +66,7 @@ export class SimulatedGuardian {
     void this.#guardian.run().then((code) =>
       this.process.call(() => {
         world.note(() => `${this.process.name} ends with ${code}`);
-        this.process.kill();
+        this.process.exit();
       }),
     );
   }

@@ -11,7 +11,7 @@ import { claimSchema, electedSchema } from '../../src/core/znodes.js';
 import type { Database } from '../../src/embedded/database.js';
 import type { Commit, Transaction } from './ensemble.js';
 import { Guards } from './guards.js';
-import type { Group } from './machine.js';
+import type { Group, Machine } from './machine.js';
 import type { Node } from './node.js';
 import type { World } from './world.js';
 
@@ -47,8 +47,8 @@ export class Judge {
   claim: ClaimSeen | null = null;
   /** A fence hook said so, and it was true; or a person did. */
   readonly #mayBeRemoved = new Set<bigint>();
+  readonly guards = new Guards();
   readonly #excusedUntilMs = new Map<bigint, number>();
-  readonly #guards = new Guards();
   /** Claims that their owner deleted. */
   readonly #givenAway = new Set<bigint>();
   readonly #world: World;
@@ -76,7 +76,7 @@ export class Judge {
   // -- Hooks and what nodes say
 
   started(node: Node, group: Group): void {
-    this.#guards.begun(node, group);
+    this.guards.begun(node, group);
     if (group.phase !== 'takeover' && group.phase !== 'release') return;
     for (const other of this.#nodes) {
       const token = other.agent?.status.fencingToken ?? 0n;
@@ -93,9 +93,11 @@ export class Judge {
 
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
     // Not promised of what does not die when it is killed, unless its claim is given away all the same.
-    const hasOutlived = held.isUndying && !this.#givenAway.has(held.token);
-    const isUnwatched = !this.#guards.watch(other, held) || !this.#guards.watch(node, group);
-    if (hasOutlived || isUnwatched || this.isExcused(held.token) || this.isExcused(group.token)) {
+    const isStuck = (machine: Machine, { token }: Group) =>
+      !this.#givenAway.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
+    const hasOutlived = isStuck(other.machine, held) || isStuck(node.machine, group);
+    const isUnguarded = !this.guards.isGuarded(other, held) || !this.guards.isGuarded(node, group);
+    if (hasOutlived || isUnguarded || this.isExcused(held.token) || this.isExcused(group.token)) {
       this.excused += 1;
       return;
     }

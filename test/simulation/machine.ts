@@ -31,6 +31,10 @@ export interface Group {
   ignoresTerm: boolean;
   /** It is stuck in the system. */
   isUndying: boolean;
+  /** Which has started it: an agent, a keeper, a guardian. */
+  readonly starter: Process;
+  /** The agent in whose life it was; null: a guardian has started it, for the agent that it has. */
+  readonly agent: Process | null;
 }
 
 export interface MachineListener {
@@ -64,6 +68,8 @@ export class Machine {
   readonly keepers = new Set<Process>();
   /** Every guardian that ever was: one that has died leaves its sentinel behind. */
   readonly guardians = new WeakSet<Process>();
+  /** Of each keeper the agent that it is for. */
+  readonly #agents = new Map<Process, Process>();
   readonly #world: World;
   readonly #listener: MachineListener;
   readonly #groups = new Map<number, Group>();
@@ -78,6 +84,11 @@ export class Machine {
 
   get groups(): readonly Group[] {
     return [...this.#groups.values()];
+  }
+
+  kept(agent: Process, keeper: Process): void {
+    this.#agents.set(keeper, agent);
+    this.keepers.add(keeper);
   }
 
   /** Power off: nothing of it is left, and nobody is told. */
@@ -117,7 +128,8 @@ export class Machine {
       const target = env.PETREL_TARGET ?? '';
       const run = env.PETREL_RUN ?? '';
       const isUndying = mood === 'undying';
-      const known = { pgid, phase, token, target, run };
+      const agent = this.guardians.has(process) ? null : (this.#agents.get(process) ?? process);
+      const known = { pgid, phase, token, target, run, starter: process, agent };
       const group: Group = { ...known, leads: true, hasWorkload: false, ignoresTerm, isUndying };
       this.#exits.set(pgid, tellExit);
       this.#groups.set(pgid, group);
@@ -202,7 +214,7 @@ class SimulatedKeeper implements Keeper {
     this.#process = process;
     this.#there = new Link(world, channelDelays);
     const back = new Link(world, channelDelays);
-    machine.keepers.add(process);
+    machine.kept(agent, process);
     this.#gone = new Promise((resolve) => {
       process.onDeath(() => {
         machine.keepers.delete(process);
@@ -219,7 +231,7 @@ class SimulatedKeeper implements Keeper {
       process.call(() => back.send(() => agent.deliver(() => listener.message(message))));
     };
     const idle = () => {
-      if (this.#isLeft) world.after(0, () => process.kill());
+      if (this.#isLeft) world.after(0, () => process.exit());
     };
     world.after(world.chance.between(bootDelays.leastMs, bootDelays.mostMs), () => {
       process.deliver(() => {

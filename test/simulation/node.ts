@@ -231,7 +231,7 @@ export class Node {
       parent.send({ type: 'ended', code: error === null ? 0 : 1 });
     process.call(() => {
       this.#options.world.note(() => `${process.name} ends${error === null ? '' : `: ${String(error)}`}`);
-      process.kill();
+      process.exit();
       this.#options.ended(error);
     });
   }

@@ -113,8 +113,9 @@ export class Operator {
     const { data, stat } = await store.getData(paths.config);
     const config: unknown = JSON.parse(data.toString('utf8') || '{}');
     if (typeof config !== 'object') return;
-    await store.set(paths.config, Buffer.from(JSON.stringify({ ...config, strategy: 'none' })), stat.version);
+    // Also where the answer gets lost.
     this.#isMisconfigured = true;
+    await store.set(paths.config, Buffer.from(JSON.stringify({ ...config, strategy: 'none' })), stat.version);
   }
 
   /** What keeps a node from leading is taken back; the strategy stays one that nobody has. */

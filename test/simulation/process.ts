@@ -28,7 +28,8 @@ export class Process {
   #diedAtMs = Number.POSITIVE_INFINITY;
   #frozen = false;
   #wasFrozen = false;
-  #runsSinceMs: number;
+  #hasExited = false;
+  #runsSinceMs = Number.NEGATIVE_INFINITY;
   #incoming: Delivery[] = [];
   #outgoing: (() => void)[] = [];
   readonly #mourners: (() => void)[] = [];
@@ -38,7 +39,6 @@ export class Process {
   /** `runsCode`: what it does upon an event may go on in promises. */
   constructor(world: World, name: string, machine: MachineClock, { runsCode = true } = {}) {
     this.#world = world;
-    this.#runsSinceMs = world.nowMs;
     this.#runsCode = runsCode;
     this.name = name;
     this.clock = {
@@ -73,6 +73,11 @@ export class Process {
     return this.#frozen;
   }
 
+  /** By itself. */
+  get hasExited(): boolean {
+    return this.#hasExited;
+  }
+
   /** At any time in its life. */
   get wasFrozen(): boolean {
     return this.#wasFrozen;
@@ -82,7 +87,7 @@ export class Process {
     return this.#alive && !this.#frozen;
   }
 
-  /** For how long it has been running without a break; 0 while it does not. */
+  /** For how long it has been running since it stood still last; 0 while it does not run. */
   get runsForMs(): number {
     return this.isRunning ? this.#world.nowMs - this.#runsSinceMs : 0;
   }
@@ -144,6 +149,12 @@ export class Process {
       ...incoming.filter(({ kind }) => kind !== first),
     ];
     for (const { kind, run } of inOrder) this.#world.after(0, () => this.deliver(run, kind));
+  }
+
+  /** It has done what it was there for. */
+  exit(): void {
+    this.#hasExited = this.#alive;
+    this.kill();
   }
 
   kill(): void {

@@ -160,7 +160,11 @@ function hasBetter(picture: Picture, leaver: string, nowMs: number): boolean {
 }
 
 /** Somebody else has been fit for a while, by the plainest reading. */
-function hasHeir({ registrations, seats, elected, config }: Picture, leaver: string, nowMs: number): boolean {
+export function hasHeir(
+  { registrations, seats, elected, config }: Picture,
+  leaver: string,
+  nowMs: number,
+): boolean {
   return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
     if (node === leaver || illSinceMs !== null || leavingSinceMs !== null || config === null) return false;
     if (nowMs - Math.max(sinceMs, lastIllMs) < promptMs || !seats.some((seat) => seat.node === node))

@@ -215,12 +215,12 @@ export function electingRules(court: Court): Rule {
   };
 }
 
-function failbackDelayMs({ failback, failbackHold }: GroupConfig): number | null {
+export function failbackDelayMs({ failback, failbackHold }: GroupConfig): number | null {
   if (failback === 'manual') return null;
   return durationMs(failback === 'auto' ? failbackHold : failback.slice('after:'.length));
 }
 
-function priorityOf({ sites }: GroupConfig, name: string): number {
+export function priorityOf({ sites }: GroupConfig, name: string): number {
   const site = sites[name];
   return site?.override?.priority ?? site?.priority ?? 100;
 }

@@ -35,13 +35,9 @@ export function limitRules(court: Court): Rule {
     const isWrong = () => {
       const now = court.picture();
       if (now.config?.content.sites[site]?.override?.at !== at) return null;
-      const [elector] = now.seats;
-      const inOffice = elector === undefined ? 0 : court.world.nowMs - now.electorSinceMs;
-      const isThere = court.nodes.some(
-        ({ session, process }) => session === elector?.owner && process?.isRunning,
-      );
-      if (isThere && inOffice >= promptlyMs) return `the override of ${site} has not ended at ${until}`;
-      court.soon(isThere ? promptlyMs - inOffice : promptlyMs, 8, isWrong);
+      const inOfficeMs = court.electorForMs();
+      if (inOfficeMs >= promptlyMs) return `the override of ${site} has not ended at ${until}`;
+      court.soon(promptlyMs - inOfficeMs, 8, isWrong);
       return null;
     };
     court.soon(lastsMs + promptlyMs, 8, isWrong);

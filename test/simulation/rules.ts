@@ -8,6 +8,7 @@ import type { Invariant, Violate } from './judge.js';
 import { Ledger, type Picture } from './ledger.js';
 import type { Node } from './node.js';
 import { claimRules } from './rules-of-claims.js';
+import { comingRules } from './rules-of-coming.js';
 import { electingRules } from './rules-of-electing.js';
 import { failureRules } from './rules-of-failures.js';
 import { limitRules } from './rules-of-limits.js';
@@ -38,6 +39,8 @@ export interface Court {
   readonly violate: Violate;
   /** Nothing is in the way between the node and any server, nor between two servers, and all of them run. */
   isInTouch(node: Node): boolean;
+  /** For how long the elector has been that, and running; 0 where it does not run. */
+  electorForMs(): number;
   /** What the ensemble's clock may be thought to show, by all that it has shown, whoever led. */
   wall(): { readonly earliestMs: number; readonly latestMs: number };
   /** What is so now. */
@@ -98,11 +101,19 @@ export class Rules implements Court {
       electingRules(this),
       failureRules(this),
       limitRules(this),
+      comingRules(this),
     ];
   }
 
   picture(): Picture {
     return this.#ledger.picture;
+  }
+
+  electorForMs(): number {
+    const { seats, electorSinceMs } = this.picture();
+    const elector = this.nodes.find(({ session }) => session !== 0n && session === seats[0]?.owner);
+    if (elector?.isMute !== false) return 0;
+    return Math.min(this.world.nowMs - electorSinceMs, elector.process?.runsForMs ?? 0);
   }
 
   wall(): { earliestMs: number; latestMs: number } {

@@ -185,7 +185,7 @@ class Simulation {
     const { judge, nodes, setup } = this.#cast;
     const isRefused = String(error).includes('DUPLICATE_NODE') || String(error).includes('is in use');
     if (error === null) {
-      if (this.#havoc.isMended) this.#world.after(1, () => node.start());
+      if (this.#havoc.isMended) this.#world.after(100, () => node.isUp || node.restart());
     } else if (isRefused && this.#twins.has(node.name)) {
       this.#world.after(setup.sessionTimeoutMs, () => nodes.includes(node) && node.start());
     } else judge.violate(0, `the agent of ${node.name} ended: ${String(error)}`);
@@ -276,8 +276,7 @@ class Simulation {
     operator.calm(() => {
       isDone = true;
     });
-    const { sessionTimeoutMs, tickMs } = setup;
-    const withinMs = reconnectingMs(sessionTimeoutMs, tickMs);
+    const withinMs = reconnectingMs(setup);
     await this.#world.run(this.#world.nowMs + withinMs, () => stop() || isDone);
     if (!isDone && !stop())
       judge.violate(0, `people cannot change anything ${Math.round(withinMs)} ms after all was mended`);
@@ -297,7 +296,7 @@ class Simulation {
     const isHandled = faults.some(
       ({ fault: { kind } }) => kind === 'delete registration' || kind === 'delete tree',
     );
-    const withinMs = reconnectingMs(setup.sessionTimeoutMs, setup.tickMs) + (isHandled ? 1.1 * resyncMs : 0);
+    const withinMs = reconnectingMs(setup) + (isHandled ? 1.1 * resyncMs : 0);
     const missing = () => {
       const { seats, registrations } = rules.picture();
       return nodes.find(({ name, session, isUp }) => {

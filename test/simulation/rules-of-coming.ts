@@ -1,0 +1,68 @@
+/** Rules about who comes, or is well again: that the elector sees it, and elects whom it is to. */
+import { durationMs } from '../../src/core/duration.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import type { Picture } from './ledger.js';
+import type { Court, Rule, Step } from './rules.js';
+import { hasHeir, promptMs } from './rules-of-claims.js';
+import { failbackDelayMs, priorityOf } from './rules-of-electing.js';
+
+export function comingRules(court: Court): Rule {
+  /** The node alone, by the plainest reading. */
+  function isFit(picture: Picture, node: string): boolean {
+    const registration = picture.registrations.get(node);
+    if (registration === undefined) return false;
+    const alone = { ...picture, registrations: new Map([[node, registration]]) };
+    return hasHeir(alone, '', court.world.nowMs);
+  }
+
+  /** Where nobody is elected, it is. */
+  function electedAtOnce(node: string): void {
+    court.soon(2 * promptMs, 9, () => {
+      const now = court.picture();
+      const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
+      if (!isLate || court.electorForMs() < promptMs || !isFit(now, node)) return null;
+      return `nobody is elected, though ${node} has come`;
+    });
+  }
+
+  /** Where it is better than who leads, it is once it has been fit for long enough. */
+  function electedInTime(node: string, { is, nowMs }: Step): void {
+    const { config, elected, decisions, registrations } = is;
+    const leader = elected?.content.node ?? null;
+    const delayMs = config === null ? null : failbackDelayMs(config.content);
+    if (config === null || elected === null || leader === null || delayMs === null) return;
+    if (elected.content.asked !== null || !isBetter(config.content, is, { node, than: leader })) return;
+    const id = registrations.get(node)?.id;
+    const withinMs = 1.1 * (delayMs + durationMs(config.content.minTenure)) + 2 * promptMs;
+    court.soon(withinMs, 9, () => {
+      const now = court.picture();
+      const registration = now.registrations.get(node);
+      const isSame = now.decisions === decisions && now.config === config && registration?.id === id;
+      if (!isSame || registration === undefined || registration.lastIllMs > nowMs) return null;
+      const readySinceMs = now.claim?.readySinceMs ?? Number.POSITIVE_INFINITY;
+      const isReady = now.claim?.content.node === leader && readySinceMs <= nowMs;
+      if (!isReady || court.electorForMs() < withinMs || !isFit(now, node)) return null;
+      return `${leader} is still elected, though ${node} is better and has been fit for long`;
+    });
+  }
+
+  return (step) => {
+    for (const [node, { id, illSinceMs }] of step.is.registrations) {
+      const before = step.was.registrations.get(node);
+      const isBack = before?.id === id && before.illSinceMs !== null && illSinceMs === null;
+      if (before?.id === id && !isBack) continue;
+      electedAtOnce(node);
+      electedInTime(node, step);
+    }
+  };
+}
+
+function isBetter(
+  config: GroupConfig,
+  { registrations }: Picture,
+  { node, than }: { node: string; than: string },
+): boolean {
+  const [better, worse] = [registrations.get(node), registrations.get(than)];
+  if (config.strategy !== 'site-priority' || better === undefined || worse === undefined) return false;
+  return priorityOf(config, better.content.site) > priorityOf(config, worse.content.site);
+}
