@@ -83,9 +83,10 @@ export class Havoc {
       if (!server.process.isAlive) server.start();
     }
     for (const node of this.#cast.nodes) {
-      for (const keeper of node.machine.keepers) keeper.thaw();
-      node.process?.thaw();
-      node.process?.doom(Number.POSITIVE_INFINITY, () => {});
+      for (const process of [...node.machine.keepers, ...(node.process === null ? [] : [node.process])]) {
+        process.thaw();
+        process.spare();
+      }
       node.machine.moods.clear();
       // Not only when its guardian thinks that it is time again.
       if (node.isUp) node.start();

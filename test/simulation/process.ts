@@ -128,6 +128,11 @@ export class Process {
     this.#fate = { calls, befall };
   }
 
+  /** Nothing happens at any call. */
+  spare(): void {
+    this.#fate = null;
+  }
+
   freeze(): void {
     this.#wasFrozen = true;
     this.#frozen = true;
