@@ -5,7 +5,7 @@
 import { durationMs } from '../../src/core/duration.js';
 import { defaultGroupConfig } from '../../src/core/group-config.js';
 import { syncLimitTicks } from './ensemble.js';
-import type { Fault, PlannedFault } from './faults.js';
+import { type Fault, type PlannedFault, wholeOf } from './faults.js';
 import { undyingMs } from './machine.js';
 import type { Setup } from './setup.js';
 
@@ -26,11 +26,11 @@ interface Part {
 }
 
 export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[] {
-  const faults = plan.map(({ fault }) => fault);
+  const faults = plan.flatMap(({ fault }) => wholeOf(fault));
   const has = (...kinds: Fault['kind'][]) => faults.some(({ kind }) => kinds.includes(kind));
   const does = (...acts: string[]) =>
     faults.some((fault) => 'act' in fault && fault.act !== undefined && acts.includes(fault.act.do));
-  const { timeouts, exclusion } = has('delete tree') ? defaultGroupConfig : setup.config;
+  const { timeouts, exclusion } = losesConfiguration(plan) ? defaultGroupConfig : setup.config;
   const ms = (name: keyof typeof timeouts) => durationMs(timeouts[name]);
   const { sessionTimeoutMs, tickMs, servers, nodes } = setup;
   const graceMs = 2 * ms('grace');
@@ -38,7 +38,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const hooks = faults.filter((fault) => fault.kind === 'hook');
   const hangs = hooks.some(({ mood }) => ['slow', 'hangs', 'stubborn', 'fatal'].includes(mood));
   const isHooked = hooks.length > 0;
-  const losesServers = has('kill server', 'freeze server', 'cut server off', 'partition');
+  const losesServers = has('kill server', 'freeze server', 'cut server off', 'partition', 'strand');
   const losesAgents = faults.some(mayEndSession);
   const isMute = has('mute');
   const parts: [boolean, string, number][] = [
@@ -58,7 +58,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
     [isHooked || losesAgents || isMute, 'who is elected does not claim', ms('claim')],
     [hooks.some(({ mood }) => mood === 'undying'), 'a workload that outlives its kill', 2 * undyingMs],
     [losesServers && servers > 1, 'the clock is set back', Math.min(2 * setup.wallSkewMs, unevennessMs)],
-    [has('delete tree', 'delete registration'), 'registrations are looked for', resyncMs],
+    [isRegistrationDeleted(plan), 'registrations are looked for', resyncMs],
     [isMute, 'the next in line looks, three times', 3 * auditMs],
     [isMute, 'the next in line learns that it is that', resyncMs],
     [does('misconfigure'), 'each elector gives up', nodes.length * 1_000],
@@ -78,19 +78,30 @@ function handoverMs({ delays }: Setup): number {
   return 50 * delays.mostMs + 2 * hookMs;
 }
 
+/** The times that it sets are then the default ones. */
+function losesConfiguration(plan: readonly PlannedFault[]): boolean {
+  return plan.some(({ fault: { kind } }) => kind === 'delete tree' || kind === 'delete configuration');
+}
+
+/** A registration alone is not watched by its node: it is looked for now and again. */
+export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
+  return plan.some(({ fault: { kind } }) => kind === 'delete registration' || kind === 'delete tree');
+}
+
 /** Troubles that no session ends by. */
 const harmless: ReadonlySet<Fault['kind']> = new Set([
   'reset',
   'lose answer',
   'unhealthy',
   'people',
-  'hasty people',
+  'upon',
   'delete seat',
   'delete registration',
   'delete claim',
   'delete decision',
   'spoil decision',
   'delete tree',
+  'delete configuration',
 ]);
 
 function mayEndSession(fault: Fault): boolean {
@@ -99,7 +110,7 @@ function mayEndSession(fault: Fault): boolean {
 
 /** After which nothing is left that would move leadership: what was failed is forgotten, and everybody has looked again. */
 export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
-  const isDeleted = plan.some(({ fault }) => fault.kind === 'delete tree');
+  const isDeleted = losesConfiguration(plan);
   const { exclusion } = isDeleted ? defaultGroupConfig : setup.config;
   // Of the default times few failures are seen in one life.
   const longestMs = isDeleted ? 4 * durationMs(exclusion.base) : 2 * durationMs(exclusion.max);

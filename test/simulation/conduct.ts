@@ -6,6 +6,7 @@ import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Court, Rule, Step } from './rules.js';
 import { promptMs } from './rules-of-claims.js';
+import { sticks } from './setup.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
 const idleMs = 500;
@@ -35,6 +36,8 @@ export class Conduct {
   readonly #led = new Map<Node, bigint>();
   readonly #ended = new Set<bigint>();
   readonly #idleSinceMs = new Map<Node, number>();
+  /** When leases ended, each on its machine's clock. */
+  readonly #endedLeases = new Map<bigint, number>();
   #heldSince: Held | null = null;
   /** Of each node the last. */
   readonly #holds = new Map<string, Held>();
@@ -48,6 +51,7 @@ export class Conduct {
   look(asksAll = false): void {
     const { claim } = this.#court.picture();
     for (const node of this.#court.nodes) {
+      this.#revives(node);
       if (node.name !== claim?.content.node && !this.#led.has(node) && !asksAll) continue;
       this.#ask(node, claim?.id ?? null);
       this.#outlives(node);
@@ -82,6 +86,19 @@ export class Conduct {
   /** Its power was cut, say, and nobody has told it. */
   #isFenced({ name }: Node): boolean {
     return this.#holds.get(name)?.isFenced === true;
+  }
+
+  /** A lease that has ended stays so. */
+  #revives(node: Node): void {
+    if (node.process?.isRunning !== true) return;
+    const { fencingToken: token, lease } = node.agent?.status ?? {};
+    if (token == null || lease === undefined) return;
+    const endedAtMs = this.#endedLeases.get(token);
+    if (endedAtMs === undefined) {
+      if (node.process.clock.monotonicMs() >= lease.releaseAtMs)
+        this.#endedLeases.set(token, lease.releaseAtMs);
+    } else if (lease.releaseAtMs > endedAtMs)
+      this.#court.violate(9, `the lease of ${node.name} under token ${token} had ended, and runs again`);
   }
 
   /** At the end of the lease nothing of the tenure lives, where there is a keeper to see to it. */
@@ -129,7 +146,7 @@ export class Conduct {
     const { elected, decisions } = this.#court.picture();
     if ((phase !== 'prepare' && phase !== 'takeover') || elected?.content.node !== node.name) return;
     const { process } = node;
-    this.#court.soon(2 * promptMs, 9, () => {
+    this.#court.soon(promptMs, 9, () => {
       const now = this.#court.picture();
       const isSame = now.decisions === decisions && now.config?.content.paused == null;
       if (!isSame || process?.isAlive !== true || node.machine.moods.has('release')) return null;
@@ -180,6 +197,10 @@ export class Conduct {
 
   /** It may have given its claim away since the elector looked. */
   #fences(node: Node, target: string): void {
+    const { elected } = this.#court.picture();
+    // A decision that is younger may not have been heard of.
+    if (elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs)
+      this.#court.violate(9, `${node.name} fences ${target}, which is elected`);
     const held = this.#holds.get(target);
     const { nowMs } = this.#court.world;
     if (held !== undefined) held.isFenced = true;
@@ -210,9 +231,23 @@ export class Conduct {
     });
   }
 
+  /** Who has the lowest seat elects. */
+  #takesOffice({ was, is }: Step): void {
+    const { setup, nodes } = this.#court;
+    const [seat] = is.seats;
+    if (seat === undefined || seat.name === was.seats[0]?.name || sticks(setup)) return;
+    this.#court.soon(promptMs, 9, () => {
+      const node = nodes.find(({ session }) => session === seat.owner);
+      const isLowest = this.#court.picture().seats[0]?.name === seat.name;
+      const isIdle = node?.process?.isRunning === true && node.agent?.status.elector === false;
+      return isLowest && isIdle ? `${node.name} has the lowest seat, and does not elect` : null;
+    });
+  }
+
   /** To be judged with the rules of the tree. */
   readonly rule: Rule = (step) => {
     this.look(true);
+    this.#takesOffice(step);
     this.#sessionEnded(step);
     this.#claimed(step);
     this.#held(step);

@@ -4,7 +4,7 @@ import type { Chance } from '../support/chance.js';
 import type { Mood } from './machine.js';
 
 const written = ['registration', 'seat', 'claim', 'READY', 'deletion', 'decision', 'record'] as const;
-export type Written = (typeof written)[number] | 'configuration';
+export type Written = (typeof written)[number] | 'configuration' | 'removal';
 
 export type Direction = 'both' | 'there' | 'back';
 
@@ -59,6 +59,8 @@ export type Fault =
       readonly pauseMs: number;
       readonly forMs: number;
     }
+  /** The ensemble's leader is deposed without knowing it, and after a pause a node finds no other server. */
+  | { readonly kind: 'strand'; readonly node: number; readonly pauseMs: number; readonly forMs: number }
   | {
       readonly kind: 'hook';
       readonly node: number;
@@ -71,18 +73,36 @@ export type Fault =
   | { readonly kind: 'mute'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'delete seat' | 'delete registration'; readonly node: number; readonly forMs: number }
   | {
-      readonly kind: 'delete claim' | 'delete tree' | 'delete decision' | 'spoil decision';
+      readonly kind:
+        | 'delete claim'
+        | 'delete tree'
+        /** And what is made anew of it goes, too, for so long. */
+        | 'delete configuration'
+        | 'delete decision'
+        | 'spoil decision';
       readonly forMs: number;
     }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'people'; readonly act: Act; readonly forMs: number }
-  /** Just after the next such write, by whomever. */
+  /** Just after the next such write. */
   | {
-      readonly kind: 'hasty people';
-      readonly act: Act;
-      readonly upon: Written;
+      readonly kind: 'upon';
+      readonly write: Written;
+      /** Null: by whomever. */
+      readonly node: number | null;
       readonly delayMs: number;
+      readonly befalls: Fault;
+      readonly forMs: number;
+    }
+  /** The next such write is stuck on its way for so long, with all that its sender sends after it. */
+  | {
+      readonly kind: 'hold up';
+      readonly write: Written;
+      /** Null: of whoever is next. */
+      readonly node: number | null;
+      /** What befalls them once it is stuck. */
+      readonly meanwhile: Fault | null;
       readonly forMs: number;
     };
 
@@ -120,6 +140,12 @@ export interface Target {
   readonly isGentle: boolean;
 }
 
+/** With all that one brings about. */
+export function wholeOf(fault: Fault): Fault[] {
+  const next = fault.kind === 'upon' ? fault.befalls : fault.kind === 'hold up' ? fault.meanwhile : null;
+  return next === null ? [fault] : [fault, ...wholeOf(next)];
+}
+
 export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   const count = 1 + chance.upTo(6);
   let lastMs = target.fromMs;
@@ -134,8 +160,34 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   return aimed.sort((one, other) => one.atMs - other.atMs);
 }
 
-/** In the place of a node's number: whoever leads then. */
+/** In the place of a node's number: whoever leads then, or elects, or does neither. */
 export const whoLeads = -1;
+export const whoElects = -2;
+export const bystander = -3;
+
+/** With the numbers of nodes that `indexOf` makes of those that a fault names. */
+export function aimed(fault: Fault, indexOf: (node: number) => number): Fault {
+  switch (fault.kind) {
+    case 'upon': {
+      const { node, befalls } = fault;
+      return { ...fault, node: node === null ? null : indexOf(node), befalls: aimed(befalls, indexOf) };
+    }
+    case 'hold up': {
+      const { node, meanwhile } = fault;
+      return {
+        ...fault,
+        node: node === null ? null : indexOf(node),
+        meanwhile: meanwhile === null ? null : aimed(meanwhile, indexOf),
+      };
+    }
+    case 'people': {
+      const { act } = fault;
+      return 'node' in act ? { ...fault, act: { ...act, node: indexOf(act.node) } } : fault;
+    }
+    default:
+      return 'node' in fault && fault.node !== null ? { ...fault, node: indexOf(fault.node) } : fault;
+  }
+}
 
 /** Most of what befalls a standby moves nothing. */
 function atLeader(planned: PlannedFault): PlannedFault {
@@ -164,7 +216,14 @@ function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }:
   const delayMs = between(0, 0.04) * sessionTimeoutMs;
   return {
     atMs: Math.round(between(fromMs, untilMs)),
-    fault: { kind: 'hasty people', act, upon, delayMs, forMs: sessionTimeoutMs },
+    fault: {
+      kind: 'upon',
+      write: upon,
+      node: null,
+      delayMs,
+      befalls: { kind: 'people', act, forMs: 0 },
+      forMs: sessionTimeoutMs,
+    },
   };
 }
 
@@ -337,19 +396,30 @@ export interface Names {
 
 /** For people: names, and whole milliseconds. */
 export function faultText({ atMs, fault }: PlannedFault, names: Names): string {
-  const { kind, ...rest } = fault;
-  return `${(atMs / 1000).toFixed(3)} s  ${[kind, ...detailsOf(rest, names)].join(', ')}`;
+  return `${(atMs / 1000).toFixed(3)} s  ${textOf(fault, names)}`;
+}
+
+function textOf({ kind, ...rest }: Pick<Fault, 'kind'>, names: Names): string {
+  return [kind, ...detailsOf(rest, names)].join(', ');
 }
 
 export function actText({ do: verb, ...rest }: Act, names: Names): string {
   return [verb, ...detailsOf(rest, names)].join(' ');
 }
 
+const roles: Readonly<Record<number, string>> = {
+  [whoLeads]: 'whoever leads',
+  [whoElects]: 'whoever elects',
+  [bystander]: 'whoever does neither',
+};
+
 function detailsOf(details: object, names: Names): string[] {
   const texts = Object.entries(details).map(([name, value]: [string, unknown]) => {
     if (name === 'act') return isAct(value) ? actText(value, names) : '';
-    if (name === 'node')
-      return typeof value === 'number' && value >= 0 ? names.nodes[value] : 'whoever leads';
+    if (name === 'befalls' || name === 'meanwhile')
+      return isFault(value) ? `${name} (${textOf(value, names)})` : '';
+    if (name === 'node' && typeof value === 'number') return names.nodes[value] ?? roles[value];
+    if (name === 'node') return 'whoever is next';
     if (name === 'site') return typeof value === 'number' ? `site ${names.sites[value]}` : '';
     if (name === 'server') return value === null ? 'every server' : `server ${value}`;
     if (!name.endsWith('Ms')) return `${name} ${value}`;
@@ -357,6 +427,10 @@ function detailsOf(details: object, names: Names): string[] {
     return name === 'forMs' ? (value === 0 ? '' : `for ${ms}`) : `${name.slice(0, -2)} ${ms}`;
   });
   return texts.filter((text) => text !== undefined && text !== '').map(String);
+}
+
+function isFault(value: unknown): value is Fault {
+  return typeof value === 'object' && value !== null && 'kind' in value;
 }
 
 function isAct(value: unknown): value is Act {

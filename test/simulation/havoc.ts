@@ -1,8 +1,9 @@
 /** What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it is over. */
 import type { GroupPaths } from '../../src/core/paths.js';
+import type { Operation } from '../../src/embedded/tree.js';
 import type { Conduct } from './conduct.js';
 import type { Commit, Ensemble } from './ensemble.js';
-import { type Fault, whoLeads } from './faults.js';
+import { aimed, bystander, type Fault, whoElects, whoLeads } from './faults.js';
 import type { Judge } from './judge.js';
 import type { Network } from './network.js';
 import type { Node } from './node.js';
@@ -28,12 +29,16 @@ export interface Cast {
   newNode(name: string, machine: string): Node;
 }
 
+/** Of a configuration that somebody deletes again and again. */
+const deletionsEveryMs = 10;
+
 export class Havoc {
   readonly #cast: Cast;
   /** What is to be taken back when all is mended. */
   readonly #mends = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
-  readonly #hasty: Extract<Fault, { kind: 'hasty people' }>[] = [];
+  readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
+  readonly #holdUps: Extract<Fault, { kind: 'hold up' }>[] = [];
   #isMended = false;
 
   constructor(cast: Cast) {
@@ -54,14 +59,26 @@ export class Havoc {
 
   committed(commit: Commit): void {
     this.#loseAnswer(commit);
-    this.#hasten(commit);
+    this.#trigger(commit);
   }
 
   #at(index: number): Node {
-    const leader = this.#cast.nodes.findIndex(({ name }) => name === this.#cast.judge.claim?.node);
-    const node = this.#cast.nodes[index === whoLeads ? Math.max(0, leader) : index];
+    const node = this.#cast.nodes[index];
     if (node === undefined) throw new RangeError(`no node ${index}`);
     return node;
+  }
+
+  /** Who is meant now by a number that may stand for a role. */
+  #indexOf(index: number): number {
+    const { nodes, judge, rules } = this.#cast;
+    const [seat] = rules.picture().seats;
+    const leader = nodes.findIndex(({ name }) => name === judge.claim?.node);
+    const elector = nodes.findIndex(({ session }) => session === seat?.owner);
+    if (index === whoLeads) return Math.max(0, leader);
+    if (index === whoElects) return Math.max(0, elector);
+    if (index !== bystander) return index;
+    const other = nodes.findIndex((_, one) => one !== leader && one !== elector);
+    return Math.max(0, other === -1 ? elector : other);
   }
 
   /** Taken back after so long, or when all is mended. */
@@ -91,19 +108,19 @@ export class Havoc {
       // Not only when its guardian thinks that it is time again.
       if (node.isUp) node.start();
       else node.restart();
-      node.agent?.setHealth(true, null);
     }
   }
 
   /** Nothing once all is mended. */
-  befall(fault: Fault): void {
+  befall(planned: Fault): void {
     if (this.#isMended) return;
+    const fault = aimed(planned, (index) => this.#indexOf(index));
     const victim = 'node' in fault && fault.node !== null ? this.#at(fault.node) : null;
     const watch = this.#cast.rules.isCalm ? watchOver(this.#cast, fault, victim) : () => {};
     if (isDisturbing(fault))
       this.#cast.rules.disturbed(
         fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs,
-        fault.kind === 'delete tree' || fault.kind === 'delete seat',
+        ['delete tree', 'delete configuration', 'delete seat'].includes(fault.kind),
       );
     this.#happen(fault);
     watch();
@@ -142,11 +159,17 @@ export class Havoc {
         this.#losses.push(fault);
         this.#for(fault.forMs, () => this.#losses.splice(this.#losses.indexOf(fault), 1));
         break;
-      case 'hasty people':
-        this.#hasty.push(fault);
+      case 'upon':
+        this.#triggers.push(fault);
+        break;
+      case 'hold up':
+        this.#holdUps.push(fault);
         break;
       case 'partition':
         this.#part(fault);
+        break;
+      case 'strand':
+        this.#strand(fault);
         break;
       case 'hook': {
         const { moods } = this.#at(fault.node).machine;
@@ -176,6 +199,9 @@ export class Havoc {
         break;
       case 'delete tree':
         this.#cast.operator.deleteAllUnder(this.#cast.paths.root);
+        break;
+      case 'delete configuration':
+        this.#deleteConfiguration(this.#cast.world.nowMs + fault.forMs);
         break;
       case 'expire session':
         this.#expire(this.#at(fault.node));
@@ -313,14 +339,42 @@ export class Havoc {
     }
   }
 
-  #hasten({ transaction, ok }: Commit): void {
+  #deleteConfiguration(untilMs: number): void {
+    const { operator, paths, world } = this.#cast;
+    if (this.#isMended || world.nowMs >= untilMs) return;
+    operator.delete(paths.config);
+    world.after(deletionsEveryMs, () => this.#deleteConfiguration(untilMs));
+  }
+
+  #trigger({ transaction, ok }: Commit): void {
     if (transaction.kind !== 'write' || !ok) return;
-    const hasty = this.#hasty.find(({ upon }) => isOfKind(transaction.operations, upon, this.#cast.paths));
-    if (hasty === undefined) return;
-    this.#hasty.splice(this.#hasty.indexOf(hasty), 1);
-    this.#cast.world.after(hasty.delayMs, () => {
-      if (!this.#isMended) this.#cast.operator.do(hasty.act);
+    const { nodes, paths, world } = this.#cast;
+    const trigger = this.#triggers.find(({ write, node }) => {
+      const isMeant = node === null || nodes[node]?.session === transaction.session;
+      return isMeant && isOfKind(transaction.operations, write, paths);
     });
+    if (trigger === undefined) return;
+    this.#triggers.splice(this.#triggers.indexOf(trigger), 1);
+    world.after(trigger.delayMs, () => this.befall(trigger.befalls));
+  }
+
+  /** A write is about to be sent: nothing more arrives from its sender for a while. */
+  writes(machine: string, operations: readonly Operation[]): void {
+    const { nodes, paths, world, network, ensemble } = this.#cast;
+    const held = this.#holdUps.find(({ write, node }) => {
+      const isMeant = node === null || nodes[node]?.machine.name === machine;
+      return isMeant && isOfKind(operations, write, paths);
+    });
+    if (held === undefined || this.#isMended) return;
+    this.#holdUps.splice(this.#holdUps.indexOf(held), 1);
+    world.note(() => `what ${machine} sends is held up: ${held.write}`);
+    for (const { index } of ensemble.servers) {
+      const { there } = network.way(machine, index);
+      there.cut();
+      this.#for(held.forMs, () => there.mend());
+    }
+    const { meanwhile } = held;
+    if (meanwhile !== null) world.after(0, () => this.befall(meanwhile));
   }
 
   /** Its asker's connections break before the answer is under way. */
@@ -372,6 +426,31 @@ export class Havoc {
           }
         }
       });
+    });
+  }
+
+  #strand({ node: index, pauseMs, forMs }: Extract<Fault, { kind: 'strand' }>): void {
+    const { ensemble, network, world } = this.#cast;
+    const deposed = ensemble.servers.find(({ isLeading }) => isLeading);
+    if (deposed === undefined) return;
+    const node = this.#at(index);
+    const others = ensemble.servers.filter((server) => server !== deposed);
+    this.#befallServer({ kind: 'cut server off', server: deposed.index, forMs });
+    for (const server of others) server.hangUpOnLeader();
+    world.after(pauseMs, () => {
+      if (this.#isMended) return;
+      for (const { index: other } of others) {
+        const way = network.way(node.machine.name, other);
+        way.refuses = true;
+        for (const link of [way.there, way.back]) {
+          link.cut();
+          this.#for(forMs, () => {
+            way.refuses = false;
+            link.mend();
+          });
+        }
+      }
+      this.#reset(node);
     });
   }
 

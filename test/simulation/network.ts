@@ -1,10 +1,13 @@
 /** Connections from simulated processes to the servers of a simulated ensemble, for the shipped client to use. */
+import { opcodeName } from '../../src/embedded/records.js';
+import type { Operation } from '../../src/embedded/tree.js';
 import type { Dial, Wire, WireEvents } from '../../src/zookeeper/index.js';
 import type { Peer } from './clients.js';
-import type { Ensemble } from './ensemble.js';
+import { type Ensemble, isWrite, operationsOf } from './ensemble.js';
 import { type Delays, Link } from './link.js';
 import type { Process } from './process.js';
 import type { Server } from './server.js';
+import type { Wiretap } from './wiretap.js';
 import type { World } from './world.js';
 
 /** The way between one machine and one server. */
@@ -18,16 +21,22 @@ export interface Way {
 }
 
 const frameLengthBytes = 4;
+/** Of a request: its number and its opcode. */
+const headerBytes = 8;
 
 export class Network {
+  /** Hears of every write that a machine sends, before it is on its way. */
+  onWrite: (machine: string, operations: readonly Operation[]) => void = () => {};
   readonly #world: World;
   readonly #ensemble: Ensemble;
   readonly #delays: Delays;
+  readonly #tap: Wiretap;
   readonly #ways = new Map<string, Way>();
   #connections = 0;
 
-  constructor(world: World, ensemble: Ensemble, delays: Delays) {
+  constructor(world: World, ensemble: Ensemble, delays: Delays, tap: Wiretap) {
     this.#world = world;
+    this.#tap = tap;
     this.#ensemble = ensemble;
     this.#delays = delays;
   }
@@ -53,11 +62,33 @@ export class Network {
       const server = this.#ensemble.servers[index];
       if (server === undefined) throw new RangeError(`no server ${port}`);
       this.#connections += 1;
-      const connection = new Connection(process, server, this.way(machine, index), events, this.#connections);
+      const way = this.way(machine, index);
+      const tap = this.#tap;
+      const number = this.#connections;
+      tap.opened(number, machine);
+      const sends = (packet: Buffer) => this.#sends(machine, packet);
+      const connection = new Connection({ process, server, way, events, number, tap, sends });
       connection.open();
       return connection;
     };
   }
+
+  #sends(machine: string, packet: Buffer): void {
+    const opcode = opcodeName(packet.readInt32BE(headerBytes / 2));
+    if (opcode !== undefined && isWrite(opcode))
+      this.onWrite(machine, operationsOf(opcode, packet.subarray(headerBytes)));
+  }
+}
+
+interface ConnectionOptions {
+  readonly process: Process;
+  readonly server: Server;
+  readonly way: Way;
+  readonly events: WireEvents;
+  readonly number: number;
+  readonly tap: Wiretap;
+  /** A request is about to be sent. */
+  sends(packet: Buffer): void;
 }
 
 class Connection implements Wire {
@@ -66,21 +97,33 @@ class Connection implements Wire {
   readonly #way: Way;
   readonly #events: WireEvents;
   readonly #peer: Peer;
+  readonly #tap: Wiretap;
+  readonly #sends: (packet: Buffer) => void;
+  #hasShakenHands = false;
   #isOver = false;
   readonly #break = () => this.#reset();
 
-  constructor(process: Process, server: Server, way: Way, events: WireEvents, number: number) {
+  constructor({ process, server, way, events, number, tap, sends }: ConnectionOptions) {
     this.#process = process;
     this.#server = server;
     this.#way = way;
     this.#events = events;
+    this.#sends = sends;
+    this.#tap = tap;
     this.#peer = {
       number,
       sessionId: 0n,
       waiting: [],
       isWaiting: false,
       hasFlag: false,
-      send: (packet) => this.#toClient(() => events.received(packet)),
+      send: (bytes) => {
+        const packet = bytes.subarray(frameLengthBytes);
+        tap.granted(number, packet, server.database.lastZxid);
+        this.#toClient(() => {
+          tap.told(number, packet);
+          events.received(bytes);
+        });
+      },
       close: () => this.#toClient(() => events.closed()),
     };
   }
@@ -109,6 +152,9 @@ class Connection implements Wire {
     const packet = bytes.subarray(frameLengthBytes);
     this.#process.call(() => {
       if (this.#isOver) return;
+      this.#tap.asked(this.#peer.number, packet);
+      if (this.#hasShakenHands) this.#sends(packet);
+      this.#hasShakenHands = true;
       this.#way.there.send(() => this.#toServer(() => this.#server.received(this.#peer, packet)));
     });
   }

@@ -81,6 +81,7 @@ export class Node {
   #store: Store | null = null;
   #lives = 0;
   #guardianLives = 0;
+  #isWell = true;
   #remembered: SessionTicket | null = null;
   /** Agents that live on this machine, by incarnation. */
   readonly #living = new Map<string, Process>();
@@ -123,7 +124,9 @@ export class Node {
     this.#guardian?.leave();
   }
 
+  /** And so do its next lives. */
   sayHealth(isWell: boolean): void {
+    this.#isWell = isWell;
     this.#process?.deliver(() => this.#agent?.setHealth(isWell, isWell ? null : 'simulated'));
   }
 
@@ -194,6 +197,7 @@ export class Node {
       sessionMemory: channel.memory(inner, where),
     });
     this.#agent = agent;
+    if (!this.#isWell) this.sayHealth(false);
     channel.listen({
       asked: () => agent.stop(),
       gone: () => {

@@ -1,6 +1,6 @@
 /** Rules about claims: who makes them, when, and when they are given away. */
 import { durationMs } from '../../src/core/duration.js';
-import type { Picture } from './ledger.js';
+import type { Picture, RegistrationSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
 /** Within which a calm group acts on what it sees: some round trips at the slowest. */
@@ -26,15 +26,16 @@ export function claimRules(court: Court): Rule {
     if (content.failures.find((record) => record.node === node)?.until != null)
       violate(9, `${node} claims though it is excluded`);
     const waived = content.asked?.waived ?? [];
-    const toldMs = before?.illSinceMs ?? nowMs;
-    if (
-      nowMs - toldMs > promptMs &&
-      !waived.includes('unhealthy') &&
-      is.registrations.get(node)?.illSinceMs != null
-    )
+    const own = is.registrations.get(node);
+    if (own?.illSinceMs != null && !waived.includes('unhealthy') && knewItself(own, nowMs))
       violate(9, `${node} claims though it is unhealthy`);
-    if (before?.leavingSinceMs != null && nowMs - before.leavingSinceMs > promptMs)
-      violate(9, `${node} claims while it leaves`);
+    // What is written with the claim says what the node knew when it sent that.
+    if (own?.content.draining === true) violate(9, `${node} claims while it leaves`);
+  }
+
+  /** It is unwell by its own word, for longer than a claim may be on its way, or since it registered. */
+  function knewItself({ illSinceMs, sinceMs }: RegistrationSeen, nowMs: number): boolean {
+    return illSinceMs === sinceMs || nowMs - (illSinceMs ?? nowMs) > promptMs;
   }
 
   /** A claim that has ended READY, by its owner who leaves, while others could follow. */
@@ -98,7 +99,7 @@ export function claimRules(court: Court): Rule {
     const { elected, claim } = is;
     const node = court.nodes.find(({ name }) => name === elected?.content.node);
     const owner = court.nodes.find(({ session }) => session === claim?.owner);
-    court.soon(2 * promptMs, 9, () => {
+    court.soon(claim === null ? promptMs : 2 * promptMs, 9, () => {
       const now = court.picture();
       if (now.decisions !== is.decisions || now.claims !== is.claims) return null;
       const { process, machine } = owner ?? {};
@@ -113,7 +114,7 @@ export function claimRules(court: Court): Rule {
       const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const isExcluded = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
       const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !isExcluded;
-      const isSince = registration !== undefined && registration.sinceMs < court.world.nowMs - 2 * promptMs;
+      const isSince = registration !== undefined && registration.sinceMs < court.world.nowMs - promptMs;
       const hasFailed = registration?.content.lastFailure?.electedVersion === elected.version;
       return isThere && isSince && !hasFailed && node.process?.isRunning === true
         ? `${node.name} is elected, and does not claim`

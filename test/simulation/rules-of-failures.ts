@@ -2,7 +2,7 @@
 import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import type { Elected, FailureRecord } from '../../src/core/znodes.js';
-import type { ClaimSeen } from './ledger.js';
+import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { promptMs } from './rules-of-claims.js';
 import { misreadingMs } from './rules-of-limits.js';
@@ -164,12 +164,17 @@ export function failureRules(court: Court): Rule {
     if (after.content.cause === 'retry' && after.content.node !== null) retried(after.content.node, step);
   }
 
-  function mayLift(known: FailureRecord, after: Elected, { was, is }: Step): boolean {
+  /** By what some clock may have shown; or it has not begun, for the clock was set back. */
+  function mayBeOver({ failedAt, until }: FailureRecord): boolean {
     const { earliestMs, latestMs } = court.wall();
+    if (Date.parse(until ?? '') <= latestMs + misreadingMs) return true;
+    return Date.parse(failedAt) > earliestMs + unevennessMs - misreadingMs;
+  }
+
+  function mayLift(known: FailureRecord, after: Elected, { was, is }: Step): boolean {
+    if (mayBeOver(known)) return true;
+    const { latestMs } = court.wall();
     const failedAtMs = Date.parse(known.failedAt);
-    if (Date.parse(known.until ?? '') <= latestMs + misreadingMs) return true;
-    // It has not begun: the clock was set back.
-    if (failedAtMs > earliestMs + unevennessMs - misreadingMs) return true;
     const { node } = known;
     const config = is.config?.content;
     if (config?.readmitted[node]?.failedAt === known.failedAt) return true;
@@ -185,7 +190,7 @@ export function failureRules(court: Court): Rule {
   /** Everyone has failed: the one whose last failure is longest ago. */
   function retried(node: string, { was, is }: Step): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
-    if (known?.until == null || was.elected?.content.node === node) return;
+    if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
     for (const other of is.elected?.content.failures ?? []) {
       const member = was.registrations.get(other.node);
       const config = is.config?.content;
@@ -196,6 +201,56 @@ export function failureRules(court: Court): Rule {
       if (court.isCalm && Date.parse(other.failedAt) < Date.parse(known.failedAt))
         violate(9, `${node} is tried again, though the failure of ${other.node} is longer ago`);
     }
+  }
+
+  /** When only failures keep everyone out, somebody is tried again as soon as the base time is over. */
+  function triedAgain({ was, is, nowMs }: Step): void {
+    if (is.elected === was.elected && is.config === was.config && is.claim?.id === was.claim?.id) return;
+    const { elected, config } = is;
+    if (elected === null || config === null) return;
+    const failedMs = elected.content.failures.map((record) => knownSinceMs.get(keyOf(record)) ?? nowMs);
+    const dueMs = Math.min(...failedMs) + baseMs(config.content) * 1.1;
+    if (failedMs.length === 0) return;
+    court.soon(Math.max(0, dueMs - nowMs) + promptMs, 9, () => {
+      const now = court.picture();
+      const isSame = now.elected?.version === elected.version && now.config?.version === config.version;
+      if (!isSame || now.claim !== null || config.content.paused !== null) return null;
+      const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
+      const isExcluded = (name: string) => failureOf(elected.content, name)?.until != null;
+      const [node] = fit;
+      return node === undefined || !fit.every(isExcluded)
+        ? null
+        : `everyone who is fit has failed, and nobody is tried again, not even ${node}`;
+    });
+  }
+
+  /** A new life of a node that failed ends its exclusion, once: where nobody else is fit it is elected at once. */
+  function startedAnew({ was, is }: Step): void {
+    const { elected, config } = is;
+    if (elected === null || is.registrations === was.registrations) return;
+    for (const [node, { id, content }] of is.registrations) {
+      const record = failureOf(elected.content, node);
+      if (was.registrations.get(node)?.id === id || record?.until == null || record.restarted) continue;
+      if (record.incarnation === content.incarnation) continue;
+      court.soon(promptMs, 9, () => {
+        const now = court.picture();
+        const isSame = now.registrations.get(node)?.id === id && now.config?.version === config?.version;
+        if (!isSame || now.claim !== null || now.config?.content.paused != null) return null;
+        const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
+        const isAlone = fit.length === 1 && fit[0] === node && now.elected?.content.node == null;
+        return isAlone ? `${node} has started anew, nobody else is fit, and it stays excluded` : null;
+      });
+    }
+  }
+
+  /** But for its failures. */
+  function isFit({ registrations, config, seats }: Picture, node: string): boolean {
+    const member = registrations.get(node);
+    if (member === undefined || config === null || member.illSinceMs !== null) return false;
+    if (member.leavingSinceMs !== null || config.content.drained[node] !== undefined) return false;
+    const site = config.content.sites[member.content.site];
+    const isSiteFit = site?.enabled !== false && site?.override == null && site?.priority !== 0;
+    return isSiteFit && seats.some((seat) => seat.node === node);
   }
 
   /** READY ends it all. */
@@ -225,6 +280,8 @@ export function failureRules(court: Court): Rule {
     blamed(step);
     lifted(step);
     forgiven(step);
+    triedAgain(step);
+    startedAnew(step);
     remember(step);
   };
 }

@@ -13,6 +13,7 @@ import { electingRules } from './rules-of-electing.js';
 import { failureRules } from './rules-of-failures.js';
 import { limitRules } from './rules-of-limits.js';
 import { seatRules } from './rules-of-seats.js';
+import { znodeRules } from './rules-of-znodes.js';
 import type { Setup } from './setup.js';
 import type { World } from './world.js';
 
@@ -102,6 +103,7 @@ export class Rules implements Court {
       failureRules(this),
       limitRules(this),
       comingRules(this),
+      znodeRules(this),
     ];
   }
 

@@ -4,7 +4,7 @@
  */
 import { groupPaths } from '../../src/core/paths.js';
 import { chance } from '../support/chance.js';
-import { leaderBound, reconnectingMs, resyncMs, settlingMs } from './bound.js';
+import { isRegistrationDeleted, leaderBound, reconnectingMs, resyncMs, settlingMs } from './bound.js';
 import { Conduct } from './conduct.js';
 import { Ensemble } from './ensemble.js';
 import { drawFaults, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
@@ -16,7 +16,9 @@ import { Node, openSimulated } from './node.js';
 import { Operator } from './operator.js';
 import { Process } from './process.js';
 import { Rules } from './rules.js';
+import { scenarioOf } from './scenarios.js';
 import { drawSetup, type Setup, sticks } from './setup.js';
+import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
 
 export interface Outcome {
@@ -52,7 +54,10 @@ export interface SimulateOptions {
 
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
   const drawn = chance(seed);
-  const setup = drawSetup(drawn.fork());
+  const drawnSetup = drawSetup(drawn.fork());
+  const ofFaults = drawn.fork();
+  const told = scenarioOf(seed, ofFaults, drawnSetup);
+  const setup = told?.setup ?? drawnSetup;
   const { servers, sessionTimeoutMs, troubleMs } = setup;
   const target = {
     nodes: setup.nodes.length,
@@ -63,9 +68,9 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     untilMs: troubleMs,
     isGentle: setup.isGentle,
   };
-  const plan =
-    seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(drawn.fork(), target);
-  const faults = options.faults ?? plan;
+  const untold = () =>
+    seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(ofFaults, target);
+  const faults = options.faults ?? told?.faults ?? untold();
   const simulation = new Simulation(setup, new World(drawn.fork(), options.keepsStory ?? false));
   return { seed, setup, faults, ...(await simulation.run(faults)) };
 }
@@ -110,7 +115,9 @@ class Simulation {
       onWake: (connections) =>
         !sticks(setup) && judge.woken(connections - rules.formerElectors - rules.formerCandidates),
     });
-    const network = new Network(world, ensemble, setup.delays);
+    const tap = new Wiretap(this.#paths, (invariant, what) => judge.violate(invariant, what));
+    const network = new Network(world, ensemble, setup.delays, tap);
+    network.onWrite = (machine, operations) => this.#havoc.writes(machine, operations);
     const cast = { setup, world, paths: this.#paths, ensemble, network, nodes, judge, rules, conduct };
     const newNode = (name: string, machine: string) => {
       this.#twins.add(name);
@@ -292,10 +299,7 @@ class Simulation {
   /** Everybody is there again, with one seat each. */
   async #settle(mendedMs: number, faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { setup, nodes, rules, judge } = this.#cast;
-    // A registration alone is not watched by its node: it is looked for now and again.
-    const isHandled = faults.some(
-      ({ fault: { kind } }) => kind === 'delete registration' || kind === 'delete tree',
-    );
+    const isHandled = isRegistrationDeleted(faults);
     const withinMs = reconnectingMs(setup) + (isHandled ? 1.1 * resyncMs : 0);
     const missing = () => {
       const { seats, registrations } = rules.picture();

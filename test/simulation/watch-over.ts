@@ -13,7 +13,7 @@ export function isDisturbing(fault: Fault): boolean {
     case 'unhealthy':
     case 'leave':
     case 'reset':
-    case 'hasty people':
+    case 'upon':
       return false;
     case 'people':
       return ['evict', 'evict dead', 'misconfigure'].includes(fault.act.do);

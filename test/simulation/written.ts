@@ -23,5 +23,7 @@ export function isOfKind(operations: readonly Operation[], kind: Written, paths:
       return does('setData', paths.config);
     case 'record':
       return does('create', paths.historyPrefix);
+    case 'removal':
+      return does('delete', paths.current) && does('delete', `${paths.election}/`);
   }
 }

@@ -79,6 +79,13 @@ export const failureSabotages: readonly Sabotage[] = [
     replace: '  const count = 1;',
   },
   {
+    name: 'no restart ends an exclusion',
+    rule: 'An exclusion ends, once, when its node starts anew',
+    file: failures,
+    find: '  if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {',
+    replace: '  if (record.until === null || record.restarted || life === undefined || life.length > 0) {',
+  },
+  {
     name: 'every restart ends an exclusion',
     rule: 'A new life ends an exclusion once: what its own takeover crashes must not come back at full speed',
     file: failures,
@@ -151,6 +158,13 @@ export const failureSabotages: readonly Sabotage[] = [
     file: fencing,
     find: '  if (node === elected.node) return null;\n',
     replace: '',
+  },
+  {
+    name: 'a removal that does not look at the heir',
+    rule: "Removing a fenced claim checks the heir's registration, which its claim has moved",
+    file: elector,
+    find: '      ...(heir === null\n        ? []\n',
+    replace: '      ...(heir !== undefined\n        ? []\n',
   },
   {
     name: 'a removal that checks nothing',

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buildWorker, type Result, runCrowd } from '../crowd.js';
+import { isTold } from '../scenarios.js';
 import { type Sabotage, sabotagePlugin } from './sabotage.js';
 
 export interface Range {
@@ -33,9 +34,14 @@ export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Pro
     return found !== null;
   };
   try {
-    await runCrowd({ ...seeds, first: known, program, workers: 1, heard, signal });
+    await runCrowd({ ...seeds, first: [...known, ...told(seeds)], program, workers: 1, heard, signal });
     return found;
   } finally {
     await rm(dirname(program), { recursive: true, force: true });
   }
+}
+
+/** The seeds whose lives are told, not drawn: most that is caught is caught in one of them. */
+function told({ from, to }: Range): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(isTold);
 }

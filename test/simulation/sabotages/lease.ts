@@ -73,6 +73,13 @@ export const leaseSabotages: readonly Sabotage[] = [
       "const lease = leaseFrom(this.#store.state !== 'LOST' ? this.#options.clock.monotonicMs() : this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);",
   },
   {
+    name: 'ended lease revived',
+    rule: 'A lease once ended is never revived',
+    file: leadership,
+    find: '    if (this.#endedLease !== null) return this.#endedLease;\n',
+    replace: '',
+  },
+  {
     name: 'leads without a look at the clock',
     rule: 'The clock is looked at before every step that acts as leader, first thing after a stall',
     file: leadership,

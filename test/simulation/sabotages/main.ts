@@ -1,7 +1,7 @@
 /** Sabotages Petrel, one rule at a time, and says which seed caught it: `npm run sabotage -- --help`. */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Catch, hunt, type Range } from './hunt.js';
-import { openSabotages, sabotages } from './index.js';
+import { sabotages } from './index.js';
 import { readKnownSeeds, writeKnownSeeds } from './known-seeds.js';
 import type { Sabotage } from './sabotage.js';
 import { row, writeTable } from './table.js';
@@ -40,7 +40,6 @@ const program = new Command('npm run sabotage --')
   })
   .option('--workers <n>', 'how many sabotages at a time', atLeastOne, 1)
   .option('--within <s>', 'end after so many seconds; what is not decided then is said', seconds)
-  .option('--open', 'those that no seed has caught so far')
   .option('--anew', 'forget the seeds that are known to catch')
   .option('--keep', 'write the seeds that caught to known-seeds.json, and the table to docs/sabotage.md')
   .parse();
@@ -50,17 +49,14 @@ const { only: part = '', ...options } = program.opts<{
   workers: number;
   within?: number;
   anew?: boolean;
-  open?: boolean;
   keep?: boolean;
 }>();
 
 const mostKept = 3;
 const known = options.anew === true ? {} : readKnownSeeds();
-const chosen = (options.open === true ? openSabotages : sabotages).filter(({ name }) => name.includes(part));
+const chosen = sabotages.filter(({ name }) => name.includes(part));
 if (chosen.length === 0) {
-  const others = (options.open === true ? sabotages : openSabotages).some(({ name }) => name.includes(part));
-  const right = options.open === true ? 'leave --open out' : 'add --open';
-  console.error(`no sabotage's name contains "${part}"${others ? ` among these: ${right}` : ''}`);
+  console.error(`no sabotage's name contains "${part}"`);
   process.exit(misused);
 }
 const caught = new Map<Sabotage, Catch>();
@@ -105,9 +101,8 @@ function report(): void {
     console.log('Seeds that catch them are found, and kept, with: npm run sabotage -- --keep');
   if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
-  writeKnownSeeds(Object.fromEntries([...sabotages, ...openSabotages].flatMap(keptSeeds)));
-  if (chosen.length === sabotages.length && options.open !== true)
-    writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
+  writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
+  if (chosen.length === sabotages.length) writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }
 
 /** The one that caught now first; some that did before may again, when the code is another. */

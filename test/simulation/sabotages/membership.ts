@@ -156,13 +156,18 @@ export const membershipSabotages: readonly Sabotage[] = [
     also: [
       {
         file: observe,
+        find: "    part === 'standby' ? null : claimAt(observer, part),",
+        replace: '    null,',
+      },
+      {
+        file: observe,
         find: '    names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  return {',
         replace: '    early;\n  return {',
       },
       {
         file: observe,
         find: '      current,\n      self: self',
-        replace: '      current: current === null ? late : late,\n      self: self',
+        replace: '      current: late,\n      self: self',
       },
     ],
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hunt } from './hunt.js';
-import { openSabotages, sabotages } from './index.js';
+import { sabotages } from './index.js';
 import { readKnownSeeds } from './known-seeds.js';
 import { editsOf, type Sabotage, sabotagedText } from './sabotage.js';
 
@@ -19,7 +19,7 @@ describe('sabotages', () => {
   it('are many, each with a name of its own, and each still changes what it is to change', () => {
     expect(sabotages.length).toBeGreaterThanOrEqual(45);
     expect(new Set(sabotages.map(({ name }) => name)).size).toBe(sabotages.length);
-    for (const sabotage of [...sabotages, ...openSabotages]) {
+    for (const sabotage of sabotages) {
       for (const { file } of editsOf(sabotage)) expect(sabotagedText(sabotage, file)).toBeTypeOf('string');
     }
   });
@@ -35,12 +35,13 @@ describe('sabotages', () => {
     const [caught] = sabotages.filter(({ name }) => name === 'lease renewed with reads');
     if (caught === undefined) throw new Error('no such sabotage');
     const seeds = { from: 1, to: 5 };
-    expect(await hunt({ sabotage: caught, known: [], seeds, signal: untilMs })).toMatchObject({ seed: 1 });
+    // The one whose life is told is tried first.
+    expect(await hunt({ sabotage: caught, known: [], seeds, signal: untilMs })).toMatchObject({ seed: 5 });
     expect(await hunt({ sabotage: harmless, known: [], seeds, signal: untilMs })).toBeNull();
   });
 
   it('have known seeds only where there is such a sabotage', () => {
-    const names = [...sabotages, ...openSabotages].map(({ name }) => name);
+    const names = sabotages.map(({ name }) => name);
     expect(Object.keys(readKnownSeeds()).filter((name) => !names.includes(name))).toEqual([]);
   });
 });

@@ -56,6 +56,13 @@ export const tenureSabotages: readonly Sabotage[] = [
     replace: 'return snapshot.current?.owner === session ? snapshot.current : snapshot.current;',
   },
   {
+    name: 'deletes its claim without its seat',
+    rule: 'A node deletes its claim with a check of its own seat: one sent late may meet the next claim',
+    file: leadership,
+    find: "        checkSeat(paths, seat),\n        { type: 'delete', path: paths.current, version: claimVersion },",
+    replace: "        { type: 'delete', path: paths.current, version: claimVersion },",
+  },
+  {
     name: 'never adopts a claim',
     rule: 'A read that finds a claim whose reply was lost adopts it',
     file: tenure,
@@ -74,6 +81,13 @@ export const tenureSabotages: readonly Sabotage[] = [
     rule: 'The next try comes no sooner than the exclusion says',
     file: tenure,
     find: "  if (failureOf(elected.value.failures, self)?.until != null) return 'it is excluded after a failure';\n",
+    replace: '',
+  },
+  {
+    name: 'a claim that leaves the registration as it was',
+    rule: "A claim sets its node's registration: who removes a fenced claim sees that it was made",
+    file: leadership,
+    find: "        {\n          type: 'set',\n          path: paths.node(node),\n          data: encode(this.#options.amend({ claimedUnder: electedVersion, lastFailure: null })),\n          version: 'any',\n        },\n",
     replace: '',
   },
   {

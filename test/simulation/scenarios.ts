@@ -1,0 +1,609 @@
+/**
+ * Lives that are not drawn but told: the situations that the protocol's rules are there for, each too seldom met by
+ * chance. Every tenth seed plays one; what it leaves open is drawn.
+ */
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import type { Phase } from '../../src/ports/duty.js';
+import type { Chance } from '../support/chance.js';
+import { type Act, bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
+import type { Mood } from './machine.js';
+import type { Setup } from './setup.js';
+
+const scenarioEvery = 10;
+/** Of the seeds that play one, their last digit. */
+const scenarioDigit = 5;
+
+export interface Story {
+  readonly setup: Setup;
+  readonly faults: readonly PlannedFault[];
+}
+
+type Scenario = (chance: Chance, setup: Setup) => Story;
+
+/** Whether this seed's life is told. */
+export function isTold(seed: number): boolean {
+  return seed % scenarioEvery === scenarioDigit;
+}
+
+/** Null: this seed's life is drawn. */
+export function scenarioOf(seed: number, chance: Chance, setup: Setup): Story | null {
+  if (!isTold(seed)) return null;
+  const scenario = scenarios[Math.floor(seed / scenarioEvery) % scenarios.length];
+  return scenario === undefined ? null : scenario(chance, setup);
+}
+
+/** Three nodes, of which one leads, one elects and one does neither, or one does both. */
+function groupOf(setup: Setup, changes: Partial<Setup> = {}): Setup {
+  const plain = { sequence: null, hasPrepare: false, isGentle: false };
+  return { ...setup, nodes: ['a1', 'b1', 'a2'], ...plain, ...changes };
+}
+
+function configured(setup: Setup, changes: object): GroupConfig {
+  return groupConfigSchema.parse({ ...setup.config, ...changes });
+}
+
+function at(atMs: number, fault: Fault): PlannedFault {
+  return { atMs: Math.round(atMs), fault };
+}
+
+function people(act: Act): Fault {
+  return { kind: 'people', act, forMs: 0 };
+}
+
+const failoverTo = (node: number) => people({ do: 'failover', node });
+const hook = (node: number, phase: Phase, mood: Mood, forMs: number): Fault => {
+  return { kind: 'hook', node, phase, mood, forMs };
+};
+
+/** When the group has settled, and what has to happen soon is judged. */
+const settledMs = 3_300;
+const fastDelays = { leastMs: 0.2, mostMs: 2 };
+
+/** Another is elected, and not ready to claim yet, while the claim of the node that was is on its way. */
+const claimOvertaken: Scenario = ({ between }, setup) => ({
+  setup: groupOf(setup, { delays: fastDelays, hasPrepare: true, troubleMs: settledMs + 3_000 }),
+  faults: [
+    at(settledMs, hook(whoElects, 'prepare', 'hangs', 2_000)),
+    at(settledMs, {
+      kind: 'hold up',
+      write: 'claim',
+      node: bystander,
+      meanwhile: failoverTo(whoElects),
+      forMs: between(100, 400),
+    }),
+    at(settledMs, failoverTo(bystander)),
+  ],
+});
+
+/** The seat of a node goes while its claim is on its way. */
+const claimUnseated: Scenario = ({ between }, setup) => ({
+  setup: groupOf(setup),
+  faults: [
+    at(settledMs, {
+      kind: 'hold up',
+      write: 'claim',
+      node: bystander,
+      meanwhile: { kind: 'delete seat', node: bystander, forMs: 0 },
+      forMs: between(0.3, 0.5) * setup.sessionTimeoutMs,
+    }),
+    at(settledMs, failoverTo(bystander)),
+  ],
+});
+
+/** Another is elected while the READY of the node that was is on its way. */
+const readyOvertaken: Scenario = ({ between }, setup) => {
+  const forMs = between(0.12, 0.16) * setup.sessionTimeoutMs;
+  return {
+    setup: groupOf(setup, { delays: fastDelays }),
+    faults: [
+      at(settledMs, {
+        kind: 'hold up',
+        write: 'READY',
+        node: bystander,
+        meanwhile: failoverTo(whoElects),
+        forMs,
+      }),
+      at(settledMs, failoverTo(bystander)),
+    ],
+  };
+};
+
+/** The configuration changes while a decision made by the old one is on its way. */
+const decisionOvertaken: Scenario = ({ between }, setup) => {
+  const forMs = between(0.1, 0.16) * setup.sessionTimeoutMs;
+  return {
+    setup: groupOf(setup, { delays: fastDelays }),
+    faults: [
+      at(settledMs, {
+        kind: 'hold up',
+        write: 'decision',
+        node: null,
+        meanwhile: people({ do: 'pause' }),
+        forMs,
+      }),
+      at(settledMs, { kind: 'leave', node: whoLeads, forMs: setup.sessionTimeoutMs }),
+    ],
+  };
+};
+
+/** A claim is removed after a fence, and made by the next, while its owner's own deletion is on its way. */
+const deletionOvertaken: Scenario = ({ between }, setup) => {
+  const laterMs = settledMs + 2_000;
+  return {
+    setup: groupOf(setup, {
+      hasFence: true,
+      delays: fastDelays,
+      sessionTimeoutMs: 4_000,
+      tickMs: 1_000,
+      troubleMs: laterMs + 5_000,
+    }),
+    faults: [
+      at(settledMs, failoverTo(bystander)),
+      at(laterMs, hook(whoLeads, 'release', 'stubborn', 4_000)),
+      at(laterMs, {
+        kind: 'hold up',
+        write: 'deletion',
+        node: whoLeads,
+        meanwhile: null,
+        forMs: between(700, 1_200),
+      }),
+      at(laterMs, failoverTo(bystander)),
+    ],
+  };
+};
+
+/** The owner of a claim that was fenced gives it away after all, and the heir claims, while the removal is on its way. */
+const removalOvertaken: Scenario = ({ between }, setup) => {
+  const laterMs = settledMs + 800;
+  const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
+  return {
+    setup: groupOf(setup, {
+      config,
+      hasFence: true,
+      delays: fastDelays,
+      sessionTimeoutMs: 4_000,
+      tickMs: 1_000,
+      troubleMs: laterMs + 6_000,
+    }),
+    faults: [
+      at(settledMs, hook(bystander, 'takeover', 'hangs', 8_000)),
+      at(settledMs, hook(bystander, 'release', 'stubborn', 8_000)),
+      at(settledMs, failoverTo(bystander)),
+      at(laterMs, hook(bystander, 'takeover', 'slow', 8_000)),
+      at(laterMs, { kind: 'hold up', write: 'deletion', node: whoLeads, meanwhile: null, forMs: 450 }),
+      at(laterMs, {
+        kind: 'hold up',
+        write: 'removal',
+        node: null,
+        meanwhile: null,
+        forMs: between(350, 450),
+      }),
+      at(laterMs, failoverTo(bystander)),
+    ],
+  };
+};
+
+/** The decision is lost with the connection of the one that it names. */
+const decisionMissed: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 3_000 }),
+  faults: [
+    at(settledMs, {
+      kind: 'upon',
+      write: 'decision',
+      node: null,
+      delayMs: 0,
+      befalls: { kind: 'reset', node: bystander, forMs: 0 },
+      forMs: 0,
+    }),
+    at(settledMs, failoverTo(bystander)),
+  ],
+});
+
+/** The answer to a claim gets lost, and all else arrives. */
+const claimUnanswered: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 4_000 }),
+  faults: [
+    at(settledMs, { kind: 'lose answer', node: bystander, to: 'claim', forMs: 4_000 }),
+    at(settledMs, failoverTo(bystander)),
+  ],
+});
+
+/** A node that lives on in another session is elected then. */
+const electedInItsNextSession: Scenario = (_, setup) => {
+  const laterMs = settledMs + 3.2 * setup.sessionTimeoutMs + 200;
+  return {
+    setup: groupOf(setup, { troubleMs: laterMs + 4_000 }),
+    faults: [
+      at(settledMs, { kind: 'expire session', node: bystander, forMs: 0 }),
+      at(laterMs, failoverTo(bystander)),
+    ],
+  };
+};
+
+/** The elector leaves, and leads nothing. */
+const electorLeaves: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 5_000 }),
+  faults: [
+    at(settledMs - 1_300, failoverTo(bystander)),
+    at(settledMs, { kind: 'leave', node: whoElects, forMs: 4_000 }),
+  ],
+});
+
+/** The elector falls silent, and the decision is lost. */
+const electorSilent: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
+  faults: [
+    at(settledMs - 1_300, failoverTo(bystander)),
+    at(settledMs, { kind: 'mute', node: whoElects, forMs: 1_000 }),
+    at(settledMs + 100, { kind: 'spoil decision', forMs: 0 }),
+    at(settledMs + 200, { kind: 'kill agent', node: whoLeads, forMs: 800 }),
+  ],
+});
+
+/** The elected node's claims get lost. */
+const candidateSilent: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
+  faults: [
+    at(settledMs, { kind: 'mute', node: bystander, forMs: 1_000 }),
+    at(settledMs, failoverTo(bystander)),
+  ],
+});
+
+/** A better node is there while another has led for a short time. */
+const betterComes: Scenario = (_, setup) => {
+  const config = configured(setup, {
+    strategy: 'site-priority',
+    sites: { a: { priority: 200 }, b: { priority: 100 } },
+    failback: 'auto',
+    minTenure: '6s',
+  });
+  return {
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 5_000 }),
+    faults: [at(0, { kind: 'unhealthy', node: 0, forMs: settledMs })],
+  };
+};
+
+/** People keep a node from leading, and the other one leaves. */
+const leavesToUnfit: Scenario = ({ pick }, setup) => ({
+  setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
+  faults: [
+    at(settledMs, pick<Fault>([people({ do: 'drain', node: 1 }), people({ do: 'disable site', site: 1 })])),
+    at(settledMs + 1_500, { kind: 'leave', node: 0, forMs: 3_000 }),
+  ],
+});
+
+/** Nobody is left but whose site has priority 0. */
+const leavesToPriority0: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
+  faults: [
+    at(settledMs, people({ do: 'priority', site: 1, priority: 0, lastsMs: null })),
+    at(settledMs + 1_500, { kind: 'leave', node: 0, forMs: 3_000 }),
+  ],
+});
+
+/** A leader falls ill that is not the elector. */
+const leaderFallsIll: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 6_000 }),
+  faults: [
+    at(settledMs - 1_300, failoverTo(bystander)),
+    at(settledMs, { kind: 'unhealthy', node: whoLeads, forMs: 5_000 }),
+  ],
+});
+
+/** Paused: nobody but the node that was elected may lead, and it leaves, or comes back unwell. */
+const pausedAndUnfit: Scenario = ({ pick }, setup) => {
+  const { sessionTimeoutMs } = setup;
+  const laterMs = settledMs + 300;
+  return {
+    setup: groupOf(setup, { troubleMs: settledMs + 2 * sessionTimeoutMs }),
+    faults: [
+      at(settledMs, people({ do: 'pause' })),
+      ...pick<PlannedFault[]>([
+        [at(laterMs, { kind: 'leave', node: whoLeads, forMs: 3 * sessionTimeoutMs })],
+        [
+          at(laterMs, { kind: 'unhealthy', node: whoLeads, forMs: 3 * sessionTimeoutMs }),
+          at(laterMs, { kind: 'kill agent', node: whoLeads, forMs: 0.2 * sessionTimeoutMs }),
+        ],
+      ]),
+    ],
+  };
+};
+
+/** Paused: the elected node starts anew while the claim of its earlier life stands. */
+const pausedAndRestarted: Scenario = (_, setup) => {
+  const laterMs = settledMs + 1_500;
+  return {
+    setup: groupOf(setup, {
+      hasFence: true,
+      hasMemory: false,
+      sessionTimeoutMs: 4_000,
+      tickMs: 1_000,
+      troubleMs: laterMs + 6_000,
+    }),
+    faults: [
+      at(settledMs, failoverTo(bystander)),
+      at(laterMs, people({ do: 'pause' })),
+      at(laterMs + 300, { kind: 'kill agent', node: whoLeads, forMs: 200 }),
+      at(laterMs + 350, { kind: 'delete registration', node: whoLeads, forMs: 0 }),
+    ],
+  };
+};
+
+/** The claim goes while the tree cannot be read, for its configuration is gone, as is what is made anew of it. */
+const treeUnreadable: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 2_500 }),
+  faults: [
+    at(settledMs, { kind: 'delete configuration', forMs: 2_000 }),
+    at(settledMs + 200, { kind: 'delete claim', forMs: 0 }),
+  ],
+});
+
+/** Nobody can prepare. */
+const prepareFails: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { hasPrepare: true, troubleMs: settledMs + 3_500 }),
+  faults: [at(settledMs, hook(bystander, 'prepare', 'fails', 3_000)), at(settledMs, failoverTo(bystander))],
+});
+
+/** Nobody can take over for long; people keep one from leading meanwhile; then all is well. */
+const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
+  const wellMs = settledMs + between(9_000, 12_000);
+  const keptOut = upTo(2);
+  return {
+    setup: groupOf(setup, { troubleMs: wellMs + 6_000 }),
+    faults: [
+      ...[0, 1, 2].map((node) => at(settledMs, hook(node, 'takeover', 'fails', wellMs - settledMs))),
+      at(settledMs + 100, failoverTo(bystander)),
+      at(
+        settledMs + between(3_000, 6_000),
+        pick<Fault>([
+          people({ do: 'drain', node: keptOut }),
+          { kind: 'unhealthy', node: keptOut, forMs: 20_000 },
+        ]),
+      ),
+    ],
+  };
+};
+
+/** Paused, the elected node fails again and again; the pause ends while it is excluded, and nobody else is fit. */
+const resumedWhileExcluded: Scenario = ({ between }, setup) => {
+  const failsMs = settledMs + 400;
+  const config = configured(setup, { exclusion: { base: '1s', max: '30s' } });
+  return {
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 17_000 }),
+    faults: [
+      at(settledMs, people({ do: 'drain', node: bystander })),
+      at(settledMs, hook(whoLeads, 'takeover', 'fails', 15_000)),
+      at(settledMs + 200, people({ do: 'pause' })),
+      at(failsMs, { kind: 'delete claim', forMs: 0 }),
+      at(failsMs + between(9_000, 11_000), people({ do: 'resume' })),
+    ],
+  };
+};
+
+/** The only node that is fit fails, and starts anew. */
+const startsAnew: Scenario = (_, setup) => {
+  const failsMs = settledMs + 1_200;
+  const config = configured(setup, { exclusion: { base: '5s', max: '10s' } });
+  return {
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 5_000 }),
+    faults: [
+      at(settledMs, people({ do: 'drain', node: 1 })),
+      at(failsMs, hook(0, 'takeover', 'fails', 1_200)),
+      at(failsMs, { kind: 'delete claim', forMs: 0 }),
+      at(failsMs + 1_500, { kind: 'leave', node: 0, forMs: 1_200 }),
+    ],
+  };
+};
+
+/** The better node fails, and is well again soon. */
+const failedFavourite: Scenario = (_, setup) => {
+  const config = configured(setup, {
+    strategy: 'site-priority',
+    sites: { a: { priority: 200 }, b: { priority: 100 } },
+    failback: 'auto',
+    minTenure: '0s',
+    exclusion: { base: '1s', max: '6s' },
+  });
+  return {
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 9_000 }),
+    faults: [at(0, hook(0, 'takeover', 'fails', settledMs))],
+  };
+};
+
+/** A person lowers the priority of the leader's site. */
+const siteLowered: Scenario = (_, setup) => {
+  const config = configured(setup, {
+    strategy: 'site-priority',
+    sites: { a: { priority: 200 }, b: { priority: 100 } },
+    failback: 'manual',
+  });
+  return {
+    setup: groupOf(setup, { config, troubleMs: settledMs + 4_500 }),
+    faults: [at(settledMs, people({ do: 'priority', site: 0, priority: 10, lastsMs: null }))],
+  };
+};
+
+/** A takeover costs its agent its life. */
+const fatalTakeover: Scenario = (_, setup) => {
+  const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
+  return {
+    setup: groupOf(setup, { config, sessionTimeoutMs: 4_000, tickMs: 1_000, troubleMs: settledMs + 9_000 }),
+    faults: [
+      at(settledMs, hook(bystander, 'takeover', 'fatal', 8_000)),
+      at(settledMs, failoverTo(bystander)),
+    ],
+  };
+};
+
+/** What runs does not die, and the fence fails. */
+const fenceFails: Scenario = (_, setup) => {
+  const laterMs = settledMs + 1_500;
+  return {
+    setup: groupOf(setup, { hasFence: true, troubleMs: laterMs + 7_000 }),
+    faults: [
+      ...[0, 1, 2].map((node) => at(settledMs, hook(node, 'fence', 'fails', 20_000))),
+      at(settledMs, hook(bystander, 'takeover', 'undying', 1_400)),
+      at(settledMs, failoverTo(bystander)),
+      at(laterMs, failoverTo(bystander)),
+    ],
+  };
+};
+
+/** The leader's agent dies and is back at once, while what it ran takes its time to end. */
+const backAtOnce: Scenario = ({ pick }, setup) => ({
+  setup: groupOf(setup, { hasMemory: true, troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  faults: [
+    at(settledMs, hook(whoLeads, 'release', pick(['hangs', 'stubborn', 'slow']), 5_000)),
+    at(settledMs, { kind: 'kill agent', node: whoLeads, forMs: 50 }),
+  ],
+});
+
+/** The keeper dies in a takeover, at one of its calls. */
+const keeperDies: Scenario = ({ pick }, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  faults: [
+    at(settledMs, { kind: 'kill keeper at a call', node: bystander, calls: pick([1, 1, 2]), forMs: 0 }),
+    at(settledMs, failoverTo(bystander)),
+  ],
+});
+
+/** The keeper stands still, and so does the leader's network. */
+const keeperHangs: Scenario = (_, setup) => {
+  const forMs = 3 * setup.sessionTimeoutMs;
+  return {
+    setup: groupOf(setup, { troubleMs: settledMs + 1.1 * forMs }),
+    faults: [
+      at(settledMs, { kind: 'freeze keeper', node: whoLeads, forMs }),
+      at(settledMs + 10, { kind: 'cut', node: whoLeads, server: null, direction: 'both', forMs }),
+    ],
+  };
+};
+
+/** The network comes back after the lease has ended, and before the release has. */
+const backAfterTheLease: Scenario = ({ between }, setup) => {
+  const { sessionTimeoutMs } = setup;
+  const forMs = between(0.33, 0.4) * sessionTimeoutMs;
+  return {
+    setup: groupOf(setup, { delays: fastDelays, troubleMs: settledMs + 2 * sessionTimeoutMs }),
+    faults: [
+      at(settledMs, hook(whoLeads, 'release', 'stubborn', 2 * sessionTimeoutMs)),
+      at(settledMs, { kind: 'cut', node: whoLeads, server: null, direction: 'both', forMs }),
+    ],
+  };
+};
+
+/** A sign of life is held up, and no write after it; then the server is parted from the others. */
+const signHeldUp: Scenario = ({ between }, setup) => {
+  const { sessionTimeoutMs } = setup;
+  const stalls = [0, 1, 2, 3].map((turn) => {
+    const stallMs = between(0.08, 0.16) * sessionTimeoutMs;
+    return at(settledMs + turn * 4.5 * sessionTimeoutMs, {
+      kind: 'partition',
+      node: null,
+      stallMs,
+      pauseMs: between(0.265, 0.33) * sessionTimeoutMs - stallMs,
+      forMs: 1.6 * sessionTimeoutMs,
+    });
+  });
+  return {
+    setup: groupOf(setup, {
+      servers: 3,
+      tickMs: sessionTimeoutMs / 2,
+      delays: fastDelays,
+      troubleMs: settledMs + 16 * sessionTimeoutMs,
+    }),
+    faults: stalls,
+  };
+};
+
+/** A deposed leader of the ensemble takes a session up that its successor ends. */
+const vouchedByDeposed: Scenario = ({ between }, setup) => {
+  const { sessionTimeoutMs } = setup;
+  const turns = [0, 1, 2].flatMap((turn) => {
+    const atMs = settledMs + turn * 5 * sessionTimeoutMs;
+    return [
+      at(atMs, { kind: 'partition', node: null, stallMs: 0, pauseMs: 0, forMs: 2 * sessionTimeoutMs }),
+      at(atMs + between(0.12, 0.35) * sessionTimeoutMs, { kind: 'reset', node: whoLeads, forMs: 0 }),
+    ];
+  });
+  return {
+    setup: groupOf(setup, {
+      servers: 3,
+      tickMs: sessionTimeoutMs / 2,
+      troubleMs: settledMs + 15 * sessionTimeoutMs,
+    }),
+    faults: turns,
+  };
+};
+
+/** A node finds no server but a leader of the ensemble that was deposed, and has fallen behind. */
+const leftWithDeposed: Scenario = ({ between }, setup) => {
+  const { sessionTimeoutMs } = setup;
+  const forMs = 1.5 * sessionTimeoutMs;
+  return {
+    setup: groupOf(setup, {
+      servers: 3,
+      delays: fastDelays,
+      tickMs: sessionTimeoutMs / 2,
+      troubleMs: settledMs + 3 * sessionTimeoutMs,
+    }),
+    faults: [
+      at(settledMs, { kind: 'strand', node: whoLeads, pauseMs: between(0.3, 0.6) * sessionTimeoutMs, forMs }),
+      // Whoever of them is not with the deposed one changes something.
+      at(settledMs + 0.15 * sessionTimeoutMs, { kind: 'unhealthy', node: bystander, forMs: 20 }),
+      at(settledMs + 0.2 * sessionTimeoutMs, { kind: 'unhealthy', node: whoElects, forMs: 20 }),
+      at(settledMs + 0.25 * sessionTimeoutMs, people({ do: 'pause' })),
+    ],
+  };
+};
+
+/** The leader's connection breaks, and stands again at once. */
+const leaderReset: Scenario = ({ between }, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  faults: [at(settledMs + between(0, 300), { kind: 'reset', node: whoLeads, forMs: 0 })],
+});
+
+/** Nobody tells a node that its registration is gone. */
+const registrationDeleted: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 500 }),
+  faults: [at(settledMs, { kind: 'delete registration', node: bystander, forMs: 0 })],
+});
+
+const scenarios: readonly Scenario[] = [
+  claimOvertaken,
+  claimUnseated,
+  readyOvertaken,
+  decisionOvertaken,
+  deletionOvertaken,
+  removalOvertaken,
+  decisionMissed,
+  claimUnanswered,
+  electedInItsNextSession,
+  electorLeaves,
+  electorSilent,
+  candidateSilent,
+  betterComes,
+  leavesToUnfit,
+  leavesToPriority0,
+  leaderFallsIll,
+  pausedAndUnfit,
+  pausedAndRestarted,
+  treeUnreadable,
+  prepareFails,
+  failingForLong,
+  resumedWhileExcluded,
+  startsAnew,
+  failedFavourite,
+  siteLowered,
+  fatalTakeover,
+  fenceFails,
+  backAtOnce,
+  keeperDies,
+  keeperHangs,
+  backAfterTheLease,
+  signHeldUp,
+  vouchedByDeposed,
+  leftWithDeposed,
+  leaderReset,
+  registrationDeleted,
+];

@@ -1,0 +1,107 @@
+/**
+ * Rules about what goes over the wire, judged packet by packet: no session reads from a server that knows less than
+ * another has told it already, and an agent's round reads in the order config, elected, current, nodes.
+ */
+import type { GroupPaths } from '../../src/core/paths.js';
+import { JuteReader } from '../../src/embedded/jute.js';
+import { type Opcode, opcodeName, readConnectRequest } from '../../src/embedded/records.js';
+import type { Violate } from './judge.js';
+
+/** In which a round's reads are sent. */
+const order = ['config', 'elected', 'current', 'nodes'] as const;
+type Read = (typeof order)[number];
+
+interface Tapped {
+  readonly machine: string;
+  session: bigint;
+  /** The newest change that the session had been told of when it asked for this connection. */
+  toldBefore: bigint;
+  hasAsked: boolean;
+  isGranted: boolean;
+  requests: number;
+  /** The number of the newest request for each. */
+  readonly reads: Map<Read, number>;
+}
+
+export class Wiretap {
+  readonly #paths: GroupPaths;
+  readonly #violate: Violate;
+  readonly #connections = new Map<number, Tapped>();
+  readonly #told = new Map<bigint, bigint>();
+
+  constructor(paths: GroupPaths, violate: Violate) {
+    this.#paths = paths;
+    this.#violate = violate;
+  }
+
+  opened(connection: number, machine: string): void {
+    const fresh = { session: 0n, toldBefore: 0n, hasAsked: false, isGranted: false, requests: 0 };
+    this.#connections.set(connection, { ...fresh, machine, reads: new Map() });
+  }
+
+  /** Sent by the client. */
+  asked(connection: number, packet: Buffer): void {
+    const tapped = this.#connections.get(connection);
+    if (tapped === undefined) return;
+    if (tapped.hasAsked) this.#request(tapped, packet);
+    else {
+      tapped.hasAsked = true;
+      tapped.session = readConnectRequest(new JuteReader(packet)).sessionId;
+      tapped.toldBefore = this.#told.get(tapped.session) ?? 0n;
+    }
+  }
+
+  /** Sent by a server that knows of all changes up to `known`. */
+  granted(connection: number, packet: Buffer, known: bigint): void {
+    const tapped = this.#connections.get(connection);
+    if (tapped === undefined || tapped.isGranted) return;
+    tapped.isGranted = true;
+    const reader = new JuteReader(packet);
+    reader.int();
+    reader.int();
+    tapped.session = reader.long();
+    if (tapped.session === 0n || known >= tapped.toldBefore) return;
+    this.#violate(
+      9,
+      `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`,
+    );
+  }
+
+  /** Has arrived at the client. */
+  told(connection: number, packet: Buffer): void {
+    const tapped = this.#connections.get(connection);
+    if (tapped === undefined || packet.length < replyHeaderBytes) return;
+    const xid = packet.readInt32BE(0);
+    // Answers to pings and events do not say what their server knows.
+    if (xid <= 0 || !tapped.isGranted) return;
+    const zxid = packet.readBigInt64BE(4);
+    if (zxid > (this.#told.get(tapped.session) ?? 0n)) this.#told.set(tapped.session, zxid);
+  }
+
+  #request(tapped: Tapped, packet: Buffer): void {
+    tapped.requests += 1;
+    const read = this.#readOf(packet);
+    if (read === null) return;
+    tapped.reads.set(read, tapped.requests);
+    if (read !== 'nodes' || tapped.machine === 'ops') return;
+    const numbers = order.map((one) => tapped.reads.get(one) ?? 0);
+    if (numbers.some((number, index) => number <= (numbers[index - 1] ?? 0)))
+      this.#violate(9, `${tapped.machine} reads nodes before it reads what the nodes are to be seen by`);
+  }
+
+  #readOf(packet: Buffer): Read | null {
+    const reader = new JuteReader(packet);
+    reader.int();
+    const opcode = opcodeName(reader.int());
+    if (opcode === undefined || !reads.has(opcode)) return null;
+    const path = reader.string();
+    const { config, elected, current, nodes } = this.#paths;
+    if (opcode === 'getData' && path === config) return 'config';
+    if (opcode === 'getData' && path === elected) return 'elected';
+    if (opcode === 'getData' && path === current) return 'current';
+    return opcode !== 'getData' && path === nodes ? 'nodes' : null;
+  }
+}
+
+const replyHeaderBytes = 16;
+const reads: ReadonlySet<Opcode> = new Set(['getData', 'getChildren', 'getChildren2']);
