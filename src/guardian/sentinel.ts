@@ -14,10 +14,14 @@ const script = `trap '' TERM INT HUP QUIT
 while read -r line; do groups=$line; done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
+/** Between two starts. */
+const minIntervalMs = 1_000;
+
 export class Sentinel {
   #shell: ChildProcess | null = null;
   #groups = '';
   #isClosed = false;
+  #startedAtMs = 0;
 
   constructor() {
     this.#start();
@@ -36,20 +40,38 @@ export class Sentinel {
   }
 
   #start(): void {
-    const shell = spawn('/bin/sh', ['-c', script, 'petrel-sentinel'], {
+    this.#startedAtMs = performance.now();
+    const shell = started();
+    this.#shell = shell;
+    const gone = () => {
+      if (this.#shell === shell) this.#startAgain();
+    };
+    if (shell === null) gone();
+    shell?.once('exit', gone);
+    shell?.once('error', gone);
+    // Undefined, too, where no more files can be opened.
+    shell?.stdin?.on('error', () => {});
+    shell?.stdin?.write(`${this.#groups}\n`);
+  }
+
+  /** Without a shell there is no last guard; the rest is as good as ever, so it is not tried too often. */
+  #startAgain(): void {
+    this.#shell = null;
+    const pauseMs = Math.max(0, this.#startedAtMs + minIntervalMs - performance.now());
+    setTimeout(() => {
+      if (!this.#isClosed) this.#start();
+    }, pauseMs).unref();
+  }
+}
+
+/** Null where there is no memory for it. */
+function started(): ChildProcess | null {
+  try {
+    return spawn('/bin/sh', ['-c', script, 'petrel-sentinel'], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    this.#shell = shell;
-    const gone = () => {
-      if (this.#shell !== shell) return;
-      this.#shell = null;
-      if (!this.#isClosed) this.#start();
-    };
-    shell.once('exit', gone);
-    // Without a shell there is no last guard; the rest is as good as ever.
-    shell.once('error', () => {});
-    shell.stdin.on('error', () => {});
-    shell.stdin.write(`${this.#groups}\n`);
+  } catch {
+    return null;
   }
 }

@@ -6,14 +6,15 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
+import { childOf } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
-const program = fileURLToPath(new URL('fixtures/watched.ts', import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 /** A process with a sentinel and two process groups, of which it has the sentinel watch over the first alone. */
 async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>; groups: number[] }> {
-  const child = spawn(process.execPath, ['--import', loader, program], {
+  const child = spawn(process.execPath, ['--import', loader, fixture('watched.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
@@ -32,6 +33,22 @@ async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>;
 }
 
 describe('a sentinel', () => {
+  it('that cannot be started again for want of files takes nobody along, and comes back when there are some', async () => {
+    const command = `ulimit -n 64; exec ${process.execPath} --import ${loader} ${fixture('starved.ts')}`;
+    const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(createInterface({ input: child.stdout }), 'line');
+      const sentinel = () => childOf(child.pid ?? 0, 'petrel-sentinel');
+      const first = sentinel() ?? 0;
+      process.kill(first, 'SIGKILL');
+      await until(() => sentinel() === null);
+      child.stdin.end();
+      expect(await until(sentinel)).not.toBe(first);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
   it('kills what a killed process had it watch over, and nothing else', async () => {
     const { groups, kill } = await watched();
     const [over = 0, other = 0] = groups;
