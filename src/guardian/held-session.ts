@@ -71,6 +71,11 @@ export class HeldSession {
     void this.#try();
   }
 
+  /** It is no longer held: it has ended, or must have expired. */
+  get isOver(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
   /** What the last attempt to reach a server failed of; null when none did. */
   get trouble(): string | null {
     return this.#trouble;

@@ -48,11 +48,7 @@ export class Report {
   remains(pgids: readonly number[], forMs: number, held: HeldSession | null): void {
     const seconds = Math.round(forMs / 1000);
     const whose = `${pgids.length === 1 ? 'process group' : 'process groups'} ${pgids.join(', ')}`;
-    const meanwhile =
-      held === null
-        ? 'no agent is started here'
-        : `its session is held so that nobody else leads${held.trouble === null ? '' : ` (${held.trouble})`}`;
-    const text = `${seconds} s after the agent's end its work has not ended (${whose}); until it is dead ${meanwhile}`;
+    const text = `${seconds} s after the agent's end its work has not ended (${whose}); ${meanwhile(held)}`;
     this.say('error', text, { pgids });
   }
 
@@ -65,4 +61,11 @@ export class Report {
         : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${node === undefined ? '' : `[${node}] `}${msg}`;
     this.#writer.write(`${line}\n`);
   }
+}
+
+function meanwhile(held: HeldSession | null): string {
+  if (held === null) return 'until it is dead no agent is started here';
+  if (held.isOver) return 'its session is over: another node may lead already';
+  const trouble = held.trouble === null ? '' : ` (${held.trouble})`;
+  return `until it is dead its session is held so that nobody else leads${trouble}`;
 }

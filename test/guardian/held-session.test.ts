@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HeldSession } from '../../src/guardian/held-session.js';
 import type { SessionNote } from '../../src/guardian/messages.js';
+import { Report } from '../../src/guardian/report.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { dialOver } from '../../src/zookeeper/dial.js';
@@ -87,7 +88,13 @@ describe('the session of an agent that has died', () => {
     const agent = await connected(servers);
     const note = noteOf(agent, servers);
     await agent.close();
-    expect(await hold(note).end()).toBe('over');
+    const held = hold(note);
+    const lines: string[] = [];
+    const report = new Report(systemClock, { write: (line) => lines.push(line) });
+    await until(() => held.isOver);
+    report.remains([5102], 25_000, held);
+    expect(lines.join('')).toMatch(/its session is over: another node may lead already/);
+    expect(await held.end()).toBe('over');
   });
 
   it('that no server can be asked to end is given up when it must have expired', async () => {
