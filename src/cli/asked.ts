@@ -1,7 +1,7 @@
 /** How a node in the foreground is asked to leave: by signals, by its guardian, by the end of who started it. */
-import { isatty } from 'node:tty';
 import type { Agent } from '../agent/agent.js';
 import type { GuardianChannel } from '../guardian/channel.js';
+import { leaveSignals } from '../guardian/leave-signals.js';
 import type { AskedSignal } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
@@ -12,14 +12,6 @@ export interface Askers {
 }
 
 type Source = 'signal' | 'guardian' | 'parent';
-
-/** A terminal that is closed sends SIGHUP and is left; others who send it want settings read anew. */
-const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
-const leaveSignals: readonly AskedSignal[] = [
-  'SIGTERM',
-  'SIGINT',
-  ...(hasTerminal ? (['SIGHUP'] as const) : []),
-];
 
 /** Until the returned function is called. */
 export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked }: Askers): () => void {

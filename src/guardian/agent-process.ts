@@ -9,7 +9,8 @@ import { guardianVariable } from './parent.js';
 const lastWordsMs = 100;
 const startFailed = 1;
 
-/** Runs this program's own command line. Its session is its own: what a terminal sends reaches the guardian alone. */
+/** Runs this program's own command line. Its session is its own: what a terminal sends reaches the guardian alone. It
+ * reads nothing; the input is for it to see whether there is a terminal. */
 export function startAgentProcess(
   program: string,
   args: readonly string[],
@@ -20,7 +21,7 @@ export function startAgentProcess(
       fork(program, args, {
         detached: true,
         env: { ...process.env, [guardianVariable]: String(process.pid) },
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       }),
       listener,
     );

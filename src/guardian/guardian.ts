@@ -22,6 +22,8 @@ export class Guardian {
   #life: Life | null = null;
   #deaths = 0;
   #asked: AskedSignal | null = null;
+  /** No agent lived that could have been told. */
+  #askedOfDead = false;
   #isHurried = false;
   #rouse = () => {};
 
@@ -34,19 +36,16 @@ export class Guardian {
   async run(): Promise<number> {
     for (;;) {
       const end = await this.#live();
+      if (!end.isFinal && this.#asked === null) await this.#beforeNext();
       if (end.isFinal || this.#asked !== null) return await this.#depart(end);
-      await this.#beforeNext();
-      if (this.#asked !== null) {
-        const code = end.codeWhenAsked === 'done' ? 0 : 128 + constants.signals[this.#asked];
-        return await this.#depart({ ...end, code });
-      }
     }
   }
 
   /** Somebody asks this process to end (a second time: at once), or to have settings read anew. */
-  asked(signal: AskedSignal): void {
-    if (signal !== 'SIGHUP') {
+  asked(signal: AskedSignal, isLeave = true): void {
+    if (isLeave) {
       this.#isHurried = this.#asked !== null;
+      this.#askedOfDead ||= this.#asked === null && this.#life?.isDead !== false;
       this.#asked ??= signal;
     }
     if (this.#life !== null) this.#life.pass(signal);
@@ -75,11 +74,17 @@ export class Guardian {
   }
 
   /** The end of the session is waited for, unless somebody is in a hurry. */
-  async #depart({ session, code }: LifeEnd): Promise<number> {
+  async #depart(end: LifeEnd): Promise<number> {
+    const { session } = end;
     const hurried = new Promise<void>((resolve) => {
       this.#rouse = resolve;
     });
     if (session !== null && !this.#isHurried) await Promise.race([session, hurried]);
-    return code;
+    return this.#codeOf(end);
+  }
+
+  #codeOf({ isFinal, code, codeWhenAsked }: LifeEnd): number {
+    if (isFinal || this.#asked === null || !this.#askedOfDead) return code;
+    return codeWhenAsked === 'done' ? 0 : 128 + constants.signals[this.#asked];
   }
 }

@@ -90,6 +90,11 @@ export class Life {
     this.#ask();
   }
 
+  /** The agent has gone; what it ran may not have. */
+  get isDead(): boolean {
+    return this.#isGone;
+  }
+
   /** Passes on what somebody asked of the guardian. */
   pass(signal: AskedSignal): void {
     this.#agent.send({ type: 'asked', signal });
@@ -131,7 +136,7 @@ export class Life {
     const goneAtMs = clock.monotonicMs();
     this.#isGone = true;
     this.#hang.clear();
-    const codeAtDeath = this.#guard.hasBegun ? this.#codeAtDeath : null;
+    const codeAtDeath = this.#guard.hasRunWorkload ? this.#codeAtDeath : null;
     const said = this.#said ?? codeAtDeath;
     const held = this.#session === null ? null : holdSession(this.#session);
     if (this.#said === null) report.say('error', `the agent ${how}: ending what it ran, then its session`);

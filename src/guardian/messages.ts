@@ -41,8 +41,8 @@ export interface SessionNote {
 
 export type FromAgent =
   | ToKeeper
-  /** First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies in the
-   * midst of a tenure (null: it is started again), and when somebody asks for the end while it is dead. */
+  /** First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies after
+   * its command was started (null: it is started again), and when somebody asks for the end while it is dead. */
   | {
       readonly type: 'hello';
       readonly node: string;

@@ -9,6 +9,7 @@ import { dialOver, loadTls, type SecureOptions } from '../zookeeper/dial.js';
 import { startAgentProcess } from './agent-process.js';
 import { Guardian } from './guardian.js';
 import { HeldSession } from './held-session.js';
+import { leaveSignals } from './leave-signals.js';
 import { askedSignals, type TlsNote } from './messages.js';
 import { Report } from './report.js';
 import { Sentinel } from './sentinel.js';
@@ -29,7 +30,9 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
     watchOver: (pgids) => sentinel.watchOver(pgids),
     report: new Report(clock, new LineWriter(stderrFd, maxLogBytes)),
   });
-  for (const signal of askedSignals) process.on(signal, () => guardian.asked(signal));
+  for (const signal of askedSignals) {
+    process.on(signal, () => guardian.asked(signal, leaveSignals.includes(signal)));
+  }
   // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is undefined.
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');

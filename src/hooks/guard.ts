@@ -93,9 +93,9 @@ export class Guard {
     else this.#groups.adopt(message.pgid);
   }
 
-  /** A tenure lasts whose takeover has started. */
-  get hasBegun(): boolean {
-    return this.#tenure.begun && !this.#tenure.released;
+  /** A workload in the foreground was started, in this tenure or an earlier one. */
+  get hasRunWorkload(): boolean {
+    return this.#workload !== null;
   }
 
   /** Nobody will ask for anything any more. */

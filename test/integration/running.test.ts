@@ -1,16 +1,19 @@
 /** `petrel run` on nodes that lose touch with the ensemble, or freeze. */
 import { describe, expect, it } from 'vitest';
+import { spawnBound } from '../support/bound-process.js';
 import { useServers } from '../support/cluster.js';
 import { Links } from '../support/links.js';
+import { oncePerRun } from '../support/once-per-run.js';
+import { childOf, isAlive } from '../support/process-list.js';
 import { service, useRunGroup } from '../support/run-group.js';
 import { until } from '../support/until.js';
 
 const servers = useServers();
 const at = useRunGroup(() => servers.connectString);
 
-describe('a leader out of touch', () => {
-  const stubborn = 'trap "say told" TERM; while :; do say lives; sleep 0.02; done';
+const stubborn = 'trap "say told" TERM; while :; do say lives; sleep 0.02; done';
 
+describe('a leader out of touch', () => {
   it.each([
     ['a command that stops', service],
     ['a command that ignores SIGTERM', stubborn],
@@ -34,18 +37,55 @@ describe('a leader out of touch', () => {
     await at().run('b', service);
     a.pause();
     await at().noted('a', 'told');
-    await until(() => !lives(pid));
+    await until(() => !isAlive(pid));
     await at().noted('b', 'begins');
     a.resume();
     expect(await a.exited).toEqual({ code: 7, signal: null });
   });
 });
 
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+describe('an agent of petrel run that is killed', () => {
+  it('after its command was stopped runs it no second time, and exits with 7', async () => {
+    await using links = await Links.to(servers.all);
+    const a = await at().run('a', service, [], links.connectString);
+    await at().noted('a', 'begins');
+    await using _cut = links.cut();
+    // What is left for the agent to do takes the ensemble.
+    await a.logged(/^released/);
+    a.signal('SIGKILL');
+    expect(await a.exited).toEqual({ code: 7, signal: null });
+  });
+
+  it('has its command ended before the guardian, told to leave meanwhile, exits as when told before', async () => {
+    const a = await at().run('a', stubborn, ['--restart', 'always']);
+    await at().noted('a', 'begins');
+    a.signal('SIGKILL');
+    await at().noted('a', 'told');
+    a.term();
+    expect(await a.exited).toEqual({ code: 143, signal: null });
+  });
+});
+
+describe('petrel run in a terminal', () => {
+  it('leaves when that is closed, also if nothing but its input is the terminal', async () => {
+    const command = `exec ${process.execPath} ${await oncePerRun('build')} run -- sleep 600 >/dev/null 2>&1`;
+    const terminal = spawnBound('script', ['--quiet', '--flush', '--command', command, '/dev/null'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: {
+        PATH: process.env.PATH,
+        PETREL_ZOOKEEPER: await servers.connectString,
+        PETREL_ROOT: at().root,
+        PETREL_NODE_ID: 'a',
+        PETREL_STATE_DIR: at().stateDir,
+      },
+    });
+    const guardian = await until(() => childOf(terminal.pid ?? 0, 'main.cjs'));
+    try {
+      await until(async () => (await at().view.leader())?.node === 'a');
+      terminal.kill('SIGKILL');
+      await until(() => !isAlive(guardian), { describe: 'petrel to have left' });
+    } finally {
+      if (isAlive(guardian)) process.kill(guardian, 'SIGKILL');
+    }
+  });
+});
