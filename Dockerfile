@@ -1,6 +1,8 @@
 # The agent: docker build -t petrel . && docker run petrel agent --zookeeper zk1:2181 --node-id a1 --site a
-# Hooks run inside the container: base an image of your own on this one that holds what they need, and run it with
-# --init, so that somebody reaps the processes that they leave behind.
+# Hooks run inside the container: base an image of your own on this one that holds what they need.
+# Run it with --init: process 1 inherits what a hook leaves behind, and has to reap it. The guardian, which it would be
+# else, waits for its own children alone; their zombies count as dead, but fill the table of processes.
+# docker stop is SIGTERM to the guardian, hence an orderly handover: give it time by --stop-timeout. See docs/systemd.md.
 ARG NODE_IMAGE=node:20-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -25,5 +27,7 @@ RUN chmod 755 dist/src/cli/main.cjs \
 ENV NODE_ENV=production PETREL_STATE_DIR=/var/lib/petrel
 USER node
 VOLUME /var/lib/petrel
+# As a list, without a shell between: the signal has to reach the guardian.
+STOPSIGNAL SIGTERM
 ENTRYPOINT ["petrel"]
 CMD ["agent"]

@@ -159,6 +159,12 @@ export class Agent {
     this.#wake();
   }
 
+  /** The node is elected by these from now on. */
+  describe(priority: number, tags: Readonly<Record<string, string>>): void {
+    this.#amend({ priority, tags: { ...tags } });
+    this.#wake();
+  }
+
   /** Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor. */
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;

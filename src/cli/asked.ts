@@ -1,4 +1,4 @@
-/** How a node in the foreground is asked to leave: by signals, by its guardian, by the end of who started it. */
+/** How a node in the foreground is asked to leave or to read its settings anew: by signals, or by its guardian. */
 import type { Agent } from '../agent/agent.js';
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
@@ -9,12 +9,14 @@ export interface Askers {
   readonly guardian: GuardianChannel | null;
   /** Told to leave, which it will. */
   asked(signal: AskedSignal): void;
+  /** Settings are to be read anew. */
+  reload(): void;
 }
 
 type Source = 'signal' | 'guardian' | 'parent';
 
 /** Until the returned function is called. */
-export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked }: Askers): () => void {
+export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked, reload }: Askers): () => void {
   const askedBy = new Set<Source>();
   // A signal to a whole service reaches agent and guardian: who asks twice is in a hurry, not who is joined by another.
   const leave = (signal: AskedSignal, source: Source) => {
@@ -27,7 +29,7 @@ export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked }: A
   };
   const hear = (signal: AskedSignal, source: Source) => {
     if (leaveSignals.includes(signal)) leave(signal, source);
-    else log.info('SIGHUP: nothing happens, settings are read when an agent starts');
+    else reload();
   };
   const onSignal = (signal: NodeJS.Signals) => {
     if (signal === 'SIGTERM' || signal === 'SIGINT' || signal === 'SIGHUP') hear(signal, 'signal');

@@ -1,5 +1,5 @@
 /** One node in the foreground: from settings to an agent whose duty is the configured hooks, or one command. */
-import type { Agent } from '../agent/agent.js';
+import type { Agent, AgentStatus } from '../agent/agent.js';
 import { systemHost } from '../agent/process-life.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { SessionMemory } from '../agent/session-memory.js';
@@ -9,8 +9,9 @@ import { PetrelError } from '../errors.js';
 import { GuardianChannel, type Hello } from '../guardian/channel.js';
 import { guardianProcess } from '../guardian/parent-process.js';
 import { checkHooks } from '../hooks/check-hooks.js';
+import type { Command } from '../hooks/command.js';
 import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
-import { HealthProber } from '../hooks/health-prober.js';
+import { type HealthCheck, HealthProber } from '../hooks/health-prober.js';
 import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { openAgent } from '../library/open-agent.js';
@@ -19,6 +20,7 @@ import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { leaveWhenAsked } from './asked.js';
+import { type LiveSettings, type NodeSettings, Reload, type Rereading } from './reload.js';
 
 export const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
@@ -38,7 +40,7 @@ export interface Work {
 }
 
 /** Runs a node whose work is its hooks, as `runNode` does. Throws also what opening a `SessionFile` does. */
-export async function runAgent(settings: AgentSettings, log: Logger): Promise<void> {
+export async function runAgent(settings: AgentSettings, log: Logger, reread: Rereading): Promise<void> {
   const { onTakeover, onRelease, onFence, onPrepare } = settings;
   const commands = { onPrepare, onTakeover, onRelease, onFence };
   const work = {
@@ -49,20 +51,20 @@ export async function runAgent(settings: AgentSettings, log: Logger): Promise<vo
     asked() {},
     codes: { codeAtDeath: null, codeWhenAsked: 'done' as const },
   };
-  await runNode(settings, SessionFile.open(settings.stateDir, settings.root, settings.nodeId), log, work);
+  const memory = SessionFile.open(settings.stateDir, settings.root, settings.nodeId);
+  await runNode(settings, memory, log, work, reread);
 }
-
-export type NodeSettings = Omit<AgentSettings, 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence'>;
 
 /**
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
- * successor. Throws PetrelError INVALID for a command that cannot be run, and what `Agent.run` throws.
+ * successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot be run, and what `Agent.run` throws.
  */
 export async function runNode(
   settings: NodeSettings,
   sessionMemory: SessionMemory,
   log: Logger,
   work: Work,
+  reread: Rereading,
 ): Promise<void> {
   const { commands, foreground } = work;
   const problems = await checkHooks({ ...commands, healthCheck: settings.healthCheck });
@@ -94,7 +96,23 @@ export async function runNode(
     log,
   });
   const prober = watchHealth(settings, agent, log);
-  const stopListening = leaveWhenAsked(agent, log, { guardian, asked: (signal) => work.asked(signal) });
+  const reload = new Reload({
+    first: settings,
+    reread,
+    log,
+    apply(live) {
+      log.level = live.logLevel;
+      agent.describe(live.priority, live.tags);
+      if (live.healthCheck !== null) prober?.use(healthCheckOf(live, live.healthCheck));
+    },
+    done: () => guardian?.tellReloaded(),
+  });
+  agent.onStatus((status) => guardian?.tellStatus(status.joined, statusText(status, root)));
+  const stopListening = leaveWhenAsked(agent, log, {
+    guardian,
+    asked: (signal) => work.asked(signal),
+    reload: () => reload.begin(),
+  });
   work.begins(agent);
   try {
     await agent.run();
@@ -108,10 +126,7 @@ function watchHealth(settings: NodeSettings, agent: Agent, log: Logger): HealthP
   const { healthCheck, nodeId: node, root, site } = settings;
   if (healthCheck === null) return null;
   const prober = new HealthProber({
-    command: healthCheck,
-    intervalMs: settings.healthCheckIntervalMs,
-    timeoutMs: settings.healthCheckTimeoutMs,
-    failures: settings.healthCheckFailures,
+    check: healthCheckOf(settings, healthCheck),
     node,
     root,
     site,
@@ -121,4 +136,22 @@ function watchHealth(settings: NodeSettings, agent: Agent, log: Logger): HealthP
   agent.setHealth(prober.health.healthy, prober.health.reason);
   prober.onChange(({ healthy, reason }) => agent.setHealth(healthy, reason));
   return prober;
+}
+
+function healthCheckOf(settings: LiveSettings, command: Command): HealthCheck {
+  return {
+    command,
+    intervalMs: settings.healthCheckIntervalMs,
+    timeoutMs: settings.healthCheckTimeoutMs,
+    failures: settings.healthCheckFailures,
+  };
+}
+
+/** For people who look at the service. */
+function statusText({ stage, term, joined, elector }: AgentStatus, root: string): string {
+  if (stage === 'leading') return `leads ${root} in term ${term}`;
+  if (stage === 'releasing' || stage === 'released') return `lets go of ${root}, term ${term}`;
+  if (stage !== null) return `takes over ${root} in term ${term}`;
+  if (!joined) return `is not in touch with ${root}`;
+  return elector ? `stands by for ${root}, and elects` : `stands by for ${root}`;
 }

@@ -9,6 +9,7 @@ import { RestartingDuty, type WorkloadEnd } from '../hooks/restarting-duty.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import { exitCodes } from './errors.js';
+import type { Rereading } from './reload.js';
 import { runNode, type Work } from './run-agent.js';
 
 /**
@@ -22,9 +23,10 @@ export async function runCommand(
   sessionMemory: SessionMemory,
   command: Command,
   log: Logger,
+  reread: Rereading,
 ): Promise<number> {
   const run = new Run(settings, command, log);
-  await runNode(settings, sessionMemory, log, run);
+  await runNode(settings, sessionMemory, log, run, reread);
   return run.exitCode();
 }
 

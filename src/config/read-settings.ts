@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
@@ -28,8 +29,13 @@ export interface EffectiveSettings<Values> {
   readonly warnings: readonly string[];
 }
 
-export interface DescribedSetting {
+export interface SettingName {
+  /** Of its value. */
+  readonly name: string;
   readonly key: string;
+}
+
+export interface DescribedSetting extends SettingName {
   /** As one would write it; secrets are not shown. */
   readonly value: string;
   /** Where the value comes from: a flag, a variable, a place in the file, or `default`. */
@@ -50,7 +56,7 @@ interface Field {
 }
 
 /** `commonSettings`, or one that extends them. */
-type SettingsSchema<Values> = z.ZodType<Values> & {
+export type SettingsSchema<Values> = z.ZodType<Values> & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
 };
 
@@ -85,6 +91,17 @@ export async function readSettings<Values extends object>(
     described: fields.map((field) => describe(field, parsed.data, given.get(field.name))),
     warnings: misspeltVariables(sources.env),
   };
+}
+
+/** Settings whose values are not the same in both. */
+export function differingSettings<Values extends object>(
+  settings: SettingsSchema<Values>,
+  one: Values,
+  other: Values,
+): SettingName[] {
+  return fieldsOf(settings)
+    .filter(({ name }) => !isDeepStrictEqual(valueNamed(one, name), valueNamed(other, name)))
+    .map(({ name, meta: { key } }) => ({ name, key }));
 }
 
 /** The strongest value given for each setting, and what is wrong with any. */
@@ -223,9 +240,13 @@ function invalid(all: readonly string[]): PetrelError {
 }
 
 function describe({ name, meta }: Field, values: object, given: Given | undefined): DescribedSetting {
-  const value: unknown = Object.entries(values).find(([key]) => key === name)?.[1];
+  const value = valueNamed(values, name);
   const shown = meta.secret && value !== null ? shownSecret : valueText(name, value);
-  return { key: meta.key, value: shown, source: given?.source ?? 'default' };
+  return { name, key: meta.key, value: shown, source: given?.source ?? 'default' };
+}
+
+function valueNamed(values: object, name: string): unknown {
+  return Object.entries(values).find(([key]) => key === name)?.[1];
 }
 
 function valueText(name: string, value: unknown): string {

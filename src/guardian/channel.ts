@@ -52,6 +52,15 @@ export class GuardianChannel {
     for (const tell of this.#early.splice(0)) tell(listener);
   }
 
+  /** How the node is: `text` is for people, `joined` for the service manager. */
+  tellStatus(joined: boolean, text: string): void {
+    this.#parent.send({ type: 'status', joined, text });
+  }
+
+  tellReloaded(): void {
+    this.#parent.send({ type: 'reloaded' });
+  }
+
   /** Nothing more is told. */
   close(): void {
     this.#unsubscribe();

@@ -26,6 +26,7 @@ export class Guardian {
   #askedOfDead = false;
   #isHurried = false;
   #rouse = () => {};
+  #hurry = () => {};
 
   constructor(options: LifeOptions) {
     this.#options = options;
@@ -43,13 +44,22 @@ export class Guardian {
 
   /** Somebody asks this process to end (a second time: at once), or to have settings read anew. */
   asked(signal: AskedSignal, isLeave = true): void {
+    const { manager } = this.#options;
     if (isLeave) {
+      manager.stopping();
       this.#isHurried = this.#asked !== null;
       this.#askedOfDead ||= this.#asked === null && this.#life?.isDead !== false;
       this.#asked ??= signal;
-    }
+      this.#hurry();
+    } else if (this.#life?.isDead === false) manager.reloading();
+    // The next agent, if there is to be one, is not waited for: it reads the settings.
     if (this.#life !== null) this.#life.pass(signal);
     else this.#rouse();
+  }
+
+  /** False: the agent has long been silent, and still lives, though it was killed for that. */
+  get isWell(): boolean {
+    return this.#life?.isWell ?? true;
   }
 
   async #live(): Promise<LifeEnd> {
@@ -77,7 +87,7 @@ export class Guardian {
   async #depart(end: LifeEnd): Promise<number> {
     const { session } = end;
     const hurried = new Promise<void>((resolve) => {
-      this.#rouse = resolve;
+      this.#hurry = resolve;
     });
     if (session !== null && !this.#isHurried) await Promise.race([session, hurried]);
     return this.#codeOf(end);

@@ -11,6 +11,7 @@ import type { Machine } from '../ports/processes.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
 import type { Report } from './report.js';
+import type { ServiceManager } from './service-manager.js';
 
 export interface AgentProcess {
   /** In order. What is sent to a process that has just died is lost; `gone` follows. */
@@ -32,6 +33,7 @@ export interface LifeOptions extends Machine {
   /** The groups that live now. Whoever hears of it kills them should this process die. */
   watchOver(pgids: readonly number[]): void;
   readonly report: Report;
+  readonly manager: ServiceManager;
 }
 
 export interface LifeEnd {
@@ -95,6 +97,11 @@ export class Life {
     return this.#isGone;
   }
 
+  /** The agent has gone, or it answers: as far as can be known, for one that hangs is known for it only later. */
+  get isWell(): boolean {
+    return this.#isGone || this.#options.clock.monotonicMs() - this.#heardAtMs <= 2 * hangMs + punctualMs;
+  }
+
   /** Passes on what somebody asked of the guardian. */
   pass(signal: AskedSignal): void {
     this.#agent.send({ type: 'asked', signal });
@@ -110,6 +117,8 @@ export class Life {
     } else if (message.type === 'session') this.#session = message.session;
     else if (message.type === 'session-over') this.#session = null;
     else if (message.type === 'ended') this.#said = message.code;
+    else if (message.type === 'status') this.#options.manager.status(message.joined, message.text);
+    else if (message.type === 'reloaded') this.#options.manager.reloaded();
     else if (message.type === 'clear')
       void this.#clear('the agent leaves').then(() => this.#agent.send({ type: 'cleared' }));
   }
@@ -135,6 +144,8 @@ export class Life {
     const { clock, report, holdSession } = this.#options;
     const goneAtMs = clock.monotonicMs();
     this.#isGone = true;
+    // The next agent reads the settings anyway.
+    this.#options.manager.reloaded();
     this.#hang.clear();
     const codeAtDeath = this.#guard.hasRunWorkload ? this.#codeAtDeath : null;
     const said = this.#said ?? codeAtDeath;

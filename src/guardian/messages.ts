@@ -60,7 +60,11 @@ export type FromAgent =
   /** The agent ends because it has done what it was for, or cannot: it is not to be started again. */
   | { readonly type: 'ended'; readonly code: number }
   /** The answer to `there?`. */
-  | { readonly type: 'here' };
+  | { readonly type: 'here' }
+  /** How the node is, in words, and whether it is registered, has a seat, and is in touch. */
+  | { readonly type: 'status'; readonly joined: boolean; readonly text: string }
+  /** Settings have been read anew, as SIGHUP asked for, or could not be. */
+  | { readonly type: 'reloaded' };
 
 export type ToAgent =
   | FromKeeper
@@ -125,6 +129,8 @@ const fromAgent: Shapes<FromAgentAlone> = {
   clear: {},
   ended: { code: isNumber },
   here: {},
+  status: { joined: isFlag, text: isText },
+  reloaded: {},
 };
 
 const toAgent: Shapes<ToAgentAlone> = {

@@ -13,6 +13,7 @@ import { leaveSignals } from './leave-signals.js';
 import { askedSignals, type TlsNote } from './messages.js';
 import { Report } from './report.js';
 import { Sentinel } from './sentinel.js';
+import { systemdOf } from './service-manager.js';
 
 const stderrFd = 2;
 const maxLogBytes = 1024 * 1024;
@@ -20,6 +21,8 @@ const maxLogBytes = 1024 * 1024;
 /** Resolves with the exit code: the agent's, which runs `program` with the same arguments. */
 export async function runGuardian(program: string, args: readonly string[]): Promise<number> {
   const clock = systemClock;
+  const report = new Report(clock, new LineWriter(stderrFd, maxLogBytes));
+  const systemd = systemdOf(process.env, (text) => report.say('warn', text));
   const sentinel = new Sentinel();
   const guardian = new Guardian({
     clock,
@@ -28,7 +31,8 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
     holdSession: (session) =>
       new HeldSession({ session, clock, dial: dialOver(secured(session.tls)), random: Math.random }),
     watchOver: (pgids) => sentinel.watchOver(pgids),
-    report: new Report(clock, new LineWriter(stderrFd, maxLogBytes)),
+    report,
+    manager: systemd,
   });
   for (const signal of askedSignals) {
     process.on(signal, () => guardian.asked(signal, leaveSignals.includes(signal)));
@@ -36,6 +40,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is undefined.
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');
+  systemd.watch(() => guardian.isWell);
   const code = await guardian.run();
   sentinel.close();
   if (process.connected) process.disconnect();

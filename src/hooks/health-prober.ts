@@ -16,13 +16,17 @@ export interface Health {
   readonly reason: string | null;
 }
 
-export interface HealthProberOptions extends Machine {
+export interface HealthCheck {
   readonly command: Command;
   /** From the start of one check to the start of the next, unless that one takes longer. */
   readonly intervalMs: number;
   readonly timeoutMs: number;
   /** Failures in a row that make a healthy node unhealthy. */
   readonly failures: number;
+}
+
+export interface HealthProberOptions extends Machine {
+  readonly check: HealthCheck;
   readonly node: string;
   readonly root: string;
   readonly site: string;
@@ -34,6 +38,7 @@ const graceMs = 500;
 
 export class HealthProber {
   readonly #options: HealthProberOptions;
+  #rule: HealthCheck;
   readonly #listeners = new Set<(health: Health) => void>();
   readonly #next: Alarm;
   #health: Health = { healthy: false, reason: 'its health has not been checked yet' };
@@ -46,6 +51,7 @@ export class HealthProber {
   /** Checks at once, and from then on until `close`. */
   constructor(options: HealthProberOptions) {
     this.#options = options;
+    this.#rule = options.check;
     this.#next = new Alarm(options.clock);
     void this.#probe();
   }
@@ -60,6 +66,14 @@ export class HealthProber {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Checks so from now on, at once. The node is as healthy as it was until it is found to be otherwise. */
+  use(check: HealthCheck): void {
+    this.#rule = check;
+    if (this.#closed || this.#check !== null) return;
+    this.#next.clear();
+    void this.#probe();
+  }
+
   /** Kills a check under way. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -69,7 +83,8 @@ export class HealthProber {
   }
 
   async #probe(): Promise<void> {
-    const { command, intervalMs, timeoutMs, node, root, site, log } = this.#options;
+    const { node, root, site, log } = this.#options;
+    const { command, timeoutMs } = this.#rule;
     const startedAtMs = this.#options.clock.monotonicMs();
     const check = new HookProcess(
       {
@@ -96,14 +111,14 @@ export class HealthProber {
     this.#check = null;
     if (this.#closed) return;
     this.#count(outcome.error, outcome.outputTail.at(-1));
-    this.#next.set(startedAtMs + intervalMs, () => void this.#probe());
+    this.#next.set(startedAtMs + this.#rule.intervalMs, () => void this.#probe());
   }
 
   #count(error: string | null, lastLine: string | undefined): void {
     this.#failuresInRow = error === null ? 0 : this.#failuresInRow + 1;
     if (error === null) {
       this.#become({ healthy: true, reason: null }, null);
-    } else if (!this.#health.healthy || this.#failuresInRow >= this.#options.failures) {
+    } else if (!this.#health.healthy || this.#failuresInRow >= this.#rule.failures) {
       this.#become({ healthy: false, reason: lastLine ? `${error}: ${lastLine}` : error }, error);
     } else {
       this.#options.log.warn(

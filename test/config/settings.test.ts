@@ -51,6 +51,7 @@ describe('settings', () => {
       tags: {},
     });
     expect(described.find(({ key }) => key === 'sessionTimeout')).toEqual({
+      name: 'sessionTimeoutMs',
       key: 'sessionTimeout',
       value: '6s',
       source: 'default',

@@ -9,16 +9,12 @@ const at = bench();
 /** Probes quickly; heard are the changes. */
 function prober(command: string, overrides: { failures?: number; timeoutMs?: number } = {}) {
   const health = new HealthProber({
-    command,
-    intervalMs: 50,
-    timeoutMs: 5000,
-    failures: 3,
+    check: { command, intervalMs: 50, timeoutMs: 5000, failures: 3, ...overrides },
     node: 'a1',
     root: '/cluster',
     site: 'a',
     log: silentLog,
     ...machine,
-    ...overrides,
   });
   const heard: Health[] = [];
   health.onChange((change) => heard.push(change));

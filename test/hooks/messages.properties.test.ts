@@ -118,6 +118,8 @@ const fromAgent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('clear') }),
   z.object({ type: z.literal('ended'), code: number }),
   z.object({ type: z.literal('here') }),
+  z.object({ type: z.literal('status'), joined: z.boolean(), text: z.string() }),
+  z.object({ type: z.literal('reloaded') }),
 ]);
 const toAgent = z.discriminatedUnion('type', [
   ...fromKeeper.options,
@@ -145,6 +147,8 @@ const good = {
     { type: 'clear' },
     { type: 'ended', code: 0 },
     { type: 'here' },
+    { type: 'status', joined: true, text: 'leads' },
+    { type: 'reloaded' },
   ],
   toAgent: [{ type: 'cleared' }, { type: 'asked', signal: 'SIGHUP' }, { type: 'there?' }],
   toKeeper: [

@@ -283,18 +283,6 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('an agent that gets %s', (signal) 
   });
 });
 
-describe('an agent that gets SIGHUP', () => {
-  const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a' } });
-
-  it('P49 says that nothing happens, and nothing does', async () => {
-    const leader = await cluster.ready();
-    const agent = cluster.agent(leader.node);
-    process.kill(agent.pid, 'SIGHUP');
-    await agent.logged(/^SIGHUP/);
-    expect(await cluster.ready()).toEqual(leader);
-  });
-});
-
 describe('the last agent of a group', () => {
   const cluster = useCluster({ servers, sites: { a1: 'a' }, config: { failback: 'auto' } });
 

@@ -26,6 +26,8 @@ const bootDelays = { leastMs: 20, mostMs: 60 };
 const channelDelays = { leastMs: 0.05, mostMs: 1 };
 const killedCode = 137;
 
+const nobody = { status() {}, reloading() {}, reloaded() {}, stopping() {} };
+
 export class SimulatedGuardian {
   readonly process: Process;
   readonly #options: GuardianOptions;
@@ -62,6 +64,7 @@ export class SimulatedGuardian {
       holdSession: (session) => this.#hold(session),
       watchOver: (pgids) => this.process.call(() => (this.#watched = pgids)),
       report: new Report(clock, { write }),
+      manager: nobody,
     });
     void this.#guardian.run().then((code) =>
       this.process.call(() => {

@@ -9,6 +9,7 @@ import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
 import { runDev } from '../dev.js';
 import { print, table } from '../output.js';
+import { rereading } from '../reload.js';
 import { runAgent } from '../run-agent.js';
 import { readClientSettings } from '../settings.js';
 
@@ -23,7 +24,7 @@ export function addAgent(program: Command): void {
     .addHelpText(
       'after',
       `
-SIGTERM hands leadership over and leaves; a second one does not wait for a successor.
+SIGTERM hands leadership over and leaves; a second one does not wait for a successor. SIGHUP reads the settings file anew.
 
 Example:
   petrel agent -z zk1,zk2,zk3 --node-id a1 --site a --on-takeover 'systemctl start billing' \\
@@ -31,13 +32,14 @@ Example:
     )
     .action(async (_options, command: Command) => {
       const flags = command.optsWithGlobals();
-      const effective = await readSettings(agentSettings, { flags, env: process.env });
+      const sources = { flags, env: process.env };
+      const effective = await readSettings(agentSettings, sources);
       if (flags.dryRun === true) return await printSettings(command, effective);
       const { values, warnings } = effective;
       const { logLevel: level, logFormat: format, nodeId: node, root } = values;
       const log = createLogger({ level, format, fields: { node, root } });
       for (const warning of warnings) log.warn(warning);
-      await runAgent(values, log);
+      await runAgent(values, log, rereading(agentSettings, sources, values));
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(agentSettings)) {
@@ -47,7 +49,11 @@ Example:
 
 async function printSettings(command: Command, effective: EffectiveSettings<AgentSettings>): Promise<void> {
   const { settings } = await readClientSettings(command);
-  const described: z.infer<typeof settingsSchema> = effective.described.map((setting) => ({ ...setting }));
+  const described: z.infer<typeof settingsSchema> = effective.described.map(({ key, value, source }) => ({
+    key,
+    value,
+    source,
+  }));
   const header = ['setting', 'value', 'source'];
   const rows = described.map(({ key, value, source }) => [key, value, source]);
   print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });

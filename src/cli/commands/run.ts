@@ -8,6 +8,7 @@ import { PetrelError } from '../../errors.js';
 import { commandSchema } from '../../hooks/command.js';
 import { createLogger } from '../../log.js';
 import { takeFreeName } from '../free-name.js';
+import { rereading } from '../reload.js';
 import { runCommand } from '../run-command.js';
 
 const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknown());
@@ -24,8 +25,8 @@ export function addRun(program: Command): void {
       const [name, words] = argumentsSchema.parse([program, args]);
       const command = commandSchema.safeParse([name, ...words]);
       if (!command.success) throw new PetrelError('INVALID', 'a program has a name, and no NUL character');
-      const flags = self.optsWithGlobals();
-      const { values, described, warnings } = await readSettings(runSettings, { flags, env: process.env });
+      const sources = { flags: self.optsWithGlobals(), env: process.env };
+      const { values, described, warnings } = await readSettings(runSettings, sources);
       const { logLevel: level, logFormat: format, root, stateDir, nodeId } = values;
       const isNamed = described.some(({ key, source }) => key === 'nodeId' && source !== 'default');
       const { node, memory } = isNamed
@@ -33,7 +34,8 @@ export function addRun(program: Command): void {
         : takeFreeName(stateDir, root);
       const log = createLogger({ level, format, fields: { node, root } });
       for (const warning of warnings) log.warn(warning);
-      process.exitCode = await runCommand({ ...values, nodeId: node }, memory, command.data, log);
+      const reread = rereading(runSettings, sources, values);
+      process.exitCode = await runCommand({ ...values, nodeId: node }, memory, command.data, log, reread);
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(runSettings)) {

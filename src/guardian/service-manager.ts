@@ -1,0 +1,111 @@
+/**
+ * What the service manager (systemd, with `Type=notify`) is told: that the node has joined, what it does, that settings
+ * are read anew, that it leaves, and, time and again, that it is well. Where nobody asks for that nothing is started.
+ *
+ * Node.js has no datagram sockets of Unix, so systemd's own program says it, one message after the other.
+ * Not promised: that it is heard. What goes wrong is said once, and changes nothing.
+ */
+import { execFile } from 'node:child_process';
+
+/** What a guardian tells. */
+export interface ServiceManager {
+  /** `joined`: registered, with a seat, and in touch. `text` is for people. */
+  status(joined: boolean, text: string): void;
+  /** Settings are to be read anew. */
+  reloading(): void;
+  reloaded(): void;
+  /** Somebody has asked the node to leave. */
+  stopping(): void;
+}
+
+export interface Systemd extends ServiceManager {
+  /** Says that all is well, as often as systemd wants to hear it, while it is. */
+  watch(isWell: () => boolean): void;
+}
+
+const program = 'systemd-notify';
+/** One message takes milliseconds. */
+const patienceMs = 5_000;
+
+const nobody: Systemd = { status() {}, reloading() {}, reloaded() {}, stopping() {}, watch() {} };
+
+/**
+ * Takes out of `env` what is meant for this process alone: an agent, a hook or a workload that speaks with systemd
+ * itself would speak in its name. `warn` is called at most once.
+ */
+export function systemdOf(env: NodeJS.ProcessEnv, warn: (text: string) => void): Systemd {
+  const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: usec, WATCHDOG_PID: pid, PATH: path } = env;
+  for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
+  if (!socket) return nobody;
+  const isWatched = Number(usec) > 0 && (pid === undefined || Number(pid) === process.pid);
+  return new Notifier({ NOTIFY_SOCKET: socket, PATH: path }, isWatched ? Number(usec) / 1000 : null, warn);
+}
+
+class Notifier implements Systemd {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #watchdogMs: number | null;
+  readonly #warn: (text: string) => void;
+  readonly #waiting: string[][] = [];
+  #isSpeaking = false;
+  #hasWarned = false;
+  #state: 'starting' | 'ready' | 'reloading' | 'stopping' = 'starting';
+  #status = '';
+
+  constructor(env: NodeJS.ProcessEnv, watchdogMs: number | null, warn: (text: string) => void) {
+    this.#env = env;
+    this.#watchdogMs = watchdogMs;
+    this.#warn = warn;
+  }
+
+  status(joined: boolean, text: string): void {
+    const isFirst = joined && this.#state === 'starting';
+    if (isFirst) this.#state = 'ready';
+    if (!isFirst && text === this.#status) return;
+    this.#status = text;
+    this.#say(...(isFirst ? ['READY=1'] : []), `STATUS=${text}`);
+  }
+
+  reloading(): void {
+    if (this.#state !== 'ready') return;
+    this.#state = 'reloading';
+    this.#say('RELOADING=1');
+  }
+
+  reloaded(): void {
+    if (this.#state !== 'reloading') return;
+    this.#state = 'ready';
+    this.#say('READY=1');
+  }
+
+  stopping(): void {
+    if (this.#state === 'stopping') return;
+    this.#state = 'stopping';
+    this.#say('STOPPING=1');
+  }
+
+  watch(isWell: () => boolean): void {
+    if (this.#watchdogMs === null) return;
+    setInterval(() => {
+      if (isWell()) this.#say('WATCHDOG=1');
+    }, this.#watchdogMs / 2);
+  }
+
+  #say(...variables: string[]): void {
+    this.#waiting.push(variables);
+    if (!this.#isSpeaking) this.#next();
+  }
+
+  #next(): void {
+    const variables = this.#waiting.shift();
+    this.#isSpeaking = variables !== undefined;
+    if (variables === undefined) return;
+    const options = { env: this.#env, timeout: patienceMs, killSignal: 'SIGKILL' } as const;
+    execFile(program, variables, options, (error) => {
+      if (error !== null && !this.#hasWarned) {
+        this.#hasWarned = true;
+        this.#warn(`systemd cannot be told how the node is: ${error.message.trim()}`);
+      }
+      this.#next();
+    });
+  }
+}

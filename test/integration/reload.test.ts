@@ -1,0 +1,112 @@
+/** SIGHUP: settings that are read anew while the node runs. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PetrelProcess } from '../support/agents.js';
+import { startProcess } from '../support/agents.js';
+import { sharedZooKeeper } from '../support/ensemble.js';
+import { useRunGroup } from '../support/run-group.js';
+import { until } from '../support/until.js';
+
+const at = useRunGroup(sharedZooKeeper);
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'petrel-reload-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const inDirectory = (name: string) => join(directory, name);
+
+interface Settings {
+  readonly lines?: readonly string[];
+  readonly healthCheck?: string;
+  readonly onRelease?: string;
+}
+
+function write({ lines = [], healthCheck = 'exit 0', onRelease = 'exit 0' }: Settings): void {
+  const hooks = [
+    'hooks:',
+    '  healthCheckInterval: 100ms',
+    `  healthCheck: ${healthCheck}`,
+    `  onRelease: ${onRelease}`,
+  ];
+  writeFileSync(inDirectory('petrel.yaml'), [...lines, ...hooks, ''].join('\n'));
+}
+
+async function startLeader(settings: Settings, env: Readonly<Record<string, string>> = {}) {
+  write(settings);
+  const agent = await startProcess(['agent', '--config', inDirectory('petrel.yaml')], {
+    PETREL_ZOOKEEPER: await sharedZooKeeper(),
+    PETREL_ROOT: at().root,
+    PETREL_NODE_ID: 'a1',
+    ...env,
+  });
+  await until(async () => (await at().view.leader())?.status === 'READY', { describe: 'it to lead' });
+  return agent;
+}
+
+/** What the agent logs of one reload. */
+async function reload(agent: PetrelProcess, settings: Settings) {
+  write(settings);
+  const after = agent.log.length;
+  process.kill(agent.pid, 'SIGHUP');
+  return await agent.logged(/^settings (read anew|stay)/, { after });
+}
+
+describe('a leader that gets SIGHUP', () => {
+  it('P49 has its new priority, tags, log level and health check at once, and leads on', async () => {
+    await using agent = await startLeader({ lines: ['priority: 5'] });
+    const leader = await at().view.leader();
+    const lines = ['priority: 7', 'tags: { rack: r2 }', 'logLevel: debug'];
+    const { msg } = await reload(agent, {
+      lines,
+      healthCheck: `touch ${inDirectory('checked')}; echo sound`,
+    });
+    expect(msg).toContain(
+      'priority is 7, tags is {"rack":"r2"}, logLevel is debug, hooks.healthCheck is touch',
+    );
+    await until(() => readFile(inDirectory('checked')).then(() => true));
+    const registration = () => at().view.registration('a1');
+    await until(async () => (await registration())?.priority === 7);
+    expect(await registration()).toMatchObject({ tags: { rack: 'r2' }, health: { ok: true } });
+    await agent.logged(/^sound$/);
+    expect((await reload(agent, { lines: ['priority: 5'] })).msg).toContain('priority is 5, tags is empty');
+    await until(async () => (await registration())?.priority === 5);
+    expect(await at().view.leader()).toEqual(leader);
+  });
+
+  it('names what takes a restart, and leaves it as it is', async () => {
+    await using agent = await startLeader({});
+    const lines = ['sessionTimeout: 9s', 'site: b', 'priority: 7'];
+    const onRelease = `touch ${inDirectory('released')}`;
+    const { msg } = await reload(agent, { lines, onRelease });
+    expect(msg).toBe('settings read anew: priority is 7');
+    const late = await agent.logged(/only with a restart/);
+    expect(late).toMatchObject({ level: 'warn', settings: ['site', 'sessionTimeout', 'hooks.onRelease'] });
+    await until(async () => (await at().view.registration('a1'))?.priority === 7);
+    expect(await at().view.registration('a1')).toMatchObject({ site: 'default' });
+    agent.term();
+    await agent.exited;
+    await expect(readFile(inDirectory('released'))).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    ['a setting that is wrong', { lines: ['priority: 7', 'site: a/b'] }, /petrel\.yaml:2:\d+: site/],
+    ['a file that is no YAML', { lines: ['priority: 7', '- {'] }, /petrel\.yaml/],
+    ['a health check that is not there', { lines: ['priority: 7'], healthCheck: '[/no/such]' }, /not found/],
+  ])('changes nothing for %s, and says why', async (_, settings, why) => {
+    await using agent = await startLeader({ lines: ['priority: 5'] });
+    const line = await reload(agent, settings);
+    expect(line).toMatchObject({ level: 'error', msg: expect.stringMatching(/^settings stay as they were/) });
+    expect(line.msg).toMatch(why);
+    expect((await reload(agent, { lines: ['priority: 5'] })).msg).toBe('settings read anew: nothing changes');
+    expect(await at().view.registration('a1')).toMatchObject({ priority: 5, health: { ok: true } });
+  });
+
+  it('whose environment says otherwise keeps to that', async () => {
+    await using agent = await startLeader({ lines: ['priority: 5'] }, { PETREL_PRIORITY: '6' });
+    expect((await reload(agent, { lines: ['priority: 7'] })).msg).toBe('settings read anew: nothing changes');
+  });
+});
