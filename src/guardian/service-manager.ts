@@ -5,7 +5,7 @@
  * Node.js has no datagram sockets of Unix, so systemd's own program says it, one message after the other.
  * Not promised: that it is heard. What goes wrong is said once, and changes nothing.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 
 /** What a guardian tells. */
 export interface ServiceManager {
@@ -99,13 +99,18 @@ class Notifier implements Systemd {
     const variables = this.#waiting.shift();
     this.#isSpeaking = variables !== undefined;
     if (variables === undefined) return;
-    const options = { env: this.#env, timeout: patienceMs, killSignal: 'SIGKILL' } as const;
-    execFile(program, variables, options, (error) => {
-      if (error !== null && !this.#hasWarned) {
+    // Nothing of it is read: pipes and buffers by the hundred would make a small process large.
+    const options = { env: this.#env, stdio: 'ignore', timeout: patienceMs, killSignal: 'SIGKILL' } as const;
+    const child = spawn(program, variables, options);
+    const ended = (problem: string | null) => {
+      child.removeAllListeners();
+      if (problem !== null && !this.#hasWarned) {
         this.#hasWarned = true;
-        this.#warn(`systemd cannot be told how the node is: ${error.message.trim()}`);
+        this.#warn(`systemd cannot be told how the node is: ${program} ${problem}`);
       }
       this.#next();
-    });
+    };
+    child.once('error', (error) => ended(`could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => ended(code === 0 ? null : `ended with ${code ?? signal}`));
   }
 }
