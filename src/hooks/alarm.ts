@@ -1,9 +1,17 @@
 import type { Clock } from '../ports/clock.js';
 
-/** One thing to do at an instant; setting it again replaces it. Never early, also across long waits. */
+/**
+ * One thing to do at an instant; setting it again replaces it. Never early, also across long waits.
+ *
+ * One that is put off, as a lease's is at every renewal, keeps the timer that it has, which looks again when it fires: a
+ * timer that is cancelled wakes the process all the same.
+ */
 export class Alarm {
   readonly #clock: Clock;
   #atMs = Number.POSITIVE_INFINITY;
+  #ring = () => {};
+  /** When the timer fires. */
+  #firesAtMs = Number.POSITIVE_INFINITY;
   #cancel = () => {};
 
   constructor(clock: Clock) {
@@ -16,21 +24,24 @@ export class Alarm {
   }
 
   set(atMs: number, ring: () => void): void {
-    this.clear();
     this.#atMs = atMs;
-    if (atMs < Number.POSITIVE_INFINITY) this.#arm(ring);
+    this.#ring = ring;
+    if (atMs === Number.POSITIVE_INFINITY) this.clear();
+    else if (atMs < this.#firesAtMs) this.#arm();
   }
 
   clear(): void {
     this.#cancel();
-    this.#atMs = Number.POSITIVE_INFINITY;
+    this.#firesAtMs = this.#atMs = Number.POSITIVE_INFINITY;
   }
 
-  #arm(ring: () => void): void {
+  #arm(): void {
+    this.#cancel();
+    this.#firesAtMs = this.#atMs;
     this.#cancel = this.#clock.timer(this.#atMs - this.#clock.monotonicMs(), () => {
-      if (this.#clock.monotonicMs() < this.#atMs) return this.#arm(ring);
-      this.#atMs = Number.POSITIVE_INFINITY;
-      ring();
+      if (this.#clock.monotonicMs() < this.#atMs) return this.#arm();
+      this.#firesAtMs = this.#atMs = Number.POSITIVE_INFINITY;
+      this.#ring();
     });
   }
 }

@@ -6,7 +6,7 @@ import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
 import { endGroup } from './process-group.js';
 
-const sweepIntervalMs = 1000;
+const sweepIntervalMs = 5000;
 const huntIntervalMs = 50;
 
 export class GroupRegister {
