@@ -15,12 +15,14 @@ export function comingRules(court: Court): Rule {
     return hasHeir(alone, '', court.world.nowMs);
   }
 
-  /** Where nobody is elected, it is. */
-  function electedAtOnce(node: string): void {
+  /** Where nobody is elected, and nothing else keeps everybody from it, it is. */
+  function electedAtOnce(node: string, { is: { config } }: Step): void {
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
-      if (!isLate || court.electorForMs() < promptMs || !isFit(now, node)) return null;
+      // A pause that has only just ended is no time to have elected in.
+      const isSame = now.config === config;
+      if (!isLate || !isSame || court.electorForMs() < promptMs || !isFit(now, node)) return null;
       return `nobody is elected, though ${node} has come`;
     });
   }
@@ -51,7 +53,7 @@ export function comingRules(court: Court): Rule {
       const before = step.was.registrations.get(node);
       const isBack = before?.id === id && before.illSinceMs !== null && illSinceMs === null;
       if (before?.id === id && !isBack) continue;
-      electedAtOnce(node);
+      electedAtOnce(node, step);
       electedInTime(node, step);
     }
   };
