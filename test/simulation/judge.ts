@@ -132,6 +132,9 @@ export class Judge {
   committed({ transaction, truth, changes, ok }: Commit): void {
     if (transaction.kind === 'open') return;
     if (transaction.kind === 'close') {
+      // Ended on purpose, its claim with it.
+      if (transaction.silence === undefined && this.claim?.owner === transaction.session)
+        this.#givenAway.add(this.claim.token);
       if (this.claim?.owner === transaction.session) this.claim = null;
       return;
     }

@@ -85,7 +85,9 @@ export function claimRules(court: Court): Rule {
     court.soon(withinMs, 9, () => {
       const now = court.picture();
       const why = whyLeave(now, node);
-      const isKept = now.elected?.content.asked != null || now.config?.content.paused != null;
+      // What people override when they ask for a node does not count against it.
+      const isWaived = (now.elected?.content.asked?.waived.length ?? 0) > 0;
+      const isKept = isWaived || now.config?.content.paused != null;
       if (now.elected?.content.node !== node || why === null || isKept) return null;
       const heir =
         why === lowered ? hasBetter(now, node, court.world.nowMs) : hasHeir(now, node, court.world.nowMs);

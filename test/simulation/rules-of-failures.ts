@@ -206,14 +206,14 @@ export function failureRules(court: Court): Rule {
   /** When only failures keep everyone out, somebody is tried again as soon as the base time is over. */
   function triedAgain({ was, is, nowMs }: Step): void {
     if (is.elected === was.elected && is.config === was.config && is.claim?.id === was.claim?.id) return;
-    const { elected, config } = is;
+    const { elected, config, decisions } = is;
     if (elected === null || config === null) return;
     const failedMs = elected.content.failures.map((record) => knownSinceMs.get(keyOf(record)) ?? nowMs);
     const dueMs = Math.min(...failedMs) + baseMs(config.content) * 1.1;
     if (failedMs.length === 0) return;
     court.soon(Math.max(0, dueMs - nowMs) + promptMs, 9, () => {
       const now = court.picture();
-      const isSame = now.elected?.version === elected.version && now.config?.version === config.version;
+      const isSame = now.decisions === decisions && now.config?.version === config.version;
       if (!isSame || now.claim !== null || config.content.paused !== null) return null;
       const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
       const isExcluded = (name: string) => failureOf(elected.content, name)?.until != null;
@@ -226,7 +226,7 @@ export function failureRules(court: Court): Rule {
 
   /** A new life of a node that failed ends its exclusion, once: where nobody else is fit it is elected at once. */
   function startedAnew({ was, is }: Step): void {
-    const { elected, config } = is;
+    const { elected, config, decisions } = is;
     if (elected === null || is.registrations === was.registrations) return;
     for (const [node, { id, content }] of is.registrations) {
       const record = failureOf(elected.content, node);
@@ -234,8 +234,14 @@ export function failureRules(court: Court): Rule {
       if (record.incarnation === content.incarnation) continue;
       court.soon(promptMs, 9, () => {
         const now = court.picture();
-        const isSame = now.registrations.get(node)?.id === id && now.config?.version === config?.version;
-        if (!isSame || now.claim !== null || now.config?.content.paused != null) return null;
+        const isDecided = now.decisions !== decisions || now.config?.version !== config?.version;
+        if (
+          isDecided ||
+          now.registrations.get(node)?.id !== id ||
+          now.claim !== null ||
+          now.config?.content.paused != null
+        )
+          return null;
         const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
         const isAlone = fit.length === 1 && fit[0] === node && now.elected?.content.node == null;
         return isAlone ? `${node} has started anew, nobody else is fit, and it stays excluded` : null;

@@ -222,7 +222,7 @@ const electedInItsNextSession: Scenario = (_, setup) => {
 
 /** The elector leaves, and leads nothing. */
 const electorLeaves: Scenario = (_, setup) => ({
-  setup: groupOf(setup, { troubleMs: settledMs + 5_000 }),
+  setup: groupOf(setup, { nodes: ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4'], troubleMs: settledMs + 5_000 }),
   faults: [
     at(settledMs - 1_300, failoverTo(bystander)),
     at(settledMs, { kind: 'leave', node: whoElects, forMs: 4_000 }),
@@ -261,6 +261,12 @@ const betterComes: Scenario = (_, setup) => {
     setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 5_000 }),
     faults: [at(0, { kind: 'unhealthy', node: 0, forMs: settledMs })],
   };
+};
+
+/** The same, and failback is manual. */
+const betterComesByHand: Scenario = (chance, setup) => {
+  const { setup: auto, faults } = betterComes(chance, setup);
+  return { setup: { ...auto, config: configured(auto, { failback: 'manual' }) }, faults };
 };
 
 /** People keep a node from leading, and the other one leaves. */
@@ -323,7 +329,7 @@ const pausedAndRestarted: Scenario = (_, setup) => {
     faults: [
       at(settledMs, failoverTo(bystander)),
       at(laterMs, people({ do: 'pause' })),
-      at(laterMs + 300, { kind: 'kill agent', node: whoLeads, forMs: 200 }),
+      at(laterMs + 300, { kind: 'kill both', node: whoLeads, forMs: 200 }),
       at(laterMs + 350, { kind: 'delete registration', node: whoLeads, forMs: 0 }),
     ],
   };
@@ -353,13 +359,17 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
     faults: [
       ...[0, 1, 2].map((node) => at(settledMs, hook(node, 'takeover', 'fails', wellMs - settledMs))),
       at(settledMs + 100, failoverTo(bystander)),
-      at(
-        settledMs + between(3_000, 6_000),
-        pick<Fault>([
+      at(settledMs + between(3_000, 5_000), {
+        kind: 'upon',
+        write: 'deletion',
+        node: keptOut,
+        delayMs: between(20, 200),
+        befalls: pick<Fault>([
           people({ do: 'drain', node: keptOut }),
           { kind: 'unhealthy', node: keptOut, forMs: 20_000 },
         ]),
-      ),
+        forMs: 0,
+      }),
     ],
   };
 };
@@ -380,17 +390,18 @@ const resumedWhileExcluded: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The only node that is fit fails, and starts anew. */
+/** The only node that is fit fails, and starts anew, twice. */
 const startsAnew: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
   const config = configured(setup, { exclusion: { base: '5s', max: '10s' } });
   return {
-    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 5_000 }),
+    setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 10_000 }),
     faults: [
       at(settledMs, people({ do: 'drain', node: 1 })),
-      at(failsMs, hook(0, 'takeover', 'fails', 1_200)),
+      at(failsMs, hook(0, 'takeover', 'fails', 9_000)),
       at(failsMs, { kind: 'delete claim', forMs: 0 }),
       at(failsMs + 1_500, { kind: 'leave', node: 0, forMs: 1_200 }),
+      at(failsMs + 5_000, { kind: 'leave', node: 0, forMs: 1_200 }),
     ],
   };
 };
@@ -430,6 +441,7 @@ const fatalTakeover: Scenario = (_, setup) => {
     setup: groupOf(setup, { config, sessionTimeoutMs: 4_000, tickMs: 1_000, troubleMs: settledMs + 9_000 }),
     faults: [
       at(settledMs, hook(bystander, 'takeover', 'fatal', 8_000)),
+      at(settledMs, hook(bystander, 'release', 'stubborn', 8_000)),
       at(settledMs, failoverTo(bystander)),
     ],
   };
@@ -449,14 +461,18 @@ const fenceFails: Scenario = (_, setup) => {
   };
 };
 
-/** The leader's agent dies and is back at once, while what it ran takes its time to end. */
-const backAtOnce: Scenario = ({ pick }, setup) => ({
-  setup: groupOf(setup, { hasMemory: true, troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
-  faults: [
-    at(settledMs, hook(whoLeads, 'release', pick(['hangs', 'stubborn', 'slow']), 5_000)),
-    at(settledMs, { kind: 'kill agent', node: whoLeads, forMs: 50 }),
-  ],
-});
+/** The leader's agent and guardian die, and are back at once, while what they ran outlives its kill. */
+const backAtOnce: Scenario = (_, setup) => {
+  const laterMs = settledMs + 1_500;
+  return {
+    setup: groupOf(setup, { hasMemory: true, troubleMs: laterMs + 2 * setup.sessionTimeoutMs }),
+    faults: [
+      at(settledMs, hook(bystander, 'takeover', 'undying', 1_400)),
+      at(settledMs, failoverTo(bystander)),
+      at(laterMs, { kind: 'kill both', node: whoLeads, forMs: 50 }),
+    ],
+  };
+};
 
 /** The keeper dies in a takeover, at one of its calls. */
 const keeperDies: Scenario = ({ pick }, setup) => ({
@@ -479,6 +495,64 @@ const keeperHangs: Scenario = (_, setup) => {
   };
 };
 
+/** The leader's agent stands still, and the release that its guardian runs would take longer than the lease lasts. */
+const frozenReleasing: Scenario = (_, setup) => {
+  const forMs = 6_000;
+  return {
+    setup: groupOf(setup, {
+      sessionTimeoutMs: 2_000,
+      tickMs: 500,
+      delays: fastDelays,
+      troubleMs: settledMs + 1.1 * forMs,
+    }),
+    faults: [
+      at(settledMs, hook(whoLeads, 'release', 'stubborn', forMs)),
+      at(settledMs, { kind: 'freeze agent', node: whoLeads, forMs }),
+    ],
+  };
+};
+
+/** The leader's guardian dies. */
+const guardianDies: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  faults: [at(settledMs, { kind: 'kill keeper', node: whoLeads, forMs: 0 })],
+});
+
+/** The leader's guardian dies, and then the keeper that stands in for it, as it starts the release. */
+const keepersDie: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
+  faults: [
+    at(settledMs, hook(whoLeads, 'release', 'stubborn', 140)),
+    at(settledMs, { kind: 'kill keeper', node: whoLeads, forMs: 0 }),
+    at(settledMs + 10, { kind: 'kill keeper at a call', node: whoLeads, calls: 1, forMs: 0 }),
+  ],
+});
+
+/** A server falls silent that may be the leader's. */
+const silentServer: Scenario = (_, setup) => {
+  const { sessionTimeoutMs } = setup;
+  const forMs = 1.2 * sessionTimeoutMs;
+  return {
+    setup: groupOf(setup, {
+      servers: 3,
+      tickMs: sessionTimeoutMs / 4,
+      troubleMs: settledMs + 16 * sessionTimeoutMs,
+    }),
+    faults: [0, 1, 2].map((server) =>
+      at(settledMs + server * 5 * sessionTimeoutMs, { kind: 'freeze server', server, forMs }),
+    ),
+  };
+};
+
+/** People change a site whose priority they have changed for a time. */
+const overrideRewritten: Scenario = (_, setup) => ({
+  setup: groupOf(setup, { troubleMs: settledMs + 2_000 }),
+  faults: [
+    at(settledMs, people({ do: 'priority', site: 0, priority: 300, lastsMs: 6_000 })),
+    at(settledMs + 600, people({ do: 'disable site', site: 0 })),
+  ],
+});
+
 /** The network comes back after the lease has ended, and before the release has. */
 const backAfterTheLease: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
@@ -495,22 +569,25 @@ const backAfterTheLease: Scenario = ({ between }, setup) => {
 /** A sign of life is held up, and no write after it; then the server is parted from the others. */
 const signHeldUp: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
-  const stalls = [0, 1, 2, 3].map((turn) => {
-    const stallMs = between(0.08, 0.16) * sessionTimeoutMs;
+  const stalls = [0, 1, 2, 3, 4, 5].map((turn) => {
+    // Over a ping of the ensemble's leader, and not so long that the server is left for another.
+    const stallMs = between(0.14, 0.2) * sessionTimeoutMs;
     return at(settledMs + turn * 4.5 * sessionTimeoutMs, {
       kind: 'partition',
       node: null,
       stallMs,
-      pauseMs: between(0.265, 0.33) * sessionTimeoutMs - stallMs,
+      pauseMs: between(0.3, 0.37) * sessionTimeoutMs - stallMs,
       forMs: 1.6 * sessionTimeoutMs,
     });
   });
   return {
     setup: groupOf(setup, {
       servers: 3,
+      // The lease seems to last longest, and the session shortest.
+      rates: { nodes: 0.955, servers: 1.045 },
       tickMs: sessionTimeoutMs / 2,
       delays: fastDelays,
-      troubleMs: settledMs + 16 * sessionTimeoutMs,
+      troubleMs: settledMs + 27 * sessionTimeoutMs,
     }),
     faults: stalls,
   };
@@ -583,6 +660,7 @@ const scenarios: readonly Scenario[] = [
   electorSilent,
   candidateSilent,
   betterComes,
+  betterComesByHand,
   leavesToUnfit,
   leavesToPriority0,
   leaderFallsIll,
@@ -601,6 +679,11 @@ const scenarios: readonly Scenario[] = [
   keeperDies,
   keeperHangs,
   backAfterTheLease,
+  frozenReleasing,
+  guardianDies,
+  keepersDie,
+  silentServer,
+  overrideRewritten,
   signHeldUp,
   vouchedByDeposed,
   leftWithDeposed,

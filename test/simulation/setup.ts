@@ -11,6 +11,8 @@ export interface Setup {
   readonly sessionTimeoutMs: number;
   readonly tickMs: number;
   readonly delays: Delays;
+  /** How fast the clocks of nodes and servers go against true time; null: each as it is drawn. */
+  readonly rates: { readonly nodes: number; readonly servers: number } | null;
   readonly overflow: SequenceOverflow;
   /** Where the seats' sequence begins; null: at 0. */
   readonly sequence: number | null;
@@ -66,6 +68,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
       { leastMs: 1, mostMs: sessionTimeoutMs / 150 },
       { leastMs: 5, mostMs: sessionTimeoutMs / 80 },
     ]),
+    rates: null,
     overflow: pick(['wraps', 'sticks']),
     sequence: odds(0.1) ? 2 ** 31 - 3 : null,
     wallSkewMs: pick([0, 50, 5_000, 40_000]),

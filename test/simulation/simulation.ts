@@ -105,7 +105,10 @@ class Simulation {
       minSessionTimeoutMs: 2 * setup.tickMs,
       delays: setup.delays,
       overflow: setup.overflow,
-      clockOf: () => ({ ...this.#clock(), wallMs: epochMs + world.chance.between(-1, 1) * setup.wallSkewMs }),
+      clockOf: () => ({
+        ...this.#clock(setup.rates?.servers),
+        wallMs: epochMs + world.chance.between(-1, 1) * setup.wallSkewMs,
+      }),
       onCommit: (commit) => {
         judge.committed(commit);
         rules.committed(commit);
@@ -145,11 +148,12 @@ class Simulation {
     return new Operator(this.#world, process, () => openSimulated(at), this.#paths, { nodes, sites });
   }
 
-  #clock() {
+  #clock(rate?: number) {
     const { chance } = this.#world;
     // Any two differ by less than 10 %, many by almost as much.
+    const drawn = 1 + 0.045 * Math.max(-1, Math.min(1, chance.between(-2, 2)));
     return {
-      rate: 1 + 0.045 * Math.max(-1, Math.min(1, chance.between(-2, 2))),
+      rate: rate ?? drawn,
       startMs: chance.between(0, 1e6),
       wallMs: chance.next() * 2e12,
     };
@@ -164,7 +168,7 @@ class Simulation {
     const node: Node = new Node({
       world: this.#world,
       network,
-      machine: new Machine(this.#world, machineName, this.#clock(), {
+      machine: new Machine(this.#world, machineName, this.#clock(setup.rates?.nodes), {
         started: (group) => {
           judge.started(node, group);
           conduct.started(node, group);

@@ -75,6 +75,13 @@ export const dutySabotages: readonly Sabotage[] = [
     file: duty,
     find: "    if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });\n",
     replace: '',
+    also: [
+      {
+        file: 'src/guardian/channel.ts',
+        find: '    this.#tell((listener) => listener.gone());\n',
+        replace: '',
+      },
+    ],
   },
   {
     name: 'a hanging keeper is left alone',

@@ -15,7 +15,7 @@ export function readKnownSeeds(): KnownSeeds {
 
 export function writeKnownSeeds(known: KnownSeeds): void {
   const lines = Object.entries(known).map(
-    ([name, seeds]) => `  ${JSON.stringify(name)}: ${JSON.stringify(seeds)}`,
+    ([name, seeds]) => `  ${JSON.stringify(name)}: [${seeds.join(', ')}]`,
   );
   writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`);
 }
