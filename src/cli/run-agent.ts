@@ -22,7 +22,7 @@ import type { Machine } from '../ports/processes.js';
 import { leaveWhenAsked } from './asked.js';
 import { type LiveSettings, type NodeSettings, Reload, type Rereading } from './reload.js';
 
-export const machine: Machine = { clock: systemClock, processes: systemProcesses };
+const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
 /** What a node does when it leads. */
 export interface Work {

@@ -1,9 +1,9 @@
 /** `petrel run`: a node whose workload is one command, and the exit code that comes of it. */
-import { constants } from 'node:os';
 import type { Agent } from '../agent/agent.js';
 import type { SessionMemory } from '../agent/session-memory.js';
 import type { RunSettings } from '../config/settings.js';
 import { PetrelError } from '../errors.js';
+import { codeOfSignal } from '../exit-code.js';
 import type { Command } from '../hooks/command.js';
 import { RestartingDuty, type WorkloadEnd } from '../hooks/restarting-duty.js';
 import type { Logger } from '../log.js';
@@ -77,7 +77,7 @@ class Run implements Work {
       throw new PetrelError('LEADERSHIP_LOST', 'leadership was lost: the command was stopped');
     }
     if (this.#end !== null) return codeOf(this.#end.workload);
-    return this.#asked === null ? exitCodes.failed : signalCode(this.#asked);
+    return this.#asked === null ? exitCodes.failed : codeOfSignal(this.#asked);
   }
 
   /** A tenure ended, and the command with it. */
@@ -95,12 +95,6 @@ class Run implements Work {
 
 function codeOf({ exitCode, signal, error }: WorkloadEnd): number {
   if (exitCode !== null) return exitCode;
-  if (signal !== null) return signalCode(signal);
+  if (signal !== null) return codeOfSignal(signal);
   throw new PetrelError('FAILED', error ?? 'the command has ended, nobody knows how');
-}
-
-/** As a shell tells it. */
-function signalCode(signal: string): number {
-  const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
-  return 128 + number;
 }

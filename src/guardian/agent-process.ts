@@ -1,6 +1,6 @@
 /** The agent as a process of its own: started again with the same command line, and spoken with. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { constants } from 'node:os';
+import { codeOfSignal } from '../exit-code.js';
 import type { AgentListener, AgentProcess } from './life.js';
 import { isFromAgent } from './messages.js';
 import { guardianVariable } from './parent.js';
@@ -41,7 +41,7 @@ function speakingWith(child: ChildProcess, listener: AgentListener): AgentProces
     );
     child.once('exit', (code, signal) => {
       const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
-      resolve({ how, code: signal === null ? (code ?? startFailed) : 128 + constants.signals[signal] });
+      resolve({ how, code: signal === null ? (code ?? startFailed) : codeOfSignal(signal) });
     });
   });
   const silence = new Promise<void>((resolve) => child.once('disconnect', resolve));

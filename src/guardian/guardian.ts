@@ -5,7 +5,7 @@
  * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself; what ends
  * the workload is said in `sentinel.ts`.
  */
-import { constants } from 'node:os';
+import { codeOfSignal } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
 import { Life, type LifeEnd, type LifeOptions } from './life.js';
 import type { AskedSignal } from './messages.js';
@@ -95,6 +95,6 @@ export class Guardian {
 
   #codeOf({ isFinal, code, codeWhenAsked }: LifeEnd): number {
     if (isFinal || this.#asked === null || !this.#askedOfDead) return code;
-    return codeWhenAsked === 'done' ? 0 : 128 + constants.signals[this.#asked];
+    return codeWhenAsked === 'done' ? 0 : codeOfSignal(this.#asked);
   }
 }

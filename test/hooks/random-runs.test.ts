@@ -3,12 +3,13 @@
  * is started again or not, and meanwhile leases end, releases are asked for, and its agent or keeper is killed or
  * frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import { RestartingDuty, restartPolicies, type WorkloadEnd } from '../../src/hooks/restarting-duty.js';
 import type { DutyContext } from '../../src/ports/duty.js';
 import type { Process } from '../simulation/process.js';
 import { type Chance, chance } from '../support/chance.js';
+import { liveAll } from './drawn-lives.js';
 import { context } from './duty-context.js';
 import { type Group, type Script, SimulatedMachine } from './simulated-machine.js';
 import { silentLog } from './support.js';
@@ -241,15 +242,8 @@ class Life {
   }
 }
 
-const first = Number(process.env.PETREL_TEST_SEED ?? 1);
-const lives = Number(process.env.PETREL_TEST_LIVES ?? 200);
-
 describe('a command that runs only while its node leads', () => {
   it('never outlives its lease, runs once at a time, and is told of once', async () => {
-    for (let seed = first; seed < first + lives; seed++) {
-      const life = new Life(seed);
-      await life.run();
-      expect(life.wrong, `PETREL_TEST_SEED=${seed}\n${life.story.join('\n')}`).toEqual([]);
-    }
+    await liveAll((seed) => new Life(seed), 200);
   }, 600_000);
 });

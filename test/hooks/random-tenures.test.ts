@@ -2,12 +2,13 @@
  * Tenures in simulated time, drawn at random: hooks that hang, fail and leave things behind, processes that die late,
  * and at some step the agent or its keeper killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { DutyContext, DutyLease, DutyOutcome } from '../../src/ports/duty.js';
 import type { CommandLine } from '../../src/ports/processes.js';
 import type { Process } from '../simulation/process.js';
 import { type Chance, chance } from '../support/chance.js';
+import { liveAll } from './drawn-lives.js';
 import { context } from './duty-context.js';
 import { type Behaviour, type Group, type Script, SimulatedMachine } from './simulated-machine.js';
 import { silentLog } from './support.js';
@@ -278,15 +279,8 @@ class Life {
   }
 }
 
-const first = Number(process.env.PETREL_TEST_SEED ?? 1);
-const lives = Number(process.env.PETREL_TEST_LIVES ?? 100);
-
 describe('an agent that leads time and again', () => {
   it('lets nothing outlive its lease, and says of nothing that it is dead before it is', async () => {
-    for (let seed = first; seed < first + lives; seed++) {
-      const life = new Life(seed);
-      await life.run();
-      expect(life.wrong, `PETREL_TEST_SEED=${seed}\n${life.story.join('\n')}`).toEqual([]);
-    }
+    await liveAll((seed) => new Life(seed), 100);
   }, 600_000);
 });

@@ -1,0 +1,20 @@
+/** Lives drawn at random, one a seed. PETREL_TEST_SEED and PETREL_TEST_LIVES try others. */
+import { expect } from 'vitest';
+
+export interface DrawnLife {
+  readonly story: readonly string[];
+  /** What broke a promise. */
+  readonly wrong: readonly string[];
+  run(): Promise<void>;
+}
+
+/** Nothing may go wrong in any of them. */
+export async function liveAll(draw: (seed: number) => DrawnLife, usually: number): Promise<void> {
+  const first = Number(process.env.PETREL_TEST_SEED ?? 1);
+  const lives = Number(process.env.PETREL_TEST_LIVES ?? usually);
+  for (let seed = first; seed < first + lives; seed++) {
+    const life = draw(seed);
+    await life.run();
+    expect(life.wrong, `PETREL_TEST_SEED=${seed}\n${life.story.join('\n')}`).toEqual([]);
+  }
+}
