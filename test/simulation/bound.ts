@@ -83,9 +83,17 @@ function losesConfiguration(plan: readonly PlannedFault[]): boolean {
   return plan.some(({ fault: { kind } }) => kind === 'delete tree' || kind === 'delete configuration');
 }
 
-/** A registration alone is not watched by its node: it is looked for now and again. */
+/** A registration alone is not watched by its node: it is looked for now and again. One who is evicted between its
+ * registration and its seat has lost such a one. */
 export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
-  return plan.some(({ fault: { kind } }) => kind === 'delete registration' || kind === 'delete tree');
+  return plan
+    .flatMap(({ fault }) => wholeOf(fault))
+    .some(
+      (fault) =>
+        fault.kind === 'delete registration' ||
+        fault.kind === 'delete tree' ||
+        (fault.kind === 'people' && ['evict', 'evict dead'].includes(fault.act.do)),
+    );
 }
 
 /** Troubles that no session ends by. */
