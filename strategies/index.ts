@@ -6,12 +6,14 @@ import { preferenceList } from './preference-list.js';
 import { roundRobin } from './round-robin.js';
 import { sitePriority } from './site-priority.js';
 
-export type { Candidate, Ranked, Strategy, StrategyInput } from '../src/core/strategy.js';
+export type { Candidate, Peer, Ranked, Strategy, StrategyInput } from '../src/core/strategy.js';
 export { firstAvailable, oldest, preferenceList, roundRobin, sitePriority };
 
 /** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */
 export interface ReadyStrategy {
   readonly name: string;
+  /** It compares what nodes measure. */
+  readonly usesScores?: boolean | undefined;
   rank(input: Omit<Parameters<Strategy['rank']>[0], 'options'>): ReturnType<Strategy['rank']>;
 }
 
@@ -42,7 +44,11 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
       }
       const options = parsed.data;
       return {
-        strategy: { name: strategy.name, rank: (input) => strategy.rank({ ...input, options }) },
+        strategy: {
+          name: strategy.name,
+          usesScores: strategy.usesScores,
+          rank: (input) => strategy.rank({ ...input, options }),
+        },
         problems: null,
       };
     },

@@ -105,7 +105,6 @@ export class Agent {
       tags: { ...tags },
       health: { ok: true, reason: null },
       draining: false,
-      score: null,
       claimedUnder: null,
       lastFailure: null,
       lastTakeover: null,

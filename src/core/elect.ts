@@ -11,16 +11,15 @@ import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget } from './requests.js';
-import { type Claim, claimOwner, type Member } from './snapshot.js';
+import { type Claim, claimOwner } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Cause, Elected, FailureRecord } from './znodes.js';
 
 export { StrategyFault } from './rank.js';
 
-export interface Question extends RankInput {
+export interface Question extends Omit<RankInput, 'incumbent' | 'term'> {
   readonly elected: Elected;
   readonly current: Claim | null;
-  readonly members: readonly Member[];
   /** Failures as they stand, with the one that is being acted on. */
   readonly failures: readonly FailureRecord[];
   /** The elected node failed under the present version of `elected`. */
@@ -67,7 +66,9 @@ export function elect(question: Question): Choice {
     return { member, found: question.electedFailed ? found : unwaived(found, member.node, elected) };
   });
   const fit = judged.filter(({ found }) => found.length === 0).map(({ member }) => member);
-  const ranking = rank(question, fit);
+  const isFit = fit.some(({ node }) => node === elected.node);
+  const incumbent = isFit && !question.electedFailed ? elected.node : null;
+  const ranking = rank({ ...question, members, incumbent, term: elected.term + 1 }, fit);
   const unfit = judged
     .filter(({ found }) => found.length > 0)
     .map(({ member, found }) => ({ node: member.node, site: member.value?.site ?? null, obstacles: found }));

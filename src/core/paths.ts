@@ -4,6 +4,7 @@ export interface GroupPaths {
   readonly config: string;
   readonly nodes: string;
   readonly election: string;
+  readonly scores: string;
   readonly leader: string;
   readonly elected: string;
   readonly current: string;
@@ -11,6 +12,7 @@ export interface GroupPaths {
   /** Written to read the ensemble's clock off its stat; holds nothing. */
   readonly clock: string;
   node(nodeId: string): string;
+  score(nodeId: string): string;
   seat(name: string): string;
   seatPrefix(nodeId: string): string;
   historyRecord(name: string): string;
@@ -24,12 +26,14 @@ export function groupPaths(root: string): GroupPaths {
     config: `${base}/config`,
     nodes: `${base}/nodes`,
     election: `${base}/election`,
+    scores: `${base}/scores`,
     leader: `${base}/leader`,
     elected: `${base}/leader/elected`,
     current: `${base}/leader/current`,
     history: `${base}/history`,
     clock: `${base}/clock`,
     node: (nodeId) => `${base}/nodes/${nodeId}`,
+    score: (nodeId) => `${base}/scores/${nodeId}`,
     seat: (name) => `${base}/election/${name}`,
     seatPrefix: (nodeId) => `${base}/election/${nodeId}-`,
     historyRecord: (name) => `${base}/history/${name}`,

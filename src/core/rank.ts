@@ -4,7 +4,7 @@ import type { ReadyStrategy } from '../../strategies/index.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
 import type { Member } from './snapshot.js';
-import type { Candidate, Ranked } from './strategy.js';
+import type { Candidate, Peer, Ranked } from './strategy.js';
 import type { Place } from './znodes.js';
 
 /** Thrown where a strategy breaks its contract or throws: the elector cannot elect. */
@@ -13,7 +13,14 @@ export class StrategyFault extends Error {
 }
 
 const rankingSchema = z
-  .array(z.object({ node: z.string(), grade: z.number(), reason: z.string().min(1) }))
+  .array(
+    z.object({
+      node: z.string(),
+      grade: z.number(),
+      reason: z.string().min(1),
+      score: z.number().optional(),
+    }),
+  )
   .refine((ranking) => ranking.every(({ grade }, index) => grade >= (ranking[index - 1]?.grade ?? grade)), {
     error: 'a grade falls from one node to the next, which is not the best first',
   });
@@ -23,18 +30,25 @@ export interface RankInput {
   readonly config: GroupConfig;
   /** The last node that was READY. */
   readonly previous: Place | null;
+  /** Everyone who is registered, in order of node ids. */
+  readonly members: readonly Member[];
+  /** Who leads and could go on. */
+  readonly incumbent: string | null;
+  /** The term that a new decision would begin. */
+  readonly term: number;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
 }
 
 /** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
 export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
-  const { strategy, previous } = input;
+  const { strategy, previous, incumbent, term } = input;
+  const peers = input.members.flatMap(peer);
   const candidates = fit.flatMap((member) => candidate(member, input));
   const known = candidates.map(({ node }) => node);
   let answer: unknown;
   try {
-    answer = strategy.rank({ candidates, previous });
+    answer = strategy.rank({ candidates, previous, peers, incumbent, term });
   } catch (cause) {
     throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
@@ -55,8 +69,19 @@ function list(nodes: readonly string[]): string {
   return nodes.length === 0 ? 'nobody' : nodes.join(', ');
 }
 
-function candidate({ node, seat, value }: Member, { config, nowMs }: RankInput): Candidate[] {
+const nothing = new Map<string, never>();
+
+function peer({ node, value, scores }: Member): Peer[] {
   if (value === null) return [];
-  const { site, priority, score, tags } = value;
-  return [{ node, site, priority, sitePriority: sitePriority(config, site, nowMs), seat, score, tags }];
+  const { values = nothing, roundTripsMs = nothing } = scores ?? {};
+  return [{ node, site: value.site, scores: values, roundTripsMs }];
+}
+
+function candidate({ node, seat, value, scores }: Member, { config, nowMs }: RankInput): Candidate[] {
+  if (value === null) return [];
+  const { site, priority, tags } = value;
+  const values = scores?.values ?? nothing;
+  return [
+    { node, site, priority, sitePriority: sitePriority(config, site, nowMs), seat, scores: values, tags },
+  ];
 }

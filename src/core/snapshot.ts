@@ -5,6 +5,7 @@
  */
 import type { GroupConfig } from './group-config.js';
 import type { Parsed } from './names.js';
+import type { ScoreReport } from './scores.js';
 import type { ClaimContent, Elected, HistoryHead, Registration } from './znodes.js';
 
 export type SessionId = bigint;
@@ -31,6 +32,8 @@ export type Member = Versioned<Registration> & {
   readonly owner: SessionId;
   /** Place of its seat among the seats, 0 the elector's; null without a seat. */
   readonly seat: number | null;
+  /** What it measures; missing where nobody needs it, or it measures nothing. */
+  readonly scores?: ScoreReport | undefined;
 };
 
 /** This node's seat. */

@@ -1,5 +1,6 @@
 /** What a strategy is given, and what it gives. */
 import type { z } from 'zod';
+import type { Score } from './scores.js';
 import type { Place } from './znodes.js';
 
 /** A node that may lead. */
@@ -10,8 +11,18 @@ export interface Candidate {
   readonly sitePriority: number;
   /** Place among the seats, 0 the oldest; null while it has none. */
   readonly seat: number | null;
-  readonly score: number | null;
+  /** What it measures of itself, by name; what it did not measure lately is missing. */
+  readonly scores: ReadonlyMap<string, Score>;
   readonly tags: Readonly<Record<string, string>>;
+}
+
+/** A node that is registered, fit to lead or not: its clients and its votes count. Whoever crashed is none. */
+export interface Peer {
+  readonly node: string;
+  readonly site: string;
+  readonly scores: ReadonlyMap<string, Score>;
+  /** By node id: the time there and back, as this node measured it. */
+  readonly roundTripsMs: ReadonlyMap<string, number>;
 }
 
 export interface StrategyInput<Options> {
@@ -19,6 +30,15 @@ export interface StrategyInput<Options> {
   readonly candidates: readonly Candidate[];
   /** The last node that was READY. */
   readonly previous: Place | null;
+  /** In order of node ids: the candidates, and who is registered beside them. */
+  readonly peers: readonly Peer[];
+  /**
+   * Who leads and could go on; null where the leader has to be replaced. A strategy that compares measurements grades
+   * another better than this one only by a margin, so that noise moves nothing.
+   */
+  readonly incumbent: string | null;
+  /** The term that a new decision would begin. */
+  readonly term: number;
   readonly options: Options;
 }
 
@@ -28,6 +48,8 @@ export interface Ranked {
   readonly grade: number;
   /** Why it stands here, for people: continues "a1 was elected: …". */
   readonly reason: string;
+  /** What it was compared by first, where that is a number. */
+  readonly score?: number | undefined;
 }
 
 /**
@@ -38,6 +60,8 @@ export interface Strategy<Options = unknown> {
   readonly name: string;
   /** One line. */
   readonly description: string;
+  /** It compares scores or round trips: what nodes measure is read for it. Default false. */
+  readonly usesScores?: boolean;
   readonly options: z.ZodType<Options>;
   rank(input: StrategyInput<Options>): readonly Ranked[];
 }

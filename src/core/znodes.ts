@@ -48,7 +48,6 @@ export const registrationSchema = z.object({
   health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
   /** Leaving on purpose: elects somebody else. */
   draining: z.boolean().default(false),
-  score: z.number().nullable().default(null),
   /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */
   claimedUnder: z.int().nullable().default(null),
   /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the

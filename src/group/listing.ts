@@ -183,7 +183,7 @@ function nodeListing(view: GroupView, config: GroupConfig, member: Member, nowMs
     roles: rolesOf(view, member),
     state: stateOf(view, member, found),
     priority: member.value?.priority ?? null,
-    score: member.value?.score ?? null,
+    score: null,
     seat: member.seat,
     eligible: found.length === 0,
     reasons: found.map(({ reason }) => reason),

@@ -21,7 +21,6 @@ async function ghost(group: Group, node: string): Promise<Store> {
     tags: {},
     health: { ok: true, reason: null },
     draining: false,
-    score: null,
     claimedUnder: null,
     lastFailure: null,
     lastTakeover: null,

@@ -61,7 +61,6 @@ export function registration(node: string, change: Partial<Registration> = {}): 
     tags: {},
     health: { ok: true, reason: null },
     draining: false,
-    score: null,
     claimedUnder: null,
     lastFailure: null,
     lastTakeover: null,

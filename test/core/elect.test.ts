@@ -515,13 +515,17 @@ describe('a strategy', () => {
       strategy,
       previous: { node: 'b1', site: 'b' },
     });
-    const rest = { priority: 100, sitePriority: 100, score: null, tags: {} };
+    const rest = { priority: 100, sitePriority: 100, scores: new Map(), tags: {} };
+    const registered = { scores: new Map(), roundTripsMs: new Map() };
     expect(given).toEqual({
       candidates: [
         { node: 'a1', site: 'a', seat: 1, ...rest },
         { node: 'b1', site: 'b', seat: 0, ...rest },
       ],
       previous: { node: 'b1', site: 'b' },
+      peers: ['a0', 'a1', 'b1'].map((node) => ({ ...registered, node, site: node.slice(0, 1) })),
+      incumbent: null,
+      term: 1,
     });
   });
 

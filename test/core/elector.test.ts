@@ -576,8 +576,8 @@ describe('an old leader that holds on', () => {
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
     bench.memory = { ...bench.memory, fenced: fence.fence };
-    // Neither a new decision nor a new score of the heir makes the fence worthless.
-    bench.amend('c1', { score: 5 });
+    // Neither a new decision nor another priority of the heir makes the fence worthless.
+    bench.amend('c1', { priority: 5 });
     bench.amend('c1', unhealthy);
     expect(verbs(bench.settle())).toEqual(['write-elected', 'remove-fenced-claim']);
     expect(bench.node).toBe('b1');

@@ -69,7 +69,7 @@ describe('the listing', () => {
     await group.node('b2', { health: { ok: false, reason: 'disk full' } });
     await group.node('b3', { draining: true });
     await group.node('b4');
-    await group.node('c1', { score: 0.5, priority: 7 });
+    await group.node('c1', { priority: 7 });
     const byHand = { by: 'eve', reason: 'new disk', at: '2026-01-01T00:00:00.000Z' };
     await group.configure({ drained: { b4: byHand }, sites: { c: { enabled: false, disabled: byHand } } });
     const failures = [
@@ -103,7 +103,7 @@ describe('the listing', () => {
     expect(nodeOf(list, 'b2')).toMatchObject({ eligible: false, reasons: ['it is unhealthy: disk full'] });
     expect(nodeOf(list, 'b4').reasons).toEqual(['it was drained by eve: new disk']);
     expect(nodeOf(list, 'c1')).toMatchObject({
-      score: 0.5,
+      score: null,
       priority: 7,
       reasons: ['site c is disabled by eve: new disk'],
     });

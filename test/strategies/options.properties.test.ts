@@ -12,7 +12,7 @@ const candidates = fc.uniqueArray(
     site: names,
     priority: numbers,
     sitePriority: numbers,
-    score: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
+    scores: fc.constant(new Map()),
     seat: fc.option(fc.nat(5)),
     tags: fc.dictionary(names, names),
     startedAt: fc.constant('2026-01-01T00:00:00.000Z'),
@@ -30,7 +30,7 @@ describe.each([...strategies.values()])('strategy $name', ({ name, prepare }) =>
         const { strategy, problems } = prepare(raw);
         if (strategy === null) return expectClear(problems.join('; '));
         const previous = before === null ? null : { node: before, site: 'a' };
-        const ranked = strategy.rank({ candidates: given, previous });
+        const ranked = strategy.rank({ candidates: given, previous, peers: [], incumbent: null, term: 1 });
         expect(ranked.map(({ node }) => node).toSorted()).toEqual(given.map(({ node }) => node).toSorted());
         for (const { grade, reason } of ranked) {
           expect(Number.isInteger(grade)).toBe(true);

@@ -6,7 +6,7 @@ import { subsets } from '../core/builders.js';
 
 function candidate(node: string, change: Partial<Candidate> = {}): Candidate {
   const site = node.replace(/\d+$/, '');
-  return { node, site, priority: 100, sitePriority: 100, seat: 0, score: null, tags: {}, ...change };
+  return { node, site, priority: 100, sitePriority: 100, seat: 0, scores: new Map(), tags: {}, ...change };
 }
 
 function rank(
@@ -16,7 +16,7 @@ function rank(
 ): readonly Ranked[] {
   const prepared = prepareStrategy({ strategy, strategyOptions: options });
   if (prepared.strategy === null) throw new Error(prepared.problems.join());
-  return prepared.strategy.rank({ candidates, previous });
+  return prepared.strategy.rank({ candidates, previous, peers: [], incumbent: null, term: 1 });
 }
 
 const order = (ranking: readonly Ranked[]) => ranking.map(({ node }) => node).join(' ');

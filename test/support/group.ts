@@ -125,7 +125,6 @@ export function registration(node: string, content: Partial<Registration> = {}):
     tags: {},
     health: { ok: true, reason: null },
     draining: false,
-    score: null,
     claimedUnder: null,
     lastFailure: null,
     lastTakeover: null,

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/core/names.js';
+import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
+
+const report: ScoreReport = {
+  node: 'a1',
+  incarnation: 'life1',
+  values: new Map<string, number | bigint>([
+    ['requests', 12.5],
+    ['history', 18_446_744_073_709_551_615n],
+  ]),
+  roundTripsMs: new Map([['b1', 9.88]]),
+};
+const read = (text: string) => parseJson(scoreReportSchema, text);
+
+describe('a score report', () => {
+  it('is read as it was written, positions of 64 bits exactly', () => {
+    expect(read(scoreReportText(report)).value).toEqual(report);
+  });
+
+  it.each([
+    ['a name that is none', { values: { '../x': 1 } }],
+    ['a value that is no number', { values: { load: 'much' } }],
+    ['a number beyond 64 bits', { values: { history: '18446744073709551616' } }],
+    ['a negative round trip', { roundTripsMs: { b1: -1 } }],
+    [
+      'more entries than a group has nodes',
+      { roundTripsMs: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`n${i}`, 1])) },
+    ],
+  ])('with %s is junk, and says why', (_, change) => {
+    const { value, problem } = read(JSON.stringify({ ...JSON.parse(scoreReportText(report)), ...change }));
+    expect(value).toBeNull();
+    expect(problem).toMatch(/values|roundTripsMs/);
+  });
+
+  it('holds nothing of what every object has', () => {
+    expect(read(scoreReportText(report)).value?.values.get('constructor')).toBeUndefined();
+  });
+});
