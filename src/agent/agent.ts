@@ -10,11 +10,10 @@ import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import type { Lease } from '../core/lease.js';
-import { toInstant } from '../core/names.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import type { Stage } from '../core/tenure.js';
-import { type Registration, registrationSchema } from '../core/znodes.js';
+import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
@@ -25,7 +24,7 @@ import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
-import { encode, register, takeSeat } from './membership.js';
+import { encode, newRegistration, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 import { ensureTree, forbidden } from './tree.js';
@@ -38,6 +37,8 @@ export interface AgentOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
+  /** Where this node answers probes; null, the default, where it does not. */
+  readonly probe?: ProbeAddress | null | undefined;
   /** Petrel's version. */
   readonly version: string;
   readonly duty: Duty;
@@ -88,29 +89,12 @@ export class Agent {
   readonly #unlist: () => void;
 
   constructor(options: AgentOptions) {
-    const { node, site, priority, tags, version, clock, host, duty, log } = options;
+    const { node, site, clock, host, duty, log } = options;
     this.#options = options;
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
     this.#unlist = host.agentLives(incarnation);
-    this.#registration = {
-      node,
-      site,
-      priority,
-      host: host.name,
-      pid: host.pid,
-      incarnation,
-      startedAt: toInstant(clock.wallMs()),
-      version,
-      tags: { ...tags },
-      health: { ok: true, reason: null },
-      draining: false,
-      claimedUnder: null,
-      lastFailure: null,
-      lastTakeover: null,
-      lastRelease: null,
-      gaveUp: null,
-    };
+    this.#registration = newRegistration(options, incarnation);
     const shared = {
       node,
       site,
@@ -144,6 +128,11 @@ export class Agent {
       joined: this.#store?.state === 'CONNECTED' && this.#snapshot?.seat != null,
       elector: this.#part === 'elector' && this.#snapshot?.seat != null,
     };
+  }
+
+  /** The session at hand, to read by. Null before the first; replaced when it is over. */
+  get session(): Store | null {
+    return this.#store;
   }
 
   /** Hears of every change of `status`, which is already what it says. What a listener throws is logged. */

@@ -2,11 +2,12 @@
  * A node's place in the group within one session: its registration and its seat. Both are made once, and looked for
  * before they are made again, because a create whose reply was lost may have happened.
  */
-import { brief, type Parsed, parseJson } from '../core/names.js';
+import { brief, type Parsed, parseJson, toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
-import { type Registration, registrationSchema } from '../core/znodes.js';
+import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';
 import { forbidden } from './tree.js';
@@ -15,6 +16,42 @@ import { forbidden } from './tree.js';
 export function encode(content: unknown): Buffer {
   const cut = (_key: string, value: unknown) => (typeof value === 'string' ? brief(value) : value);
   return Buffer.from(JSON.stringify(content, cut));
+}
+
+/** What one life of an agent says of itself. */
+export interface SelfDescription {
+  readonly node: string;
+  readonly site: string;
+  readonly priority: number;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly probe?: ProbeAddress | null | undefined;
+  readonly version: string;
+  readonly host: Host;
+  readonly clock: Clock;
+}
+
+/** The registration of a life that has done nothing yet. */
+export function newRegistration(self: SelfDescription, incarnation: string): Registration {
+  const { node, site, priority, tags, probe = null, version, host, clock } = self;
+  return {
+    node,
+    site,
+    priority,
+    host: host.name,
+    pid: host.pid,
+    incarnation,
+    startedAt: toInstant(clock.wallMs()),
+    version,
+    tags: { ...tags },
+    health: { ok: true, reason: null },
+    probe,
+    draining: false,
+    claimedUnder: null,
+    lastFailure: null,
+    lastTakeover: null,
+    lastRelease: null,
+    gaveUp: null,
+  };
 }
 
 /** A write of an earlier life that arrives late finds its seat gone, whatever else stands as it did. */

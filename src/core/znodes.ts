@@ -32,6 +32,19 @@ export type FailureDetail = z.infer<typeof failureDetailSchema>;
 /** What a failure says of a command where none was involved. */
 export const noCommand = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
 
+export const probeProtocols = ['auto', 'udp', 'tcp'] as const;
+/** auto: both. */
+export type ProbeProtocol = (typeof probeProtocols)[number];
+
+/** Where a node answers the probes of its peers. */
+export const probeAddressSchema = z.object({
+  /** An address, IPv4 or IPv6 (without brackets), or a name. */
+  host: z.string().min(1).max(255),
+  port: z.int().min(1).max(65_535),
+  protocol: z.enum(probeProtocols),
+});
+export type ProbeAddress = z.infer<typeof probeAddressSchema>;
+
 /** `nodes/<nodeId>`, written by that node. */
 export const registrationSchema = z.object({
   node: nameSchema,
@@ -46,6 +59,8 @@ export const registrationSchema = z.object({
   version: z.string(),
   tags: z.record(z.string(), z.string()).default({}),
   health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
+  /** Null where it answers none. What cannot be read harms the measuring alone. */
+  probe: probeAddressSchema.nullable().default(null).catch(null),
   /** Leaving on purpose: elects somebody else. */
   draining: z.boolean().default(false),
   /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */

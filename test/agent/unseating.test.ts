@@ -24,6 +24,7 @@ async function ghost(group: Group, node: string): Promise<Store> {
     claimedUnder: null,
     lastFailure: null,
     lastTakeover: null,
+    probe: null,
     lastRelease: null,
     gaveUp: null,
   };

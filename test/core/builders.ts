@@ -64,6 +64,7 @@ export function registration(node: string, change: Partial<Registration> = {}): 
     claimedUnder: null,
     lastFailure: null,
     lastTakeover: null,
+    probe: null,
     lastRelease: null,
     gaveUp: null,
     ...change,

@@ -128,6 +128,7 @@ export function registration(node: string, content: Partial<Registration> = {}):
     claimedUnder: null,
     lastFailure: null,
     lastTakeover: null,
+    probe: null,
     lastRelease: null,
     gaveUp: null,
     ...content,
