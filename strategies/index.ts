@@ -1,13 +1,33 @@
 /** The strategies that ship with Petrel, and the one registry of them. */
 import type { Strategy } from '../src/core/strategy.js';
+import { consensus } from './consensus.js';
 import { firstAvailable } from './first-available.js';
+import { history } from './history.js';
+import { latency } from './latency.js';
 import { oldest } from './oldest.js';
+import { pole } from './pole.js';
 import { preferenceList } from './preference-list.js';
+import { request } from './request.js';
+import { rotating } from './rotating.js';
 import { roundRobin } from './round-robin.js';
 import { sitePriority } from './site-priority.js';
+import { worstCase } from './worst-case.js';
 
 export type { Candidate, Peer, Ranked, Strategy, StrategyInput } from '../src/core/strategy.js';
-export { firstAvailable, oldest, preferenceList, roundRobin, sitePriority };
+export {
+  consensus,
+  firstAvailable,
+  history,
+  latency,
+  oldest,
+  pole,
+  preferenceList,
+  request,
+  rotating,
+  roundRobin,
+  sitePriority,
+  worstCase,
+};
 
 /** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */
 export interface ReadyStrategy {
@@ -61,6 +81,13 @@ const builtIn = [
   register(preferenceList),
   register(roundRobin),
   register(sitePriority),
+  register(history),
+  register(request),
+  register(consensus),
+  register(latency),
+  register(worstCase),
+  register(rotating),
+  register(pole),
 ];
 
 export const strategies: StrategyRegistry = new Map(builtIn.map((strategy) => [strategy.name, strategy]));

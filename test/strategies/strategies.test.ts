@@ -21,7 +21,20 @@ function rank(
 
 const order = (ranking: readonly Ranked[]) => ranking.map(({ node }) => node).join(' ');
 const grades = (ranking: readonly Ranked[]) => ranking.map(({ grade }) => grade).join(' ');
-const optionsFor = (name: string) => (name === 'preference-list' ? { order: ['b1', 'a2'] } : {});
+const needed: Record<string, Record<string, unknown>> = {
+  'preference-list': { order: ['b1', 'a2'] },
+  pole: { scores: [{ score: 'latency', width: 10 }, { score: 'history' }] },
+};
+const optionsFor = (name: string) => needed[name] ?? {};
+const knownOptions: Record<string, string> = {
+  'preference-list': 'known are order',
+  history: 'known are score, width, margin',
+  request: 'known are score, width, margin',
+  consensus: 'known are size, width, margin',
+  latency: 'known are size, load, width, margin',
+  'worst-case': 'known are size, width, margin',
+  pole: 'known are scores, size, load, margin',
+};
 
 describe.each([...strategies.keys()])('%s', (name) => {
   const levels = [0, 1, 2];
@@ -57,7 +70,7 @@ describe.each([...strategies.keys()])('%s', (name) => {
       strategy: name,
       strategyOptions: { ...optionsFor(name), colour: 'red' },
     });
-    const known = name === 'preference-list' ? 'known are order' : 'nothing is expected here';
+    const known = knownOptions[name] ?? 'nothing is expected here';
     expect(problems).toEqual([`strategyOptions: unknown \`colour\`; ${known} (strategy ${name})`]);
   });
 
@@ -159,7 +172,8 @@ describe('round-robin', () => {
 describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
     expect(configProblems({ strategy: 'fastest' })).toEqual([
-      'strategy: there is no "fastest"; known are first-available, oldest, preference-list, round-robin, site-priority',
+      'strategy: there is no "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
+        'site-priority, history, request, consensus, latency, worst-case, rotating, pole',
     ]);
   });
 });

@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+import { rankBy } from './criteria.js';
+import { computed } from './readings.js';
+import { marginOption, sizeOption, usualLoad, widthOption } from './score-options.js';
+import { survey } from './survey.js';
+
+const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
+
+/** The node that a quorum answers fastest: θc of Becker et al. (2011), the round trip to the slowest of the fastest
+ * majority, the node itself counted at 0. */
+export const consensus: Strategy<z.infer<typeof options>> = {
+  name: 'consensus',
+  description: 'the node that a majority of the group answers fastest',
+  usesScores: true,
+  options,
+  rank: (input) => {
+    const { size, width, margin } = input.options;
+    const readings = computed.consensus(survey(input, { size, load: usualLoad }));
+    return rankBy(input, [{ readings, better: 'lower', width, margin, unit: ' ms' }]);
+  },
+};

@@ -1,0 +1,28 @@
+import type { z } from 'zod';
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+import { rankBy } from './criteria.js';
+import { computed } from './readings.js';
+import { marginOption, scoreNameOption, sizeOption, usualLoad, widthOption } from './score-options.js';
+import { survey } from './survey.js';
+
+const options = strictObject({
+  size: sizeOption,
+  load: scoreNameOption.default(usualLoad),
+  width: widthOption,
+  margin: marginOption,
+});
+
+/** The node under which requests are answered fastest on average: θl of Becker et al. (2011), the time of a quorum and
+ * the mean way to the clients and back, by the share of requests that comes from each. */
+export const latency: Strategy<z.infer<typeof options>> = {
+  name: 'latency',
+  description: 'the node under which clients are answered fastest on average',
+  usesScores: true,
+  options,
+  rank: (input) => {
+    const { size, load, width, margin } = input.options;
+    const readings = computed.latency(survey(input, { size, load }));
+    return rankBy(input, [{ readings, better: 'lower', width, margin, unit: ' ms' }]);
+  },
+};

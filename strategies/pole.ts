@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { strictObject } from '../src/core/names.js';
+import type { Candidate, Strategy } from '../src/core/strategy.js';
+import { type Criterion, rankBy } from './criteria.js';
+import { type Computed, computed, reported } from './readings.js';
+import {
+  marginOption,
+  ownMarginOption,
+  scoreNameOption,
+  sizeOption,
+  usualLoad,
+  widthOption,
+} from './score-options.js';
+import { type Survey, survey } from './survey.js';
+
+const computedNames: readonly string[] = Object.keys(computed);
+const scoresRule =
+  'a list of scores, the most important first, as [{score: latency, width: 10}, {score: history}]';
+
+const entry = strictObject({
+  /** `latency`, `consensus`, `worst-case`, or the name of a score that nodes report. */
+  score: scoreNameOption,
+  better: z.enum(['higher', 'lower'], 'higher or lower').optional(),
+  width: widthOption,
+  margin: ownMarginOption,
+}).refine(({ score, better }) => better !== 'higher' || !computedNames.includes(score), {
+  error: `lower: of ${computedNames.join(', ')} the lower is always the better`,
+  path: ['better'],
+});
+
+const options = strictObject({
+  scores: z
+    .array(entry, scoresRule)
+    .min(1, scoresRule)
+    .refine(
+      (scores) => new Set(scores.map(({ score }) => score)).size === scores.length,
+      'names a score twice',
+    ),
+  size: sizeOption,
+  load: scoreNameOption.default(usualLoad),
+  margin: marginOption,
+});
+type Options = z.infer<typeof options>;
+
+/**
+ * By several scores in order of priority, each cut into classes: "the one with the longest log among the fastest".
+ * Co-optimisation in Becker et al. (2011).
+ */
+export const pole: Strategy<Options> = {
+  name: 'pole',
+  description: 'by the scores in option `scores`, the first before the second, each in classes of a width',
+  usesScores: true,
+  options,
+  rank: (input) => {
+    const { scores, size, load } = input.options;
+    const isComputed = scores.some(({ score }) => computedNames.includes(score));
+    const surveys = isComputed ? survey(input, { size, load }) : new Map<string, Survey>();
+    return rankBy(
+      input,
+      scores.map((one) => criterion(one, input.candidates, surveys, input.options)),
+    );
+  },
+};
+
+function criterion(
+  { score, better, width, margin }: Options['scores'][number],
+  candidates: readonly Candidate[],
+  surveys: ReadonlyMap<string, Survey>,
+  shared: Options,
+): Criterion {
+  const rest = { width, margin: margin ?? shared.margin };
+  if (isComputedName(score)) {
+    return { ...rest, readings: computed[score](surveys), better: 'lower', unit: ' ms' };
+  }
+  return { ...rest, readings: reported(candidates, score), better: better ?? 'higher', unit: '' };
+}
+
+function isComputedName(name: string): name is Computed {
+  return computedNames.includes(name);
+}

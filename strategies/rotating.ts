@@ -1,0 +1,23 @@
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+
+/**
+ * Each term another node, in the order of node ids: the rotating score of Becker et al. (2011). It is 1 for the node
+ * whose turn the term is (the term modulo how many are fit) and 0 for all others, of which the higher id comes first.
+ * A turn is no reason to leave a leader.
+ */
+export const rotating: Strategy<Record<never, never>> = {
+  name: 'rotating',
+  description: 'the fit node whose turn the term is, in the order of node ids',
+  options: strictObject({}),
+  rank: ({ candidates, term }) => {
+    const turn = candidates[term % candidates.length];
+    const others = candidates.filter((candidate) => candidate !== turn).toReversed();
+    return [...(turn === undefined ? [] : [turn]), ...others].map(({ node }, index) => ({
+      node,
+      grade: 0,
+      reason: index === 0 ? `term ${term} is its turn` : `term ${term} is the turn of ${turn?.node}`,
+      score: index === 0 ? 1 : 0,
+    }));
+  },
+};

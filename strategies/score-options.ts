@@ -1,0 +1,45 @@
+/** Options that strategies which compare measurements share. */
+import { z } from 'zod';
+import { nameSchema } from '../src/core/names.js';
+import type { Score } from '../src/core/scores.js';
+
+/** By how much another has to be better than the node that leads. */
+export interface Margin {
+  /** As it was written. */
+  readonly text: string;
+  readonly isShare: boolean;
+  /** What it comes to for a leader with this value. */
+  of(value: Score): number;
+}
+
+const marginRule =
+  'a share of the leader\'s value, as "20%", or an amount in the score\'s own unit, as 5: by how much another has to be better';
+const writtenShare = /^(\d{1,6}(?:\.\d{1,6})?) ?%$/;
+
+const writtenMargin = z.union([z.number().min(0), z.string().regex(writtenShare)], marginRule);
+
+function readMargin(written: string | number): Margin {
+  if (typeof written === 'number') return { text: String(written), isShare: false, of: () => written };
+  const share = Number(writtenShare.exec(written)?.[1]) / 100;
+  return { text: written, isShare: true, of: (value) => share * Math.abs(Number(value)) };
+}
+
+export const marginOption = writtenMargin.default('20%').transform(readMargin);
+/** Where there is another that holds otherwise. */
+export const ownMarginOption = writtenMargin.transform(readMargin).optional();
+
+const widthRule =
+  "a number from 0 on, in the score's own unit: values within one class of this width count as equal";
+export const widthOption = z.number(widthRule).min(0, widthRule).default(0);
+
+const sizeRule = 'a whole number from 1 on: how many nodes the group has, those that are down too';
+/** |N|; where it is not given, `groupSize` says what holds. */
+export const sizeOption = z.int(sizeRule).min(1, sizeRule).optional();
+
+/** The name under which nodes report a score. */
+export const scoreNameOption = nameSchema;
+
+/** What nodes call the rate of their clients' requests, unless told otherwise. */
+export const usualLoad = 'requests';
+/** What nodes call the position that their log has reached, unless told otherwise. */
+export const usualHistory = 'history';

@@ -1,0 +1,151 @@
+/**
+ * What round trips tell of each candidate, were it the leader: how fast a quorum answers it, and how far clients are.
+ * After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011),
+ * section 3. Clients are thought to be beside the node that they send to.
+ */
+import type { Peer, StrategyInput } from '../src/core/strategy.js';
+import { kthSmallest } from './select.js';
+
+export interface Survey {
+  readonly quorum: {
+    /** How many nodes make one, the leader among them, and out of how many. */
+    readonly needs: number;
+    readonly of: number;
+    /** The candidate itself, and whom it has a round trip to. */
+    readonly reached: number;
+    /** Until the slowest of the fastest quorum answers; null where too few are reached. */
+    readonly ms: number | null;
+  };
+  /** A request's way to the leader and back, on average over all requests that come in. */
+  readonly clients: { readonly ms: number | null; readonly missing: readonly string[] };
+  readonly farthest: { readonly ms: number; readonly node: string; readonly missing: readonly string[] };
+  /** No node told of any requests: every node is taken to get as many. */
+  readonly isLoadUnknown: boolean;
+}
+
+interface SurveyOptions {
+  readonly size?: number | undefined;
+  /** Name of the score that tells a node's rate of requests. */
+  readonly load: string;
+}
+
+type Context = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | 'previous'>;
+
+/**
+ * How many nodes the group has, as far as one can tell: those registered, and the last leader where it is not, since it
+ * is its crash, then, that another is elected for. Others that are down it knows nothing of.
+ */
+function groupSize({ peers, previous }: Context): number {
+  const isMissing = previous !== null && !peers.some(({ node }) => node === previous.node);
+  return Math.max(1, peers.length + (isMissing ? 1 : 0));
+}
+
+/** Of every candidate, by node id. Linear in the number of round trips. */
+export function survey(input: Context, { size, load }: SurveyOptions): ReadonlyMap<string, Survey> {
+  const peers = withCandidates(input);
+  const places = new Map(peers.map(({ node }, index) => [node, index]));
+  const shares = sharesOf(peers, load);
+  const of = size ?? groupSize(input);
+  const needs = Math.floor(of / 2) + 1;
+  const tripsMs = new Float64Array(peers.length);
+  const knownMs = new Float64Array(peers.length);
+  return new Map(
+    input.candidates.map(({ node }) => {
+      fillTrips(tripsMs, node, peers, places);
+      const reached = gatherKnown(tripsMs, knownMs);
+      const ms = reached < needs ? null : kthSmallest(knownMs.subarray(0, reached), needs);
+      return [
+        node,
+        {
+          quorum: { needs, of, reached, ms },
+          clients: clientsOf(tripsMs, shares, peers),
+          farthest: farthestOf(tripsMs, node, peers),
+          isLoadUnknown: shares.isUnknown,
+        },
+      ];
+    }),
+  );
+}
+
+const silent: Pick<Peer, 'scores' | 'roundTripsMs'> = { scores: new Map(), roundTripsMs: new Map() };
+
+function withCandidates({ candidates, peers }: Context): Peer[] {
+  const listed = new Set(peers.map(({ node }) => node));
+  const others = candidates.filter(({ node }) => !listed.has(node));
+  return [...peers, ...others.map(({ node, site }) => ({ ...silent, node, site }))];
+}
+
+/** The round trips between `node` and each peer, NaN where there is none: as `node` measured it, else as the peer did. */
+function fillTrips(
+  tripsMs: Float64Array,
+  node: string,
+  peers: readonly Peer[],
+  places: ReadonlyMap<string, number>,
+): void {
+  tripsMs.fill(Number.NaN);
+  const own = places.get(node) ?? 0;
+  peers[own]?.roundTripsMs.forEach((ms, peer) => {
+    const place = places.get(peer);
+    if (place !== undefined) tripsMs[place] = ms;
+  });
+  for (const [place, ms] of tripsMs.entries()) {
+    if (Number.isNaN(ms)) tripsMs[place] = peers[place]?.roundTripsMs.get(node) ?? Number.NaN;
+  }
+  tripsMs[own] = 0;
+}
+
+/** How many there are. */
+function gatherKnown(tripsMs: Float64Array, knownMs: Float64Array): number {
+  let count = 0;
+  for (const ms of tripsMs) {
+    if (Number.isNaN(ms)) continue;
+    knownMs[count] = ms;
+    count += 1;
+  }
+  return count;
+}
+
+interface Shares {
+  /** Of all requests, in the order of the peers. */
+  readonly of: Float64Array;
+  readonly isUnknown: boolean;
+}
+
+function sharesOf(peers: readonly Peer[], load: string): Shares {
+  const rates = Float64Array.from(peers, ({ scores }) => Math.max(0, Number(scores.get(load) ?? 0)));
+  const most = rates.reduce((a, b) => Math.max(a, b), 0);
+  if (most === 0) return { of: rates.fill(1 / peers.length), isUnknown: true };
+  // By the highest first: the sum of what is reported may be more than a number holds.
+  const relative = rates.map((rate) => rate / most);
+  const total = relative.reduce((a, b) => a + b, 0);
+  return { of: relative.map((rate) => rate / total), isUnknown: false };
+}
+
+function clientsOf(tripsMs: Float64Array, { of }: Shares, peers: readonly Peer[]): Survey['clients'] {
+  const missing: string[] = [];
+  let sumMs = 0;
+  let reached = 0;
+  for (const [place, ms] of tripsMs.entries()) {
+    const share = of[place] ?? 0;
+    if (share === 0) continue;
+    if (Number.isNaN(ms)) {
+      missing.push(peers[place]?.node ?? '');
+      continue;
+    }
+    sumMs += share * ms;
+    reached += share;
+  }
+  if (missing.length === 0) return { ms: sumMs, missing };
+  return { ms: reached === 0 ? null : sumMs / reached, missing };
+}
+
+function farthestOf(tripsMs: Float64Array, own: string, peers: readonly Peer[]): Survey['farthest'] {
+  const missing: string[] = [];
+  let farthest = { ms: 0, node: own };
+  for (const [place, ms] of tripsMs.entries()) {
+    const node = peers[place]?.node ?? '';
+    if (Number.isNaN(ms)) missing.push(node);
+    else if (ms > farthest.ms) farthest = { ms, node };
+  }
+  return { ...farthest, missing };
+}

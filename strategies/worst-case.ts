@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+import { rankBy } from './criteria.js';
+import { computed } from './readings.js';
+import { marginOption, sizeOption, usualLoad, widthOption } from './score-options.js';
+import { survey } from './survey.js';
+
+const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
+
+/** The node under which the farthest client is answered fastest: θw of Becker et al. (2011), the time of a quorum and
+ * the way to the farthest node and back. */
+export const worstCase: Strategy<z.infer<typeof options>> = {
+  name: 'worst-case',
+  description: 'the node under which the farthest client is answered fastest',
+  usesScores: true,
+  options,
+  rank: (input) => {
+    const { size, width, margin } = input.options;
+    const readings = computed['worst-case'](survey(input, { size, load: usualLoad }));
+    return rankBy(input, [{ readings, better: 'lower', width, margin, unit: ' ms' }]);
+  },
+};
