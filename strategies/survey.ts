@@ -88,8 +88,8 @@ function fillTrips(
     const place = places.get(peer);
     if (place !== undefined) tripsMs[place] = ms;
   });
-  for (const [place, ms] of tripsMs.entries()) {
-    if (Number.isNaN(ms)) tripsMs[place] = peers[place]?.roundTripsMs.get(node) ?? Number.NaN;
+  for (let place = 0; place < tripsMs.length; place++) {
+    if (Number.isNaN(tripsMs[place])) tripsMs[place] = peers[place]?.roundTripsMs.get(node) ?? Number.NaN;
   }
   tripsMs[own] = 0;
 }
@@ -125,7 +125,8 @@ function clientsOf(tripsMs: Float64Array, { of }: Shares, peers: readonly Peer[]
   const missing: string[] = [];
   let sumMs = 0;
   let reached = 0;
-  for (const [place, ms] of tripsMs.entries()) {
+  for (let place = 0; place < tripsMs.length; place++) {
+    const ms = tripsMs[place] ?? Number.NaN;
     const share = of[place] ?? 0;
     if (share === 0) continue;
     if (Number.isNaN(ms)) {
@@ -141,11 +142,14 @@ function clientsOf(tripsMs: Float64Array, { of }: Shares, peers: readonly Peer[]
 
 function farthestOf(tripsMs: Float64Array, own: string, peers: readonly Peer[]): Survey['farthest'] {
   const missing: string[] = [];
-  let farthest = { ms: 0, node: own };
-  for (const [place, ms] of tripsMs.entries()) {
-    const node = peers[place]?.node ?? '';
-    if (Number.isNaN(ms)) missing.push(node);
-    else if (ms > farthest.ms) farthest = { ms, node };
+  let farthestMs = 0;
+  let node = own;
+  for (let place = 0; place < tripsMs.length; place++) {
+    const ms = tripsMs[place] ?? Number.NaN;
+    if (Number.isNaN(ms)) missing.push(peers[place]?.node ?? '');
+    if (!(ms > farthestMs)) continue;
+    farthestMs = ms;
+    node = peers[place]?.node ?? own;
   }
-  return { ...farthest, missing };
+  return { ms: farthestMs, node, missing };
 }
