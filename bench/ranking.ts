@@ -21,7 +21,9 @@ const candidates: readonly Candidate[] = peers.map(({ node, site, scores }) => {
   return { node, site, scores, priority: 100, sitePriority: 100, seat: 0, tags: {} };
 });
 
-console.log(`${nodes} nodes, ${nodes} round trips each, ${rounds} rankings; milliseconds of processor: median, most`);
+console.log(
+  `${nodes} nodes, ${nodes} round trips each, ${rounds} rankings; milliseconds of processor: median, most`,
+);
 measure('history', {});
 measure('consensus', {});
 measure('latency', {});

@@ -7,10 +7,12 @@
  */
 import { durationMs, formatDuration } from './duration.js';
 import { excludes, failureOf, isByHand, type Obstacle, obstacles, unwaived } from './eligibility.js';
+import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget } from './requests.js';
+import { resignationHoldMs } from './resignation.js';
 import { type Claim, claimOwner } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Cause, Elected, FailureRecord } from './znodes.js';
@@ -26,6 +28,10 @@ export interface Question extends Omit<RankInput, 'incumbent' | 'term'> {
   readonly electedFailed: boolean;
   /** How long a node has been fit without a break, as far as the asker saw; Infinity in a what-if. */
   fitForMs(node: string): number;
+  /** How long a node has been better than the elected one without a break, as `fitForMs`; asked where scores are compared. */
+  betterForMs(node: string): number;
+  /** How long the asker has looked for a first election; Infinity in a what-if. */
+  readonly lookedForMs: number;
   /** How long the elected node has been READY, as far as the asker saw; null while it is not; Infinity in a what-if. */
   readonly readyForMs: number | null;
 }
@@ -126,6 +132,8 @@ function automatic(question: Question, ranking: readonly Ranked[], unfit: readon
   const present = ranking.find(({ node }) => node === elected.node);
   const [best] = ranking;
   if (best === undefined) return nobodyFit(question, unfit);
+  const first = awaited(question, ranking, question.lookedForMs);
+  if (first !== null) return { ...nobody(elected, first.reason), recheckInMs: first.leftMs };
   if (present === undefined || question.electedFailed) return replace(question, best, unfit);
   const better = preferred(question, ranking, present);
   if (better === null) return { ...standing(elected), reason: present.reason };
@@ -139,8 +147,9 @@ function preferred({ failures }: Question, ranking: readonly Ranked[], present: 
 }
 
 function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
-  const { elected, config, readyForMs } = question;
-  const lowered = wasLowered(question);
+  const { elected, config, readyForMs, strategy } = question;
+  // Scores have nothing to do with priorities: that one fell does not make another node better.
+  const lowered = strategy.usesScores === true ? null : wasLowered(question);
   if (lowered !== null) {
     return { node: best.node, changes: true, cause: 'planned', reason: `${lowered}; ${best.reason}` };
   }
@@ -155,8 +164,10 @@ function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
   const holdMs = Math.max(delayMs, cautionMs(question, best.node));
   const tenureLeftMs = durationMs(config.minTenure) - readyForMs;
   const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
-  const waitMs = Math.max(holdMs - fitMs, tenureLeftMs);
-  if (waitMs > 0) return keep(`and takes over in ${formatDuration(waitMs)} if it stays fit`, waitMs);
+  const betterMs = strategy.usesScores === true ? question.betterForMs(best.node) : Number.POSITIVE_INFINITY;
+  const waitMs = Math.max(holdMs - fitMs, tenureLeftMs, resignationHoldMs(config, delayMs) - betterMs);
+  const stays = strategy.usesScores === true ? 'better' : 'fit';
+  if (waitMs > 0) return keep(`and takes over in ${formatDuration(waitMs)} if it stays ${stays}`, waitMs);
   return {
     node: best.node,
     changes: true,

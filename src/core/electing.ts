@@ -6,12 +6,14 @@
  * writes nothing, and the next round sees why.
  */
 import type { ReadyStrategy } from '../../strategies/index.js';
+import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
 import { type ElectorMemory, fitSince, lifeOf, longestWaitMs, look, type Scene } from './elector-memory.js';
 import { failureOf, obstacles } from './eligibility.js';
 import { failedCandidate } from './failed-candidate.js';
 import { type Failed, readyNode, settleFailures, withFailure } from './failures.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
+import { awaited } from './first-election.js';
 import { sitePriority } from './group-config.js';
 import {
   type ClockReading,
@@ -22,6 +24,7 @@ import {
   nextLimitInMs,
 } from './limits.js';
 import { ended, previousLeader, reachedReady } from './records.js';
+import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
 import type { GroupSnapshot } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
@@ -125,15 +128,29 @@ function decide(seen: Case): ElectorRound {
   }
   const actions = actionsFor({ ...seen, memory }, choice);
   const alarms = actions.some((action) => action.do === 'alarm');
+  const alarmed = alarms ? (snapshot.current?.token ?? null) : memory.alarmed;
   return {
     actions,
-    memory: alarms ? { ...memory, alarmed: snapshot.current?.token ?? null } : memory,
+    memory: { ...memory, ...waitsSeen({ ...seen, memory }, choice), alarmed },
     recheckInMs: soonest([
       choice.recheckInMs,
       nextLimitInMs(config, choice.failures, epochMs),
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
+      seen.strategy.usesScores === true ? durationMs(config.resignation.every) : null,
     ]),
     choice,
+  };
+}
+
+/** What a choice tells of who is better, and of whether it was waited with. */
+function waitsSeen(seen: Case, choice: Choice): Pick<ElectorMemory, 'betters' | 'firstLookMs'> {
+  const { snapshot, members, strategy, memory, elected, nowMs } = seen;
+  const compared = { members, elected: elected.node, nowMs };
+  const isAwaited =
+    awaited({ ...seen, previous: previousLeader(snapshot, members) }, choice.ranking, 0) !== null;
+  return {
+    betters: strategy.usesScores === true ? bettersSeen(compared, choice.ranking, memory.betters) : null,
+    firstLookMs: isAwaited ? (memory.firstLookMs ?? nowMs) : null,
   };
 }
 
@@ -151,6 +168,8 @@ function choose(seen: Case, failures: readonly FailureRecord[]): Choice {
     nowMs: epochMs,
     electedFailed: failed !== null || failedBefore(seen),
     fitForMs: (node) => nowMs - (memory.fitSinceMs.get(lives.get(node) ?? '') ?? nowMs),
+    betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betters),
+    lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
   });
 }

@@ -6,6 +6,7 @@ import { obstacles } from './eligibility.js';
 import { readyNode } from './failures.js';
 import type { Fence } from './fencing.js';
 import type { GroupConfig } from './group-config.js';
+import type { Betters } from './resignation.js';
 import { type GroupSnapshot, type Member, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
@@ -27,6 +28,10 @@ export interface ElectorMemory {
   } | null;
   /** Since when each life of a node has been fit. */
   readonly fitSinceMs: ReadonlyMap<string, number>;
+  /** Who has been better than the leader; null where no scores are compared. */
+  readonly betters: Betters | null;
+  /** Since when it has looked for the group's first election; null where that waits for nothing. */
+  readonly firstLookMs: number | null;
   /** Since when the elected node has been READY under this token. */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
   /** Token of the claim that an alarm was raised for. */
@@ -40,6 +45,8 @@ export const newElector: ElectorMemory = {
   watched: null,
   progress: null,
   fitSinceMs: new Map(),
+  betters: null,
+  firstLookMs: null,
   ready: null,
   alarmed: null,
   fenced: null,
@@ -68,6 +75,8 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
   return {
     lookedAtMs: nowMs,
     fitSinceMs: before.fitSinceMs,
+    betters: before.betters,
+    firstLookMs: before.firstLookMs,
     watched,
     progress: progressSeen(scene, elected, watched, before.progress),
     ready: readySeen(scene, elected, before.ready),

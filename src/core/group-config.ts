@@ -64,6 +64,18 @@ export const groupConfigSchema = strictObject({
   failbackHold: durationSchema.default('5s'),
   /** A leader is not left for a better node before it has been READY this long. */
   minTenure: durationSchema.default('0s'),
+  /** When a leader is left for a node that measures better, under a strategy that compares scores. */
+  resignation: strictObject({
+    /** The other must have been better so long without a break. */
+    hold: durationSchema.default('1m'),
+    /** Scores are compared at least this often. */
+    every: durationSchema.default('10s'),
+  }).prefault({}),
+  /** The very first election of the group waits for so many fit nodes, but no longer than `within`. */
+  firstElection: strictObject({
+    nodes: z.int().min(1).max(1000).default(1),
+    within: durationSchema.default('30s'),
+  }).prefault({}),
   timeouts: strictObject({
     /** From being elected, with `current` free, to the claim. */
     claim: durationSchema.default('10s'),

@@ -21,6 +21,11 @@ export function contradictions(config: GroupConfig): string[] {
     ),
     less(timeout('prepare'), timeout('claim'), 'the prepare hook runs within the time to claim'),
     atMost(timeout('grace'), timeout('release'), 'a hook that is told to stop is part of its own limit'),
+    less(
+      zero,
+      { name: 'resignation.every', text: config.resignation.every },
+      'scores are compared now and then, not all the time',
+    ),
     less(zero, { name: 'exclusion.base', text: exclusion.base }, 'a failed node is not tried again at once'),
     atMost(
       { name: 'exclusion.base', text: exclusion.base },

@@ -1,11 +1,14 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy } from '../../strategies/index.js';
-import { type Choice, elect, StrategyFault } from '../core/elect.js';
+import { writeDuration } from '../core/duration.js';
+import { type Choice, elect, type Question, StrategyFault } from '../core/elect.js';
 import { failureOf } from '../core/eligibility.js';
 import { readyNode, settleFailures } from '../core/failures.js';
-import type { GroupConfig } from '../core/group-config.js';
+import { awaited } from '../core/first-election.js';
+import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
 import { prepareStrategy } from '../core/read-config.js';
 import { previousLeader } from '../core/records.js';
+import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
 import type { Claim, Member } from '../core/snapshot.js';
 import type { Elected, FailureRecord } from '../core/znodes.js';
@@ -34,7 +37,7 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
   const elected = electedOrRestored(view);
   const leads = readyNode(current, members) === elected.node;
   try {
-    const choice = elect({
+    const question: Question = {
       config,
       strategy: whatIf.strategy ?? strategyOf(config),
       elected,
@@ -45,22 +48,40 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
       nowMs,
       electedFailed: !leads && electedFailed(view, elected),
       fitForMs: () => Number.POSITIVE_INFINITY,
+      betterForMs: () => Number.POSITIVE_INFINITY,
+      lookedForMs: Number.POSITIVE_INFINITY,
       readyForMs: leads && current !== null ? nowMs - current.modifiedAtMs : null,
-    });
-    return isPutOff(choice, config) ? { ...choice, reason: `${choice.reason}; ${waitText(config)}` } : choice;
+    };
+    const choice = elect(question);
+    const wait = waitText(question, choice);
+    return wait === null ? choice : { ...choice, reason: `${choice.reason}; ${wait}` };
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
     throw new PetrelError('FAILED', error.message, { cause: error });
   }
 }
 
-/** The choice is to move leadership to a better node, which the group puts off until that has been fit for long. */
-export function isPutOff({ changes, cause }: Choice, { failback }: GroupConfig): boolean {
-  return changes && cause === 'preference' && failback.startsWith('after:');
+/** The choice is to move leadership to a better node, which the group puts off until that has been fit, or better, for long. */
+export function isPutOff(
+  { changes, cause }: Choice,
+  config: GroupConfig,
+  strategy: ReadyStrategy | null = prepareStrategy(config).strategy,
+): boolean {
+  const isLong = config.failback.startsWith('after:') || strategy?.usesScores === true;
+  return changes && cause === 'preference' && isLong;
 }
 
-function waitText({ failback }: GroupConfig): string {
-  return `not before it has been fit for ${failback.slice('after:'.length)} without a break, which its elector counts`;
+/** What only the elector can tell the end of. */
+function waitText(question: Question, choice: Choice): string | null {
+  const { config, strategy } = question;
+  if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
+  if (!isPutOff(choice, config, strategy)) return null;
+  const counted = 'without a break, which its elector counts';
+  if (strategy.usesScores !== true) {
+    return `not before it has been fit for ${config.failback.slice('after:'.length)} ${counted}`;
+  }
+  const holdMs = resignationHoldMs(config, failbackDelayMs(config) ?? 0);
+  return `not before it has been better for ${writeDuration(holdMs)} ${counted}`;
 }
 
 /** The failures as they stand now: forgiven and outlived ones are gone. */

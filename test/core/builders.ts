@@ -151,6 +151,8 @@ export function ask(change: Partial<Question> & Pick<Question, 'members'>): Choi
     nowMs: epoch0Ms,
     electedFailed: false,
     fitForMs: () => Number.POSITIVE_INFINITY,
+    betterForMs: () => Number.POSITIVE_INFINITY,
+    lookedForMs: Number.POSITIVE_INFINITY,
     readyForMs: Number.POSITIVE_INFINITY,
     ...change,
   });

@@ -165,10 +165,13 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const seenOfMemory = (
     out: FacetWriter,
-    // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back.
+    // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back. No strategy
+    // that is explored compares scores, and no group waits with its first election.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
+      betters: _betters,
+      firstLookMs: _firstLook,
       watched,
       progress,
       fitSinceMs,

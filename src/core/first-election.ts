@@ -1,0 +1,47 @@
+/**
+ * The first election of a group: nobody leads yet and nobody has lost a leader, so it may wait for the nodes that are
+ * still starting. No later election waits for anything, above all none after a crash.
+ */
+import { durationMs, formatDuration } from './duration.js';
+import type { GroupConfig } from './group-config.js';
+import type { Member } from './snapshot.js';
+import type { Ranked } from './strategy.js';
+import type { Elected, Place } from './znodes.js';
+
+interface Case {
+  readonly elected: Elected;
+  readonly previous: Place | null;
+  readonly config: GroupConfig;
+  readonly strategy: { readonly usesScores?: boolean | undefined };
+  readonly members: readonly Member[];
+}
+
+/** Whether nobody was ever elected. */
+export function isFirst({ elected, previous }: Pick<Case, 'elected' | 'previous'>): boolean {
+  return elected.term === 0 && elected.node === null && previous === null;
+}
+
+export interface Awaited {
+  /** Until the election is held in any case. */
+  readonly leftMs: number;
+  /** For people. */
+  readonly reason: string;
+}
+
+/** What the first election waits for, once the elector has looked for `lookedForMs`; null: for nothing. */
+export function awaited(
+  { elected, previous, config, strategy, members }: Case,
+  ranking: readonly Ranked[],
+  lookedForMs: number,
+): Awaited | null {
+  const { nodes, within } = config.firstElection;
+  const leftMs = durationMs(within) - lookedForMs;
+  if (!isFirst({ elected, previous }) || leftMs <= 0) return null;
+  const fit = ranking.map(({ node }) => node);
+  const silent = strategy.usesScores === true ? members.filter(({ scores }) => scores === undefined) : [];
+  const there = fit.filter((node) => !silent.some((member) => member.node === node)).length;
+  if (there >= nodes) return null;
+  const kind = `fit node${nodes === 1 ? '' : 's'}${strategy.usesScores === true ? ' with scores' : ''}`;
+  const until = `${there} so far, ${formatDuration(leftMs)} at most`;
+  return { leftMs, reason: `the first election waits for ${nodes} ${kind}: ${until}` };
+}

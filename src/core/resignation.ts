@@ -1,0 +1,51 @@
+/**
+ * When a leader is left for a node that measures better: not at the first sight of it, since what is measured moves, but
+ * once that node has been better without a break. Strategies that compare no scores know nothing of this.
+ */
+import { durationMs } from './duration.js';
+import { lifeOf } from './elector-memory.js';
+import type { GroupConfig } from './group-config.js';
+import type { Member } from './snapshot.js';
+import type { Ranked } from './strategy.js';
+
+/** Since when other nodes have been better than the leader, as far as an elector saw. */
+export interface Betters {
+  /** The life of the leader that they were compared with. */
+  readonly than: string;
+  /** By life, on the elector's monotonic clock. */
+  readonly sinceMs: ReadonlyMap<string, number>;
+}
+
+interface Seen {
+  readonly members: readonly Member[];
+  readonly elected: string | null;
+  readonly nowMs: number;
+}
+
+/** What `before` becomes by a ranking. */
+export function bettersSeen(seen: Seen, ranking: readonly Ranked[], before: Betters | null): Betters | null {
+  const than = lifeNow(seen, seen.elected);
+  const present = ranking.find(({ node }) => node === seen.elected);
+  if (present === undefined || than === null) return null;
+  const known = before?.than === than ? before.sinceMs : new Map<string, number>();
+  const better = ranking.filter(({ grade }) => grade < present.grade);
+  const lives = better.map(({ node }) => lifeNow(seen, node)).filter((life) => life !== null);
+  return { than, sinceMs: new Map(lives.map((life) => [life, known.get(life) ?? seen.nowMs])) };
+}
+
+/** How long `node` has been better than the elected one. */
+export function betterForMs(seen: Seen, node: string, betters: Betters | null): number {
+  const life = lifeNow(seen, node);
+  if (life === null || betters === null || betters.than !== lifeNow(seen, seen.elected)) return 0;
+  return seen.nowMs - (betters.sinceMs.get(life) ?? seen.nowMs);
+}
+
+function lifeNow({ members }: Seen, node: string | null): string | null {
+  const member = members.find((one) => one.node === node);
+  return member === undefined ? null : lifeOf(member);
+}
+
+/** How long another must have been better; `failback: after:…` may ask for longer, and never for less. */
+export function resignationHoldMs({ resignation }: GroupConfig, failbackMs: number): number {
+  return Math.max(durationMs(resignation.hold), failbackMs);
+}
