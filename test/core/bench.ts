@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/electing.js';
 import type { GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import type { ClockReading } from '../../src/core/limits.js';
+import type { Score } from '../../src/core/scores.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/core/znodes.js';
 import { initialHistoryHead } from '../../src/core/znodes.js';
@@ -153,6 +154,16 @@ export class Bench {
     });
   }
 
+  /** A node reports scores, and round trips where there are any. */
+  measure(node: string, scores: Record<string, Score>, tripsMs: Record<string, number> = {}): void {
+    this.members = this.members.map((one) => {
+      if (one.node !== node) return one;
+      const values = new Map(Object.entries(scores));
+      const roundTripsMs = new Map(Object.entries(tripsMs));
+      return { ...one, scores: { node, incarnation: `${node}-life1`, values, roundTripsMs } };
+    });
+  }
+
   join(node: string, change: Partial<Registration> = {}, owner?: bigint): void {
     const seat = this.members.length;
     this.members = [
@@ -211,6 +222,16 @@ export class Bench {
       outputTail: [],
     };
     this.amend(node, { lastFailure: { electedVersion: this.elected.version, token: null, detail } });
+  }
+
+  /** Whoever is elected takes over from whoever leads; whether anybody did. */
+  handOver(): boolean {
+    this.settle();
+    const owner = this.members.find((one) => one.node === this.node)?.owner;
+    if (this.node === null || this.current?.owner === owner) return false;
+    this.current = null;
+    this.lead();
+    return true;
   }
 
   /** Elects, claims and takes over, as when all goes well. */

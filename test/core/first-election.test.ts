@@ -1,0 +1,115 @@
+/** The first election of a group may wait for nodes that are still starting; no other does. */
+import { describe, expect, it } from 'vitest';
+import { Bench } from './bench.js';
+import { byHand, claim, unhealthy } from './builders.js';
+
+const second = 1000;
+const three = { firstElection: { nodes: 3 } };
+
+describe('the first election', () => {
+  it('waits for nobody where the group does not say so', () => {
+    const bench = new Bench(['a1']);
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+
+  it('waits until as many nodes are fit as are asked for, and then elects the best of them', () => {
+    const bench = new Bench(['b1'], { ...three, sites: { c: { priority: 200 } } });
+    bench.advance(second);
+    expect(bench.node).toBeNull();
+    expect(bench.term).toBe(0);
+    bench.join('a1', unhealthy);
+    bench.join('c1');
+    bench.advance(second);
+    expect(bench.node).toBeNull();
+    bench.amend('a1', { health: { ok: true, reason: null } });
+    bench.settle();
+    expect(bench.node).toBe('c1');
+    expect(bench.elected.value).toMatchObject({ cause: 'first', term: 1 });
+  });
+
+  it('says what it waits for, and how long', () => {
+    const bench = new Bench(['b1'], three);
+    bench.advance(10 * second);
+    const { choice, recheckInMs } = bench.round();
+    expect(choice?.reason).toBe('the first election waits for 3 fit nodes: 1 so far, 20s at most');
+    expect(choice?.changes).toBe(false);
+    expect(recheckInMs).toBe(20 * second);
+  });
+
+  it('waits no longer than it may', () => {
+    const bench = new Bench(['b1'], { firstElection: { nodes: 3, within: '2m' } });
+    bench.advance(120 * second - 1);
+    expect(bench.node).toBeNull();
+    bench.advance(1);
+    expect(bench.node).toBe('b1');
+  });
+
+  it('counts from when the elector looked first, also where nobody was fit then', () => {
+    const bench = new Bench([], three);
+    bench.join('b1', unhealthy);
+    bench.settle();
+    for (const _ of [1, 2, 3]) {
+      bench.nowMs += 10 * second;
+      bench.settle();
+    }
+    bench.amend('b1', { health: { ok: true, reason: null } });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+
+  it('with a strategy that compares scores waits for a report, too', () => {
+    const bench = new Bench(['a1', 'b1'], { strategy: 'request' });
+    bench.settle();
+    expect(bench.round().choice?.reason).toBe(
+      'the first election waits for 1 fit node with scores: 0 so far, 30s at most',
+    );
+    bench.measure('a1', { requests: 5 });
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+
+  it('is held without reports when the time is over', () => {
+    const bench = new Bench(['a1', 'b1'], { strategy: 'request' });
+    bench.advance(30 * second);
+    expect(bench.node).toBe('b1');
+    expect(bench.reason).toBe('it reports no requests');
+  });
+
+  it('is held at once when a person asks for a node', () => {
+    const request = { to: { node: 'b1' }, replacesTerm: 0, ...byHand };
+    const bench = new Bench(['b1'], { ...three, switchover: request });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+});
+
+describe('no later election waits', () => {
+  it('after the leader crashed', () => {
+    const bench = new Bench(['a1', 'b1', 'c1'], three);
+    bench.lead();
+    bench.crash('a1');
+    bench.crash('b1');
+    bench.settle();
+    expect(bench.node).toBe('c1');
+  });
+
+  it('after nobody was fit', () => {
+    const bench = new Bench(['a1', 'b1', 'c1'], three);
+    bench.lead();
+    for (const node of ['a1', 'b1', 'c1']) bench.crash(node);
+    bench.settle();
+    expect(bench.node).toBeNull();
+    bench.join('b1');
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+
+  it('where what was decided is lost, and somebody led', () => {
+    const bench = new Bench(['b1'], three);
+    bench.current = claim('b1', { term: 5 });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.term).toBe(6);
+  });
+});
