@@ -105,13 +105,13 @@ function gatherKnown(tripsMs: Float64Array, knownMs: Float64Array): number {
   return count;
 }
 
-interface Shares {
+export interface Shares {
   /** Of all requests, in the order of the peers. */
   readonly of: Float64Array;
   readonly isUnknown: boolean;
 }
 
-function sharesOf(peers: readonly Peer[], load: string): Shares {
+export function sharesOf(peers: readonly Peer[], load: string): Shares {
   const rates = Float64Array.from(peers, ({ scores }) => Math.max(0, Number(scores.get(load) ?? 0)));
   const most = rates.reduce((a, b) => Math.max(a, b), 0);
   if (most === 0) return { of: rates.fill(1 / peers.length), isUnknown: true };

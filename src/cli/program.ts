@@ -11,6 +11,7 @@ import { addList } from './commands/list.js';
 import { addNode } from './commands/node.js';
 import { addPause } from './commands/pause.js';
 import { addRun } from './commands/run.js';
+import { addSimulate } from './commands/simulate.js';
 import { addSite } from './commands/site.js';
 import { addSwitchover } from './commands/switchover.js';
 import { addVerifyToken } from './commands/verify-token.js';
@@ -24,6 +25,7 @@ const families = [
   addRun,
   addList,
   addExplain,
+  addSimulate,
   addSite,
   addNode,
   addSwitchover,

@@ -43,8 +43,8 @@ export interface RankInput {
 /** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
 export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term } = input;
-  const peers = input.members.flatMap(peer);
-  const candidates = fit.flatMap((member) => candidate(member, input));
+  const peers = input.members.flatMap(peerOf);
+  const candidates = fit.flatMap((member) => candidateOf(member, input));
   const known = candidates.map(({ node }) => node);
   let answer: unknown;
   try {
@@ -71,13 +71,18 @@ function list(nodes: readonly string[]): string {
 
 const nothing = new Map<string, never>();
 
-function peer({ node, value, scores }: Member): Peer[] {
+/** What strategies are told of a member; nothing where its registration cannot be read. */
+export function peerOf({ node, value, scores }: Member): Peer[] {
   if (value === null) return [];
   const { values = nothing, roundTripsMs = nothing } = scores ?? {};
   return [{ node, site: value.site, scores: values, roundTripsMs }];
 }
 
-function candidate({ node, seat, value, scores }: Member, { config, nowMs }: RankInput): Candidate[] {
+/** What strategies are told of a member that may lead. */
+export function candidateOf(
+  { node, seat, value, scores }: Member,
+  { config, nowMs }: Pick<RankInput, 'config' | 'nowMs'>,
+): Candidate[] {
   if (value === null) return [];
   const { site, priority, tags } = value;
   const values = scores?.values ?? nothing;

@@ -1,9 +1,8 @@
 /** `petrel config …`: the group's configuration in ZooKeeper. */
-import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { GroupConfig } from '../../core/group-config.js';
-import { errorMessage, PetrelError } from '../../errors.js';
+import { errorMessage } from '../../errors.js';
 import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
 import {
   type ConfigText,
@@ -17,6 +16,7 @@ import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
 import { type Draft, discard, edit, newDraft } from '../editor.js';
 import { oneLine, type Printable, print, table } from '../output.js';
+import { readText } from '../read-text.js';
 import { withSession } from '../session.js';
 import { readClientSettings } from '../settings.js';
 import { styled } from '../style.js';
@@ -170,18 +170,4 @@ async function validate(command: Command, file: string): Promise<void> {
     ],
     pretty: () => `${file} is a valid configuration`,
   });
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return file === '-' ? await readStdin() : await readFile(file, 'utf8');
-  } catch (error) {
-    throw new PetrelError('INVALID', `cannot read ${file}: ${errorMessage(error)}`, { cause: error });
-  }
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
 }

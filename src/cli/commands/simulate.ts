@@ -1,0 +1,167 @@
+/** `petrel simulate`: what-if, on a group as it is or on a deployment that a file describes. */
+import { writeFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { readYaml } from '../../config/yaml.js';
+import { ensembleNowMs } from '../../core/limits.js';
+import { errorMessage, PetrelError } from '../../errors.js';
+import { readableConfig } from '../../group/judge.js';
+import { readOrEstimateClock } from '../../group/time.js';
+import { readGroup } from '../../group/view.js';
+import { type AskedStrategies, askedStrategies, type Wanted } from '../../what-if/asked-strategies.js';
+import { readDeployment } from '../../what-if/read-deployment.js';
+import { type Simulation, simulate } from '../../what-if/simulation.js';
+import { type Assumed, describedSituation, liveSituation, type Situation } from '../../what-if/situation.js';
+import { wholeNumber } from '../arguments.js';
+import { print } from '../output.js';
+import { readText } from '../read-text.js';
+import { withSession } from '../session.js';
+import { readClientSettings } from '../settings.js';
+import { printableSimulation } from '../simulation-text.js';
+
+const optionsSchema = z.object({
+  lose: z.array(z.string()).default([]),
+  strategy: z.array(z.string()).default([]),
+  option: z.record(z.string(), z.unknown()).nullable().default(null),
+  size: z.number().optional(),
+  plot: z.string().optional(),
+});
+type Options = z.infer<typeof optionsSchema>;
+
+export function addSimulate(program: Command): void {
+  program
+    .command('simulate')
+    .description(
+      'what if: whom each strategy would elect without some nodes, and how fast clients would be served',
+    )
+    .argument('[file]', 'a deployment in YAML or JSON, - for stdin (default: the live group)')
+    .option('--lose <what>', 'node=NODE or site=SITE, as if it were gone; repeatable', several)
+    .option('--strategy <name>', 'only this strategy; repeatable (default: all that apply)', several)
+    .option('--option <name=value>', 'an option of --strategy, the value as YAML; repeatable', strategyOption)
+    .option('--size <n>', 'how many nodes the group has, those that are down too', wholeNumber(1, 1000))
+    .option('--plot <file>', 'also draw the latencies, as SVG')
+    .addHelpText('after', help)
+    .action(async (file: string | undefined, _options, command: Command) => {
+      const options = optionsSchema.parse(command.opts());
+      if (options.option !== null && options.strategy.length === 0) {
+        throw new InvalidArgumentError('--option belongs to a strategy: name it by --strategy.');
+      }
+      await (file === undefined ? simulateLive(command, options) : simulateFile(command, file, options));
+    });
+}
+
+function several(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+function strategyOption(
+  text: string,
+  before: Record<string, unknown> | null = null,
+): Record<string, unknown> {
+  const { name = '', value = '' } = /^(?<name>[^=]+)=(?<value>.*)$/s.exec(text)?.groups ?? {};
+  if (name === '') throw new InvalidArgumentError('It is written NAME=VALUE.');
+  try {
+    return Object.fromEntries([...Object.entries(before ?? {}), [name, readYaml(value)]]);
+  } catch (error) {
+    throw new InvalidArgumentError(`Its value is not YAML: ${errorMessage(error)}.`);
+  }
+}
+
+async function simulateFile(command: Command, file: string, options: Options): Promise<void> {
+  const { settings } = await readClientSettings(command);
+  const of = file === '-' ? 'stdin' : file;
+  const deployment = readDeployment(of, await readText(file));
+  const situation = describedSituation(of, deployment, assumed(options));
+  const { strategy, strategyOptions, strategies } = deployment;
+  const own = { strategy, strategyOptions };
+  await tell(
+    settings.format,
+    situation,
+    strategiesFor({ own, listed: strategies }, options, situation),
+    options,
+  );
+}
+
+async function simulateLive(command: Command, options: Options): Promise<void> {
+  await withSession(command, async ({ access, settings }) => {
+    const { store, paths, clock } = access;
+    const view = await readGroup(store, paths);
+    const reading = await readOrEstimateClock(store, view, clock);
+    const situation = liveSituation(view, ensembleNowMs(reading, clock.monotonicMs()), assumed(options));
+    const own = readableConfig(view);
+    await tell(settings.format, situation, strategiesFor({ own, listed: [] }, options, situation), options);
+  });
+}
+
+function assumed({ lose, size }: Options): Assumed {
+  return { lose, size };
+}
+
+function strategiesFor(
+  known: Pick<Wanted, 'own' | 'listed'>,
+  { strategy, option }: Options,
+  { size }: Situation,
+) {
+  return askedStrategies({ ...known, names: strategy, options: option }, size);
+}
+
+type Format = Parameters<typeof print>[0];
+
+async function tell(
+  format: Format,
+  situation: Situation,
+  asked: AskedStrategies,
+  { plot }: Options,
+): Promise<void> {
+  const simulation = simulate(situation, asked);
+  if (plot !== undefined) await writePlot(plot, simulation);
+  print(format, printableSimulation(simulation));
+  refuseNobody(simulation);
+}
+
+/** What draws is loaded where it is wanted alone. */
+async function writePlot(file: string, simulation: Simulation): Promise<void> {
+  const { plotOf } = await import('../../what-if/plot.js');
+  try {
+    await writeFile(file, plotOf(simulation));
+  } catch (error) {
+    throw new PetrelError('INVALID', `--plot: cannot write ${file}: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** So that a script may ask before it takes something down. */
+function refuseNobody({ outcomes, nodes }: Simulation): void {
+  const failed = outcomes.filter(({ decides, node }) => decides && node === null);
+  if (failed.length === 0) return;
+  const reasons = [
+    ...failed.map(({ strategy, reason }) => `${strategy}: ${reason}`),
+    ...nodes.flatMap(({ node, obstacles }) =>
+      obstacles.length === 0 ? [] : [`${node}: ${obstacles.join(', ')}`],
+    ),
+  ];
+  throw new PetrelError('REFUSED', 'nobody who is fit would be elected', { reasons });
+}
+
+const help = `
+Without FILE the group is asked as it is, with what its nodes measure. Its own strategy is the first of the table, and
+it decides how the command ends, unless strategies are named by --strategy: 0 it elects a node that is fit; 5 it does not,
+with the reasons. So it can stand before maintenance:
+
+  petrel simulate --lose site=a && petrel site priority a 0 --for 2h
+
+A file holds sites, the round trips between them in milliseconds, nodes, and where requests arrive:
+
+  sites:
+    a: { requests: 100, roundTripsMs: { b: 9.9, c: 53 } }
+    b: { requests: 50, roundTripsMs: { c: 77 } }
+    c: { requests: 0 }
+  nodes: { a1: { site: a }, b1: { site: b }, c1: { site: c, priority: 50 } }
+  leader: a1
+
+Examples:
+  petrel simulate --lose site=a -f json
+  petrel simulate deployment.yaml --lose node=a1 --plot latencies.svg
+  petrel simulate deployment.yaml --strategy latency --option width=10
+`;

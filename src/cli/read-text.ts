@@ -1,0 +1,18 @@
+/** A text that a command is given: in a file, or on stdin. */
+import { readFile } from 'node:fs/promises';
+import { errorMessage, PetrelError } from '../errors.js';
+
+/** `-` is stdin. Throws PetrelError INVALID. */
+export async function readText(file: string): Promise<string> {
+  try {
+    return file === '-' ? await readStdin() : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new PetrelError('INVALID', `cannot read ${file}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,109 @@
+/**
+ * A described deployment in the shape of a group that was read from ZooKeeper, so that what is asked of either is
+ * answered by the same code: every node is registered, healthy, and reports what the file says it measures.
+ */
+import { groupConfigSchema } from '../core/group-config.js';
+import { toInstant } from '../core/names.js';
+import { groupPaths } from '../core/paths.js';
+import type { Claim, Member, Versioned } from '../core/snapshot.js';
+import { type Elected, initialElected, initialHistoryHead, registrationSchema } from '../core/znodes.js';
+import type { GroupView } from '../group/view.js';
+import type { Deployment } from './deployment.js';
+import { roundTripMs } from './round-trips.js';
+
+/** The instant at which the group is judged: nothing in it depends on time. */
+export const describedAtMs = 0;
+
+/** Clients of a site turn to those of its nodes that are not `lost`; with the last of these they are lost as well. */
+export function describedGroup(deployment: Deployment, lost: ReadonlySet<string>): GroupView {
+  const { strategy, strategyOptions, sites } = deployment;
+  const priorities = Object.entries(sites).map(([site, { priority }]) => [site, { priority }]);
+  const config = groupConfigSchema.parse({
+    strategy,
+    strategyOptions,
+    sites: Object.fromEntries(priorities),
+  });
+  const members = describedMembers(deployment, lost);
+  return {
+    paths: groupPaths('/'),
+    config: content(config),
+    elected: content(decision(deployment)),
+    current: claim(deployment, members),
+    history: content(initialHistoryHead),
+    members,
+    seats: [],
+    self: null,
+    seat: null,
+    problems: [],
+    newestChangeMs: describedAtMs,
+  };
+}
+
+function content<T>(value: T): Versioned<T> {
+  return { value, problem: null, version: 0, modifiedAtMs: describedAtMs };
+}
+
+const life = 'described';
+
+function describedMembers({ sites, nodes }: Deployment, lost: ReadonlySet<string>): Member[] {
+  const names = Object.keys(nodes).toSorted();
+  const clients = requestsByNode({ sites, nodes }, lost);
+  return Object.entries(nodes).map(([node, { site, priority, scores }], place) => {
+    const registration = registrationSchema.parse({
+      ...{ node, site, priority, incarnation: life, health: { ok: true, reason: null } },
+      ...{ host: '', pid: 0, version: '', startedAt: toInstant(describedAtMs) },
+    });
+    const rate = clients.get(node);
+    const values = new Map(Object.entries(scores));
+    if (rate !== undefined) values.set('requests', rate);
+    const others = names.filter((name) => name !== node);
+    const roundTripsMs = new Map(
+      others.flatMap((name): [string, number][] => {
+        const ms = roundTripMs({ sites, nodes }, node, name);
+        return ms === undefined ? [] : [[name, ms]];
+      }),
+    );
+    const report = { node, incarnation: life, values, roundTripsMs };
+    return { ...content(registration), node, owner: BigInt(place + 1), seat: place, scores: report };
+  });
+}
+
+function requestsByNode(
+  { sites, nodes }: Pick<Deployment, 'sites' | 'nodes'>,
+  lost: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  return new Map(
+    Object.entries(sites).flatMap(([site, { requests }]) => {
+      if (requests === undefined) return [];
+      const takers = Object.keys(nodes).filter((node) => nodes[node]?.site === site && !lost.has(node));
+      return takers.map((node): [string, number] => [node, requests / takers.length]);
+    }),
+  );
+}
+
+function decision({ nodes, leader, term, strategy }: Deployment): Elected {
+  const site = leader === null ? null : (nodes[leader]?.site ?? null);
+  return {
+    ...initialElected,
+    node: leader,
+    site,
+    term,
+    strategy,
+    cause: leader === null ? 'nobody' : 'first',
+  };
+}
+
+function claim({ nodes, leader, term }: Deployment, members: readonly Member[]): Claim | null {
+  const member = members.find(({ node }) => node === leader);
+  if (leader === null || member === undefined) return null;
+  const site = nodes[leader]?.site ?? '';
+  const claimed = {
+    node: leader,
+    site,
+    incarnation: life,
+    status: 'READY',
+    term,
+    electedVersion: 0,
+  } as const;
+  return { ...content(claimed), token: 1n, owner: member.owner, createdAtMs: describedAtMs };
+}

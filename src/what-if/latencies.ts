@@ -1,0 +1,105 @@
+/**
+ * How far clients would be from each node, were it the leader. A request goes to the node that its client is at, from
+ * there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
+ */
+import { sharesOf, survey } from '../../strategies/survey.js';
+import { candidateOf, peerOf } from '../core/rank.js';
+import type { Member } from '../core/snapshot.js';
+import type { Peer } from '../core/strategy.js';
+import { readableConfig } from '../group/judge.js';
+import type { Situation } from './situation.js';
+
+/** Milliseconds; null where too little is known. */
+export interface Latencies {
+  readonly quorumMs: number | null;
+  readonly meanMs: number | null;
+  readonly worstMs: number | null;
+  /** Of all requests, that arrive at this node. */
+  readonly share: number;
+}
+
+const shareDigits = 6;
+
+/** By node id. `isLoadUnknown`: every node is taken to get as many requests. */
+export interface LatencyTable {
+  readonly of: ReadonlyMap<string, Latencies>;
+  readonly isLoadUnknown: boolean;
+}
+
+/** Of everybody who is `left`. */
+export function latencyTable(left: readonly Member[], situation: Situation): LatencyTable {
+  const { view, nowMs, size, load } = situation;
+  const config = readableConfig(view);
+  const peers = left.flatMap(peerOf);
+  const candidates = left.flatMap((member) => candidateOf(member, { config, nowMs }));
+  const surveys = survey({ candidates, peers, previous: null }, { size, load });
+  const shares = sharesOf(peers, load);
+  const of = peers.map(({ node }, place): [string, Latencies] => {
+    const { quorum, clients, farthest } = surveys.get(node) ?? {};
+    const quorumMs = quorum?.ms ?? null;
+    const clientsMs = clients?.missing.length === 0 ? clients.ms : null;
+    const farthestMs = farthest?.missing.length === 0 ? farthest.ms : null;
+    return [
+      node,
+      {
+        quorumMs: sumMs(quorumMs, 0),
+        meanMs: sumMs(quorumMs, clientsMs),
+        worstMs: sumMs(quorumMs, farthestMs),
+        share: rounded(shares.of[place] ?? 0, shareDigits),
+      },
+    ];
+  });
+  return { of: new Map(of), isLoadUnknown: shares.isUnknown };
+}
+
+export interface SiteLatency {
+  readonly site: string;
+  /** Of all requests, that arrive at its nodes. */
+  readonly share: number;
+  readonly ms: number | null;
+}
+
+/** The mean latency of the clients at each site under `leader`; of a site without any, of its nodes. */
+export function siteLatencies(leader: string, left: readonly Member[], table: LatencyTable): SiteLatency[] {
+  const peers = left.flatMap(peerOf);
+  const own = peers.find(({ node }) => node === leader);
+  const quorumMs = table.of.get(leader)?.quorumMs ?? null;
+  const sites = new Map<string, { share: number; plain: number; weighted: number; nodes: number }>();
+  for (const peer of peers) {
+    const tripMs = own === undefined ? Number.NaN : roundTripMs(own, peer);
+    const share = table.of.get(peer.node)?.share ?? 0;
+    const sum = sites.get(peer.site) ?? { share: 0, plain: 0, weighted: 0, nodes: 0 };
+    sum.share += share;
+    sum.weighted += share * tripMs;
+    sum.plain += tripMs;
+    sum.nodes += 1;
+    sites.set(peer.site, sum);
+  }
+  return [...sites].toSorted(byName).map(([site, { share, plain, weighted, nodes }]) => {
+    const tripMs = share > 0 ? weighted / share : plain / nodes;
+    return {
+      site,
+      share: rounded(share, shareDigits),
+      ms: sumMs(quorumMs, Number.isNaN(tripMs) ? null : tripMs),
+    };
+  });
+}
+
+function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+/** As strategies take it: as the leader measured it, else as the other did. */
+function roundTripMs(leader: Peer, peer: Peer): number {
+  if (leader.node === peer.node) return 0;
+  return leader.roundTripsMs.get(peer.node) ?? peer.roundTripsMs.get(leader.node) ?? Number.NaN;
+}
+
+function sumMs(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : rounded(a + b);
+}
+
+/** To a thousandth, or what is given: what sums of fractions leave beyond it means nothing. */
+export function rounded(value: number, digits = 3): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits;
+}

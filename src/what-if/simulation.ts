@@ -1,0 +1,223 @@
+/**
+ * What an election would bring: whom each strategy would elect once some nodes are lost, and how far its clients
+ * would then be from the leader; beside the best that any choice could give them.
+ *
+ * Latencies are those of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
+ * Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is answered once a quorum
+ * has it. They leave out what servers take to work, and the way from a client to its node.
+ */
+import { z } from 'zod';
+import type { Choice, Unfit } from '../core/elect.js';
+import { nameSchema } from '../core/names.js';
+import { firstOf } from '../core/outside.js';
+import { electedOrRestored } from '../core/restored.js';
+import type { Member } from '../core/snapshot.js';
+import { judge, readableConfig } from '../group/judge.js';
+import type { Asked, AskedStrategies } from './asked-strategies.js';
+import { type LatencyTable, latencyTable, rounded, siteLatencies } from './latencies.js';
+import type { Situation } from './situation.js';
+
+const milliseconds = z.number().nullable();
+/** How far above the best possible; percent of it, null where it is 0. */
+const aboveSchema = z.object({ ms: z.number(), percent: z.number().nullable() }).nullable();
+const bestSchema = z.object({ node: nameSchema, ms: z.number() }).nullable();
+
+const outcomeSchema = z.object({
+  strategy: z.string(),
+  /** Null where nobody would be elected, or nobody who is fit. */
+  node: nameSchema.nullable(),
+  site: nameSchema.nullable(),
+  reason: z.string(),
+  /** Of all clients, by how much they ask; null where it cannot be told. */
+  meanMs: milliseconds,
+  /** Of the farthest client. */
+  worstMs: milliseconds,
+  aboveBestMean: aboveSchema,
+  aboveBestWorst: aboveSchema,
+  /** The mean of the clients at each site, and their share of all. */
+  sites: z.array(z.object({ site: nameSchema, share: z.number(), ms: milliseconds })),
+  /** Whether it elects somebody is what was asked. */
+  decides: z.boolean(),
+});
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+export const simulationSchema = z.object({
+  /** The file, or the root of a group. */
+  of: z.string(),
+  /** |N|: how many nodes the group has, those that are lost too. */
+  size: z.int(),
+  quorum: z.int(),
+  leader: nameSchema.nullable(),
+  lost: z.array(z.string()),
+  /** The group's own strategy. */
+  strategy: z.string(),
+  outcomes: z.array(outcomeSchema),
+  /** Strategies that have nothing to go by here. */
+  leftOut: z.array(z.object({ strategy: z.string(), reason: z.string() })),
+  /** Among the nodes that are fit. */
+  best: z.object({ mean: bestSchema, worst: bestSchema }),
+  /** Who is left. */
+  nodes: z.array(
+    z.object({
+      node: nameSchema,
+      site: nameSchema,
+      fit: z.boolean(),
+      /** What keeps it from leading. */
+      obstacles: z.array(z.string()),
+      /** Until a quorum has answered it. */
+      quorumMs: milliseconds,
+      meanMs: milliseconds,
+      worstMs: milliseconds,
+      /** Of all requests, that arrive at it. */
+      share: z.number(),
+    }),
+  ),
+  notes: z.array(z.string()),
+});
+export type Simulation = z.infer<typeof simulationSchema>;
+type SimulatedNode = Simulation['nodes'][number];
+
+/** Throws as `judge` does. */
+export function simulate(situation: Situation, { asked, leftOut }: AskedStrategies): Simulation {
+  const { of, view, nowMs, size, lost, notes } = situation;
+  const left = view.members.filter(({ node }) => !lost.has(node));
+  const table = latencyTable(left, situation);
+  const choices = asked.map((one): Choosing => {
+    return { ...one, choice: judge(view, nowMs, { without: [...lost], strategy: one.strategy }) };
+  });
+  const nodes = simulatedNodes(left, table, choices[0]?.choice.unfit ?? []);
+  const context = { size, left, table, nodes, best: bestOf(nodes) };
+  const told = choices.filter((one) => one.decides || lacksQuorum(one, context) || tellsApart(one));
+  const silent = choices.filter((one) => !told.includes(one));
+  return {
+    of,
+    size,
+    quorum: quorumOf(size),
+    leader: electedOrRestored(view).node,
+    lost: [...lost].toSorted(),
+    strategy: readableConfig(view).strategy,
+    outcomes: told.map((one) => outcome(one, context)),
+    leftOut: [...leftOut, ...silent.map(whyLeftOut)],
+    best: context.best,
+    nodes,
+    notes: [...notes, ...groupNotes(context)],
+  };
+}
+
+function groupNotes({ size, left, table, nodes }: Context): string[] {
+  if (left.length < quorumOf(size)) return ['without a quorum nothing is answered: there are no latencies'];
+  const unknown = nodes.filter(({ worstMs }) => worstMs === null).map(({ node }) => node);
+  return [
+    ...(unknown.length === 0
+      ? []
+      : [`round trips are missing, and with them latencies under ${firstOf(unknown).join(', ')}`]),
+    ...(table.isLoadUnknown ? ['nothing is known of requests: every node is taken to get as many'] : []),
+  ];
+}
+
+interface Choosing extends Asked {
+  readonly choice: Choice;
+}
+
+interface Context {
+  readonly size: number;
+  readonly left: readonly Member[];
+  readonly table: LatencyTable;
+  readonly nodes: readonly SimulatedNode[];
+  readonly best: Simulation['best'];
+}
+
+function simulatedNodes(
+  left: readonly Member[],
+  { of }: LatencyTable,
+  unfit: readonly Unfit[],
+): SimulatedNode[] {
+  return left
+    .flatMap(({ node, value }) => {
+      const latencies = of.get(node);
+      if (value === null || latencies === undefined) return [];
+      const found = unfit.find((other) => other.node === node)?.obstacles ?? [];
+      const obstacles = found.map(({ reason }) => reason);
+      return [{ node, site: value.site, fit: obstacles.length === 0, obstacles, ...latencies }];
+    })
+    .toSorted((a, b) => (a.node < b.node ? -1 : 1));
+}
+
+function bestOf(nodes: readonly SimulatedNode[]): Simulation['best'] {
+  const fit = nodes.filter((node) => node.fit);
+  return { mean: lowest(fit, ({ meanMs }) => meanMs), worst: lowest(fit, ({ worstMs }) => worstMs) };
+}
+
+function lowest(nodes: readonly SimulatedNode[], read: (node: SimulatedNode) => number | null) {
+  const known = nodes.flatMap((one) => {
+    const ms = read(one);
+    return ms === null ? [] : [{ node: one.node, ms }];
+  });
+  return known.reduce<(typeof known)[number] | null>((a, b) => (a !== null && a.ms <= b.ms ? a : b), null);
+}
+
+function quorumOf(size: number): number {
+  return Math.floor(size / 2) + 1;
+}
+
+/** A strategy that goes by a quorum has none to go by. */
+function lacksQuorum({ needsQuorum, choice: { ranking } }: Choosing, { size, left }: Context): boolean {
+  return needsQuorum && left.length < quorumOf(size) && ranking.every(({ score }) => score === undefined);
+}
+
+/** A strategy that compares measurements has something to compare. */
+function tellsApart({ strategy, choice: { ranking } }: Choosing): boolean {
+  const isMeasured = ranking.some(({ grade, score }) => score !== undefined || grade !== ranking[0]?.grade);
+  return strategy.usesScores !== true || ranking.length === 0 || isMeasured;
+}
+
+function whyLeftOut({ strategy: { name }, choice }: Choosing): Simulation['leftOut'][number] {
+  return { strategy: name, reason: choice.ranking[0]?.reason ?? choice.reason };
+}
+
+function outcome(choosing: Choosing, context: Context): Outcome {
+  const { strategy, choice } = choosing;
+  const ranked = choice.ranking.find(({ node }) => node === choice.node);
+  const node = context.nodes.find((one) => one.node === ranked?.node);
+  if (ranked === undefined || node === undefined) return nobody(choosing, choice.reason);
+  if (lacksQuorum(choosing, context)) return nobody(choosing, noQuorumText(context));
+  const { meanMs, worstMs } = node;
+  return {
+    strategy: strategy.name,
+    node: node.node,
+    site: node.site,
+    // What all have in common, whom it would replace, is said once.
+    reason: choice.reason.endsWith(ranked.reason) ? ranked.reason : choice.reason,
+    meanMs,
+    worstMs,
+    aboveBestMean: above(meanMs, context.best.mean),
+    aboveBestWorst: above(worstMs, context.best.worst),
+    sites: siteLatencies(node.node, context.left, context.table),
+    decides: choosing.decides,
+  };
+}
+
+const none = {
+  node: null,
+  site: null,
+  meanMs: null,
+  worstMs: null,
+  aboveBestMean: null,
+  aboveBestWorst: null,
+  sites: [],
+};
+
+function nobody({ strategy, decides }: Choosing, reason: string): Outcome {
+  return { strategy: strategy.name, reason, ...none, decides };
+}
+
+function noQuorumText({ size, left }: Context): string {
+  return `no quorum remains: ${left.length} of ${size} nodes are left, ${quorumOf(size)} are needed`;
+}
+
+function above(ms: number | null, best: { readonly ms: number } | null): Outcome['aboveBestMean'] {
+  if (ms === null || best === null) return null;
+  const more = rounded(ms - best.ms);
+  const percent = best.ms === 0 ? (more === 0 ? 0 : null) : rounded((100 * more) / best.ms);
+  return { ms: more, percent };
+}

@@ -1,0 +1,77 @@
+/** What a what-if is about: a group as it is, or as a file describes it, and who is lost. */
+
+import { PetrelError } from '../errors.js';
+import { readableConfig } from '../group/judge.js';
+import type { GroupView } from '../group/view.js';
+import type { Deployment } from './deployment.js';
+import { describedAtMs, describedGroup } from './described-group.js';
+import { lostNodes } from './losses.js';
+import { asymmetries } from './round-trips.js';
+
+export interface Situation {
+  /** The file, or the root of the group. */
+  readonly of: string;
+  readonly view: GroupView;
+  /** On the ensemble's clock, since the epoch. */
+  readonly nowMs: number;
+  readonly lost: ReadonlySet<string>;
+  /** How many nodes the group has, those that are down too. */
+  readonly size: number;
+  /** Name of the score that tells a node's rate of requests. */
+  readonly load: string;
+  /** For people: what the answer rests on. */
+  readonly notes: readonly string[];
+}
+
+export interface Assumed {
+  /** `node=NODE` or `site=SITE`, each. */
+  readonly lose: readonly string[];
+  readonly size: number | undefined;
+}
+
+/** `of` names the file. Throws PetrelError INVALID where what is lost is not there. */
+export function describedSituation(of: string, deployment: Deployment, { lose, size }: Assumed): Situation {
+  const places = Object.entries(deployment.nodes).map(([node, { site }]) => ({ node, site }));
+  const lost = lostNodes([...deployment.lose, ...lose], places, '--lose');
+  const options = deployment.strategyOptions;
+  return {
+    of,
+    view: describedGroup(deployment, lost),
+    nowMs: describedAtMs,
+    lost,
+    size: sizeOf(size, options, places.length),
+    load: loadOf(options),
+    notes: asymmetries(deployment),
+  };
+}
+
+/** `nowMs`: on the ensemble's clock, since the epoch. Throws PetrelError INVALID. */
+export function liveSituation(view: GroupView, nowMs: number, { lose, size }: Assumed): Situation {
+  const places = view.members.map(({ node, value }) => ({ node, site: value?.site ?? null }));
+  const options = readableConfig(view).strategyOptions;
+  return {
+    of: view.paths.root,
+    view,
+    nowMs,
+    lost: lostNodes(lose, places, '--lose'),
+    size: sizeOf(size, options, places.length),
+    load: loadOf(options),
+    notes: view.members.flatMap(({ node, value, problem }) =>
+      value === null
+        ? [`${node} is left out of all latencies: its registration cannot be read: ${problem}`]
+        : [],
+    ),
+  };
+}
+
+/** Strategies that reckon with a quorum may be told, in the option `size`, of nodes that are not there now. */
+function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
+  const said = given ?? (Number.isSafeInteger(size) ? Number(size) : known);
+  if (said >= known) return said;
+  if (given === undefined) return known;
+  throw new PetrelError('INVALID', `--size: there are ${known} nodes already, those that are lost too`);
+}
+
+function loadOf({ load }: Record<string, unknown>): string {
+  return typeof load === 'string' ? load : 'requests';
+}

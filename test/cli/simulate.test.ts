@@ -1,0 +1,150 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { errorSchema } from '../../src/cli/errors.js';
+import { simulationSchema } from '../../src/what-if/simulation.js';
+import { Group } from '../support/agent-group.js';
+import { runProcess } from '../support/agents.js';
+import { sharedZooKeeper } from '../support/ensemble.js';
+
+let directory: string;
+beforeAll(async () => {
+  // Built before the first test's time begins.
+  await runProcess(['--version']);
+  directory = await mkdtemp(join(tmpdir(), 'petrel-simulate-'));
+}, 300_000);
+afterAll(() => rm(directory, { recursive: true }));
+
+const text = `
+sites: { a: { roundTripsMs: { b: 10, c: 50 } }, b: { roundTripsMs: { c: 40 } }, c: {} }
+nodes: { a1: { site: a }, b1: { site: b }, c1: { site: c, priority: 0 } }
+leader: a1
+`;
+
+async function file(content = text): Promise<string> {
+  const path = join(directory, 'deployment.yaml');
+  await writeFile(path, content);
+  return path;
+}
+
+function simulate(...args: string[]) {
+  return runProcess(['simulate', ...args]);
+}
+
+describe('petrel simulate FILE', () => {
+  it('prints tables, json, yaml and tsv', async () => {
+    const path = await file();
+    const pretty = await simulate(path, '--lose', 'node=a1');
+    expect({ code: pretty.code, stderr: pretty.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(pretty.stdout).toContain(`${path} without a1: 2 of 3 nodes, a quorum is 2`);
+    expect(pretty.stdout).toMatch(/^latency +b1 +b +60\.00 ms +best +80\.00 ms +best +an average client is/m);
+    expect(pretty.stdout).toMatch(
+      /^c1 +c +50 % +40\.00 ms .* no: the node has priority 0, which never leads$/m,
+    );
+    const json = JSON.parse((await simulate(path, '--lose', 'node=a1', '-f', 'json')).stdout);
+    expect(simulationSchema.parse(json)).toMatchObject({
+      lost: ['a1'],
+      best: { mean: { node: 'b1', ms: 60 } },
+    });
+    expect(parse((await simulate(path, '--lose', 'node=a1', '-f', 'yaml')).stdout)).toEqual(json);
+    const tsv = (await simulate(path, '--lose', 'node=a1', '-f', 'tsv')).stdout.trim().split('\n');
+    expect(tsv[0]?.split('\t').slice(0, 4)).toEqual(['strategy', 'node', 'site', 'meanMs']);
+    expect(tsv[1]?.split('\t').slice(0, 4)).toEqual(['site-priority', 'b1', 'b', '60']);
+  });
+
+  it('exits with 5 where nobody fit would be elected, with the reasons after the answer', async () => {
+    const { code, stdout, stderr } = await simulate(await file(), '--lose', 'site=a', '--lose', 'node=b1');
+    expect({ code, stdout: stdout.includes('nobody') }).toEqual({ code: 5, stdout: true });
+    expect(stderr).toContain('petrel: nobody who is fit would be elected\n');
+    expect(stderr).toContain('  - c1: the node has priority 0, which never leads\n');
+    const json = await simulate(await file(), '--lose', 'site=a', '--lose', 'site=b', '-f', 'json');
+    expect(errorSchema.parse(JSON.parse(json.stderr)).error).toMatchObject({ code: 'REFUSED' });
+    expect(simulationSchema.parse(JSON.parse(json.stdout)).outcomes[0]?.node).toBeNull();
+  });
+
+  it('judges by the strategies that are named, with their options', async () => {
+    const path = await file();
+    const lost = ['--lose', 'site=c', '--lose', 'site=a'];
+    expect(await simulate(path, ...lost)).toMatchObject({ code: 0 });
+    const { code, stderr } = await simulate(path, ...lost, '--strategy', 'latency', '--strategy', 'oldest');
+    expect(code).toBe(5);
+    expect(stderr).toContain('latency: no quorum remains: 1 of 3 nodes are left, 2 are needed');
+    expect(stderr).not.toContain('oldest');
+    const listed = ['--strategy', 'preference-list', '--option', 'order=[b1, a1]', '-f', 'tsv'];
+    expect((await simulate(path, ...listed)).stdout).toContain('preference-list\tb1\t');
+  });
+
+  it('draws a picture', async () => {
+    const picture = join(directory, 'plot.svg');
+    expect(await simulate(await file(), '--plot', picture)).toMatchObject({ code: 0 });
+    expect(await readFile(picture, 'utf8')).toMatch(/^<svg .*>→ a1, a<.*<\/svg>\n$/s);
+    const nowhere = await simulate(await file(), '--plot', join(directory, 'nowhere', 'plot.svg'));
+    expect(nowhere).toMatchObject({ code: 2, stdout: '' });
+    expect(nowhere.stderr).toContain('--plot: cannot write');
+  });
+
+  it('refuses what it cannot read, with its place', async () => {
+    const path = await file(text.replace('site: c', 'site: d'));
+    const wrong = await simulate(path);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toBe(`petrel: ${path}:3:50: nodes.c1.site: there is no site d: there are a, b, c\n`);
+    const others = [
+      [[join(directory, 'nothing')], 'cannot read'],
+      [[await file(), '--option', 'width=1'], '--option belongs to a strategy'],
+      [[await file(), '--strategy', 'latency', '--option', 'width'], 'It is written NAME=VALUE.'],
+      [[await file(), '--lose', 'site=z'], '--lose: there is no site z: there are a, b, c'],
+      [[await file(), '--size', '2'], '--size: there are 3 nodes already'],
+    ] as const;
+    for (const [args, message] of others) {
+      const { code, stdout, stderr } = await simulate(...args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain(message);
+    }
+  });
+});
+
+describe('petrel simulate', () => {
+  it('is a gate before maintenance of a live group', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    await group.startInOrder(['a1', 'a2'], { site: 'a' });
+    await group.startInOrder(['b1'], { site: 'b' });
+    const live = (...args: string[]) => simulate('-z', group.connectString, '-r', group.root, ...args);
+    const { code, stdout } = await live('--lose', 'site=a', '-f', 'json');
+    expect(code).toBe(0);
+    const simulation = simulationSchema.parse(JSON.parse(stdout));
+    expect(simulation).toMatchObject({
+      of: group.root,
+      size: 3,
+      lost: ['a1', 'a2'],
+      strategy: 'site-priority',
+    });
+    expect(simulation.outcomes[0]).toMatchObject({ strategy: 'site-priority', node: 'b1', site: 'b' });
+
+    const at = new Date().toISOString();
+    await group.configure({ drained: { b1: { by: 'ops', reason: 'its disk', at } } });
+    const refused = await live('--lose', 'site=a');
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain('  - b1: it was drained by ops: its disk\n');
+    expect(await live('--lose', 'node=a1')).toMatchObject({ code: 0 });
+    expect(await live('--lose', 'site=c')).toMatchObject({
+      code: 2,
+      stderr: 'petrel: --lose: there is no site c: there are a, b\n',
+    });
+  });
+
+  it('lets nobody take over who may not: while the group is paused', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    await group.startInOrder(['a1'], { site: 'a' });
+    await group.startInOrder(['b1'], { site: 'b' });
+    const { node } = await group.elected();
+    const live = (...args: string[]) => simulate('-z', group.connectString, '-r', group.root, ...args);
+    expect(await live('--lose', `node=${node}`)).toMatchObject({ code: 0 });
+    const at = new Date().toISOString();
+    await group.configure({ paused: { by: 'ops', reason: 'a move', at } });
+    const refused = await live('--lose', `node=${node}`);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toContain('site-priority: paused by ops: a move');
+  });
+});
