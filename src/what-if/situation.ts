@@ -1,5 +1,5 @@
 /** What a what-if is about: a group as it is, or as a file describes it, and who is lost. */
-
+import { previousLeader } from '../core/records.js';
 import { PetrelError } from '../errors.js';
 import { readableConfig } from '../group/judge.js';
 import type { GroupView } from '../group/view.js';
@@ -54,7 +54,7 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
     view,
     nowMs,
     lost: lostNodes(lose, places, '--lose'),
-    size: sizeOf(size, options, places.length),
+    size: sizeOf(size, options, places.length + (leaderIsMissing(view) ? 1 : 0)),
     load: loadOf(options),
     notes: view.members.flatMap(({ node, value, problem }) =>
       value === null
@@ -64,12 +64,18 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
   };
 }
 
+/** Whoever led last and is not there was a node of the group, as strategies reckon too. */
+function leaderIsMissing(view: GroupView): boolean {
+  const previous = previousLeader(view, view.members);
+  return previous !== null && !view.members.some(({ node }) => node === previous.node);
+}
+
 /** Strategies that reckon with a quorum may be told, in the option `size`, of nodes that are not there now. */
 function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
   const said = given ?? (Number.isSafeInteger(size) ? Number(size) : known);
   if (said >= known) return said;
   if (given === undefined) return known;
-  throw new PetrelError('INVALID', `--size: there are ${known} nodes already, those that are lost too`);
+  throw new PetrelError('INVALID', `--size: the group has ${known} nodes already, those that are lost too`);
 }
 
 function loadOf({ load }: Record<string, unknown>): string {

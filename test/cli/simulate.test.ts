@@ -95,7 +95,7 @@ describe('petrel simulate FILE', () => {
       [[await file(), '--option', 'width=1'], '--option belongs to a strategy'],
       [[await file(), '--strategy', 'latency', '--option', 'width'], 'It is written NAME=VALUE.'],
       [[await file(), '--lose', 'site=z'], '--lose: there is no site z: there are a, b, c'],
-      [[await file(), '--size', '2'], '--size: there are 3 nodes already'],
+      [[await file(), '--size', '2'], '--size: the group has 3 nodes already'],
     ] as const;
     for (const [args, message] of others) {
       const { code, stdout, stderr } = await simulate(...args);

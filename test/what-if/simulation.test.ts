@@ -102,7 +102,7 @@ describe('a what-if', () => {
       node: 'c1',
       meanMs: 83.333,
     });
-    expect(refusal({}, { size: 4 })).toBe('--size: there are 5 nodes already, those that are lost too');
+    expect(refusal({}, { size: 4 })).toBe('--size: the group has 5 nodes already, those that are lost too');
   });
 
   it('leads nobody of priority 0, and nobody at all where that is everybody', () => {
