@@ -18,6 +18,7 @@ import type { AgentSettings } from '../config/settings.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import type { Logger } from '../log.js';
+import { scoreCommands } from '../scores/source.js';
 
 export type NodeSettings = Omit<AgentSettings, 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence'>;
 
@@ -25,6 +26,7 @@ const liveNames = [
   'priority',
   'tags',
   'logLevel',
+  'scores',
   'healthCheck',
   'healthCheckIntervalMs',
   'healthCheckTimeoutMs',
@@ -112,7 +114,8 @@ export class Reload {
 }
 
 async function checked(reread: Reread): Promise<Reread> {
-  const problems = await checkHooks({ healthCheck: reread.values.healthCheck });
+  const { healthCheck, scores } = reread.values;
+  const problems = await checkHooks({ healthCheck, ...scoreCommands(scores) });
   if (problems.length > 0) throw new PetrelError('INVALID', problems.join('; '), { reasons: problems });
   return reread;
 }

@@ -12,6 +12,7 @@ import { errorMessage } from '../errors.js';
 import { commandSchema } from '../hooks/command.js';
 import { restartPolicies } from '../hooks/restarting-duty.js';
 import { logFormats, logLevels } from '../log.js';
+import { scoreSourcesSchema } from '../scores/source.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
 
 export interface SettingMeta {
@@ -218,6 +219,14 @@ export const agentSettings = commonSettings.extend({
       separator: ',',
     },
   ),
+  scores: setting(scoreSourcesSchema.prefault({}), {
+    key: 'scores',
+    flags: '--score <name=command...>',
+    env: 'PETREL_SCORES',
+    help: 'what to measure of this node, for strategies that compare it: a name, and a command that writes one number; or a JSON object as in the file; the variable separates them by line breaks',
+    fromText: scoresFrom,
+    separator: '\n',
+  }),
   onTakeover: hook('onTakeover', 'run when this node takes over'),
   onRelease: hook('onRelease', 'run when this node stops leading'),
   onFence: hook('onFence', 'run to make sure that a leader that does not answer is dead'),
@@ -333,6 +342,29 @@ function commandFrom(texts: readonly string[]): unknown {
   } catch {
     throw new Error('begins with [ but is not a JSON list, like ["/usr/bin/promote", "--now"]');
   }
+}
+
+function scoresFrom(texts: readonly string[]): unknown {
+  const sources = texts.filter((text) => text.trim() !== '');
+  return Object.fromEntries(
+    sources.flatMap((text) => (text.trimStart().startsWith('{') ? jsonEntries(text) : [pairFrom(text)])),
+  );
+}
+
+function jsonEntries(text: string): [string, unknown][] {
+  try {
+    return Object.entries(JSON.parse(text));
+  } catch {
+    throw new Error(
+      'begins with { but is not a JSON object, like {"load": {"command": "cut -d\' \' -f1 /proc/loadavg"}}',
+    );
+  }
+}
+
+function pairFrom(text: string): [string, unknown] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new Error(`${quoted(text)} is not a score: write NAME=COMMAND`);
+  return [text.slice(0, at).trim(), commandFrom([text.slice(at + 1).trim()])];
 }
 
 function tagsFrom(texts: readonly string[]): unknown {

@@ -35,7 +35,7 @@ export function fromInstant(instant: string): number {
 /** A 64-bit number as JSON carries it: decimal digits in a string. */
 export const longSchema = z.string().refine(isLong, 'a whole number of 64 bits, in a string');
 
-function isLong(text: string): boolean {
+export function isLong(text: string): boolean {
   if (!/^-?\d{1,20}$/.test(text)) return false;
   const value = BigInt(text);
   return value >= -(2n ** 63n) && value < 2n ** 64n;

@@ -14,10 +14,11 @@ export interface HookSpec extends CommandLine {
   readonly graceMs: number;
   /** What the command leaves in its group when it succeeds is its workload, and stays. */
   readonly leavesWorkload: boolean;
+  /** What the command wrote is read for at most this long after its end. Default 20. */
+  readonly drainMs?: number;
 }
 
-/** What the command wrote is read for at most this long after its end. */
-const drainMs = 20;
+const defaultDrainMs = 20;
 /** A killed process that has not ended after this long is given up on, unproven. */
 const killPatienceMs = 2000;
 
@@ -90,7 +91,7 @@ export class HookProcess {
     this.#kill.clear();
     this.#output.hurry();
     // A workload keeps the pipes open, so their end cannot be waited for.
-    await Promise.race([command.closed, sleep(this.#machine.clock, drainMs)]);
+    await Promise.race([command.closed, sleep(this.#machine.clock, this.#spec.drainMs ?? defaultDrainMs)]);
     const failure = this.#failure(exit);
     return {
       result: failure === null ? 'ok' : (this.#stopped?.result ?? 'failed'),

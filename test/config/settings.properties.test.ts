@@ -64,6 +64,7 @@ const example = {
   sessionTimeout: '6s',
   stateDir: '/tmp/x',
   tags: { zone: 'x', rack: 7 },
+  scores: { load: 'uptime', lag: { http: 'http://h/', tolerance: '5%' } },
   hooks: { onTakeover: ['/bin/true', 'x'], healthCheck: 'exit 0', healthCheckInterval: '5s' },
   format: 'json',
   waitTimeout: '1m',

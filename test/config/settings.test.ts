@@ -102,6 +102,7 @@ describe('settings', () => {
       sessionTimeout: '10s',
       stateDir: '/var/lib/petrel',
       tags: 'rack=r1',
+      scores: 'load=uptime | cut -c1',
       'hooks.onTakeover': 'promote --now',
       'hooks.onRelease': '["/bin/demote","--now"]',
       'hooks.onFence': 'fence',
@@ -139,6 +140,69 @@ describe('settings', () => {
     const { values } = await readSettings(commonSettings, { flags: { config: path }, env: {} });
     expect(values.root).toBe('/x');
     expect(values).not.toHaveProperty('onTakeover');
+  });
+
+  it('collect scores from repeated flags, from the lines of one variable, and from the file', async () => {
+    const rhythm = { every: '1s', timeout: '1s' };
+    const byFlag = await read(['--score', 'load=cut -d= -f2 /x', '--score', 'lag=["/bin/lag","-a=b"]']);
+    const load = { command: 'cut -d= -f2 /x', ...rhythm };
+    expect(byFlag.values.scores).toEqual({ load, lag: { command: ['/bin/lag', '-a=b'], ...rhythm } });
+    const lines = 'load=cut -d= -f2 /x\n{"lag": {"http": "http://localhost:1/lag", "tolerance": 0}}\n';
+    const byVariable = await read([], { PETREL_SCORES: lines });
+    const lag = { http: 'http://localhost:1/lag', tolerance: 0, ...rhythm };
+    expect(byVariable.values.scores).toEqual({ load, lag });
+    const path = await file(
+      'scores:\n  load: cut -d= -f2 /x\n  lag: {http: "http://localhost:1/lag", tolerance: 0}\n' +
+        '  requests: {prometheus: "http://localhost:1/", metric: asked_total, rate: true, every: 2s}\n',
+    );
+    const byFile = await read(['-c', path]);
+    const metric = { metric: 'asked_total', labels: {}, rate: true };
+    const requests = { prometheus: 'http://localhost:1/', ...metric, ...rhythm, every: '2s' };
+    expect(byFile.values.scores).toEqual({ load, lag, requests });
+    expect(byFile.described.find(({ key }) => key === 'scores')).toMatchObject({
+      value: JSON.stringify({ load, lag: byFile.values.scores.lag, requests: byFile.values.scores.requests }),
+      source: `${path}:1:1`,
+    });
+  });
+
+  it.each([
+    ['{load: {}}', 'scores.load: a source is a command, or has one of the keys command, http, prometheus'],
+    ['{load: {command: x, http: "http://h/"}}', 'scores.load: a source is a command, or has one of'],
+    ['{load: 7}', 'scores.load: a source is a command, or has one of the keys'],
+    ['{load: ""}', 'scores.load.command: an empty command: leave it out instead'],
+    ['{load: []}', 'scores.load.command: a command is a line for the shell, or a list'],
+    ['{load: {http: "localhost:80"}}', 'scores.load.http: an address that begins with http:// or https://'],
+    ['{load: {http: "http://me:secret@h/"}}', 'scores.load.http: an address that begins with http:// or'],
+    ['{load: {prometheus: "http://h/"}}', 'scores.load.metric: a metric’s name has letters, digits'],
+    ['{load: {prometheus: "http://h/", metric: "a b"}}', 'scores.load.metric: a metric’s name has letters'],
+    [
+      '{load: {prometheus: "http://h/", metric: a, labels: {x: 1}}}',
+      'scores.load.labels.x: labels are names',
+    ],
+    ['{load: {prometheus: "http://h/", metric: a, rate: 5}}', 'scores.load.rate: true or false'],
+    ['{load: {command: x, period: 1s}}', 'scores.load: unknown `period`; known are command, every, timeout'],
+    ['{load: {command: x, every: 1}}', 'scores.load.every: 1 has no unit: write 1s or 1ms'],
+    ['{load: {command: x, every: 1ms}}', 'scores.load.every: 1ms is too short: at least 100ms'],
+    ['{load: {command: x, maxAge: 2s}}', 'scores.load.maxAge: 2s is no longer than every (1s) and timeout'],
+    ['{load: {command: x, tolerance: 5 %}}', 'scores.load.tolerance: a share like 5%, or a number'],
+    ['{load: {command: x, tolerance: -1}}', 'scores.load.tolerance: a share like 5%, or a number'],
+    ['{"a/b": x}', 'scores.a/b: a name has 1 to 128 letters'],
+    ['[x]', 'scores: scores are names with sources'],
+  ])('say of a score what would be right: %s', async (text, right) => {
+    expect(await reasonsOf(read(['-c', await file(`scores: ${text}\n`)]))).toEqual([
+      expect.stringContaining(right),
+    ]);
+  });
+
+  it.each([
+    ['load', '"load" is not a score: write NAME=COMMAND'],
+    ['=x', '"=x" is not a score: write NAME=COMMAND'],
+    ['load=["x"', 'begins with [ but is not a JSON list'],
+    ['{"load"', 'begins with { but is not a JSON object, like {"load": {"command": '],
+  ])('say of a score on the command line what would be right: %s', async (text, right) => {
+    expect(await reasonsOf(read(['--score', text]))).toEqual([
+      expect.stringContaining(`--score: scores: ${right}`),
+    ]);
   });
 
   it('collect tags from repeated flags and from one variable', async () => {

@@ -1,0 +1,89 @@
+/** A score that a command writes. It runs as the health check does: in a group of its own, killed at its limit. */
+import { readScore } from '../core/measuring.js';
+import type { Parsed } from '../core/names.js';
+import type { Score } from '../core/scores.js';
+import { argvOf, type Command, commandText } from '../hooks/command.js';
+import { HookProcess } from '../hooks/hook-process.js';
+import type { OutputStream } from '../hooks/output.js';
+import type { Machine } from '../ports/processes.js';
+import type { Gauge } from './gauge.js';
+
+export interface CommandGaugeOptions extends Machine {
+  readonly name: string;
+  readonly command: Command;
+  readonly timeoutMs: number;
+  /** Beside the agent's own. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A command that is told to stop and does not is killed after this long. */
+const graceMs = 500;
+/** On a busy machine what a command wrote may come well after its end. */
+const drainMs = 2000;
+
+export class CommandGauge implements Gauge {
+  readonly #options: CommandGaugeOptions;
+  #running: HookProcess | null = null;
+
+  constructor(options: CommandGaugeOptions) {
+    this.#options = options;
+  }
+
+  async measure(): Promise<Parsed<Score>> {
+    const { name, command, timeoutMs, env } = this.#options;
+    const written = new Written();
+    const running = new HookProcess(
+      {
+        name: `scores.${name}`,
+        ...argvOf(command),
+        commandText: commandText(command),
+        env: { ...env, PETREL_PHASE: 'score', PETREL_SCORE: name, PETREL_DEADLINE_MS: String(timeoutMs) },
+        timeoutMs,
+        graceMs,
+        leavesWorkload: false,
+        drainMs,
+        passesOutput: false,
+      },
+      written,
+      this.#options,
+    );
+    this.#running = running;
+    const { error, outputTail } = await running.outcome;
+    this.#running = null;
+    if (error === null) return written.score(name);
+    const lastLine = outputTail.at(-1);
+    return { value: null, problem: lastLine ? `${error}: ${lastLine}` : error };
+  }
+
+  async close(): Promise<void> {
+    this.#running?.abort('closed');
+    await this.#running?.outcome;
+  }
+}
+
+/** The lines of its output that hold something, as far as they matter. */
+class Written {
+  #first = '';
+  #lines = 0;
+
+  line(stream: OutputStream, text: string): void {
+    if (stream !== 'stdout' || text.trim() === '') return;
+    if (this.#lines === 0) this.#first = text;
+    this.#lines += 1;
+  }
+
+  leftOut(lines: number): void {
+    this.#lines += lines;
+  }
+
+  score(name: string): Parsed<Score> {
+    const told = (problem: string): Parsed<Score> => ({
+      value: null,
+      problem: `scores.${name}: ${problem}: it has to write one number`,
+    });
+    if (this.#lines === 0) return told('the command wrote nothing');
+    if (this.#lines > 1) return told(`the command wrote ${this.#lines} lines`);
+    const read = readScore(this.#first);
+    return read.problem === null ? read : told(`of what the command wrote, ${read.problem}`);
+  }
+}

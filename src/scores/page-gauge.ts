@@ -1,0 +1,100 @@
+/** Scores that are read by HTTP: a body that is a number, or a metric on a Prometheus page. */
+import { durationMs } from '../core/duration.js';
+import { readScore } from '../core/measuring.js';
+import type { Parsed } from '../core/names.js';
+import { firstOf } from '../core/outside.js';
+import type { Score } from '../core/scores.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import { CounterRate } from './counter-rate.js';
+import type { Gauge } from './gauge.js';
+import { fetchText } from './page.js';
+import { findSeries, type Series } from './prometheus.js';
+import { maxAgeMs, type PrometheusSource } from './source.js';
+
+const longestNumber = 1024;
+const longestPage = 16 * 1024 * 1024;
+
+export interface PageGaugeOptions {
+  readonly address: string;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** What the page says. */
+  read(text: string): Parsed<Score | null>;
+}
+
+class PageGauge implements Gauge {
+  readonly #options: PageGaugeOptions;
+  readonly #closing = new AbortController();
+  #underWay: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PageGaugeOptions) {
+    this.#options = options;
+  }
+
+  async measure(): Promise<Parsed<Score | null>> {
+    const { address, read } = this.#options;
+    const fetching = fetchText(address, this.#options, this.#closing.signal);
+    this.#underWay = fetching.catch(() => {});
+    try {
+      const result = read(await fetching);
+      return result.problem === null ? result : { value: null, problem: `${address}: ${result.problem}` };
+    } catch (error) {
+      return { value: null, problem: `${address}: ${errorMessage(error)}` };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('closed'));
+    await this.#underWay;
+  }
+}
+
+export function numberGauge(address: string, timeoutMs: number): Gauge {
+  return new PageGauge({ address, timeoutMs, maxBytes: longestNumber, read: readScore });
+}
+
+export function metricGauge(source: PrometheusSource, clock: Clock): Gauge {
+  const { prometheus: address, metric, labels, timeout } = source;
+  const rate = source.rate ? new CounterRate(maxAgeMs(source)) : null;
+  return new PageGauge({
+    address,
+    timeoutMs: durationMs(timeout),
+    maxBytes: longestPage,
+    read(page) {
+      const found = findSeries(page, metric, labels);
+      if (found.problem !== null) return found;
+      if (found.value.length === 0) return { value: null, problem: `there is no ${selector(source)}` };
+      if (rate !== null) return readRate(found.value, rate, clock.monotonicMs());
+      return readOne(found.value, source);
+    },
+  });
+}
+
+function readOne(found: readonly Series[], source: PrometheusSource): Parsed<Score> {
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return readScore(only.value);
+  const problem = `${found.length} series are ${selector(source)}, like ${firstOf(found.slice(0, 2).map(labelText)).join(' and ')}: give labels that only one has`;
+  return { value: null, problem };
+}
+
+/** Of all the series together: how fast a service is asked is the sum over the kinds of requests. */
+function readRate(found: readonly Series[], rate: CounterRate, atMs: number): Parsed<number | null> {
+  const counters = new Map<string, Score>();
+  for (const series of found) {
+    const read = readScore(series.value);
+    if (read.problem !== null) return read;
+    counters.set(labelText(series), read.value);
+  }
+  return { value: rate.add({ atMs, counters }), problem: null };
+}
+
+function selector({ metric, labels }: PrometheusSource): string {
+  return `${metric}${labelText({ labels: new Map(Object.entries(labels)) })}`;
+}
+
+function labelText({ labels }: Pick<Series, 'labels'>): string {
+  if (labels.size === 0) return '';
+  const texts = [...labels].map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `{${texts.join(',')}}`;
+}

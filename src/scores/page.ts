@@ -1,0 +1,58 @@
+/** Fetching a small text by HTTP: within a time, up to a size, from that address and no other. */
+import { brief } from '../core/names.js';
+import { quoted } from '../core/outside.js';
+import { errorMessage } from '../errors.js';
+
+export interface PageLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/** Throws an Error that says what was wrong. The signal gives up. */
+export async function fetchText(
+  address: string,
+  { timeoutMs, maxBytes }: PageLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(address, {
+      redirect: 'manual',
+      headers: { accept: 'text/plain;version=0.0.4, text/plain;q=0.9, */*;q=0.1' },
+      signal: AbortSignal.any([limit, signal]),
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(refusal(response));
+    }
+    return await bodyText(response, maxBytes);
+  } catch (error) {
+    if (limit.aborted) throw new Error(`took longer than the ${timeoutMs} ms it had`, { cause: error });
+    throw new Error(reasonOf(error), { cause: error });
+  }
+}
+
+function refusal({ status, headers }: Response): string {
+  const location = headers.get('location');
+  if (location === null || status < 300 || status > 399) return `answered with status ${status}`;
+  return `redirects to ${quoted(location)}, which is not followed: give the address itself`;
+}
+
+async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop by an error lets go of the connection.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new Error(`answered with more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** `fetch failed` says nothing; what lies below it does. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return brief(errorMessage(cause) || code || errorMessage(error));
+}

@@ -1,0 +1,142 @@
+/**
+ * Measures the scores of a node, each in its own rhythm, one measurement of each at a time, in the agent itself.
+ *
+ * A source that fails costs the score nothing until its last value is too old. It is logged when it begins to fail, and
+ * when it has not failed for as long as a value counts: not each time, however often it fails.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { durationMs } from '../core/duration.js';
+import { defaultTolerance } from '../core/measuring.js';
+import type { Score } from '../core/scores.js';
+import { Alarm } from '../hooks/alarm.js';
+import type { Logger } from '../log.js';
+import type { Machine } from '../ports/processes.js';
+import { CommandGauge } from './command-gauge.js';
+import type { Gauge } from './gauge.js';
+import type { Measurements } from './measurements.js';
+import { metricGauge, numberGauge } from './page-gauge.js';
+import { maxAgeMs, type ScoreSource, type SourcesByName } from './source.js';
+
+export interface ScoreSourcesOptions extends Machine {
+  readonly node: string;
+  readonly root: string;
+  readonly site: string;
+  readonly measurements: Measurements;
+  readonly log: Logger;
+}
+
+export class ScoreSources {
+  readonly #options: ScoreSourcesOptions;
+  readonly #running = new Map<string, Measuring>();
+  readonly #closing = new Set<Promise<void>>();
+
+  /** Measures at once, and from then on until `close`. */
+  constructor(sources: SourcesByName, options: ScoreSourcesOptions) {
+    this.#options = options;
+    this.use(sources);
+  }
+
+  /** Measures these from now on. A score whose source changes keeps its value until it is measured, or too old. */
+  use(sources: SourcesByName): void {
+    for (const [name, { source }] of [...this.#running]) {
+      if (isDeepStrictEqual(sources[name], source)) continue;
+      this.#end(name);
+      if (!Object.hasOwn(sources, name)) this.#options.measurements.drop(name);
+    }
+    for (const [name, source] of Object.entries(sources)) {
+      if (this.#running.has(name)) continue;
+      this.#running.set(name, new Measuring(name, source, this.#options));
+    }
+  }
+
+  /** Kills what is under way. Never rejects. */
+  async close(): Promise<void> {
+    for (const name of [...this.#running.keys()]) this.#end(name);
+    await Promise.all(this.#closing);
+  }
+
+  #end(name: string): void {
+    const ending = this.#running.get(name)?.close() ?? Promise.resolve();
+    this.#running.delete(name);
+    this.#closing.add(ending);
+    void ending.then(() => this.#closing.delete(ending));
+  }
+}
+
+/** One score. */
+class Measuring {
+  readonly source: ScoreSource;
+  readonly #name: string;
+  readonly #options: ScoreSourcesOptions;
+  readonly #gauge: Gauge;
+  readonly #next: Alarm;
+  /** Rings when its value is too old to count. */
+  readonly #tooOld: Alarm;
+  readonly #maxAgeMs: number;
+  /** Null: it was not failing lately. */
+  #failedAtMs: number | null = null;
+  #closed = false;
+
+  constructor(name: string, source: ScoreSource, options: ScoreSourcesOptions) {
+    this.#name = name;
+    this.source = source;
+    this.#options = options;
+    this.#gauge = gaugeFor(name, source, options);
+    this.#next = new Alarm(options.clock);
+    this.#tooOld = new Alarm(options.clock);
+    this.#maxAgeMs = maxAgeMs(source);
+    this.#ageFromNow();
+    void this.#measure();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#next.clear();
+    this.#tooOld.clear();
+    await this.#gauge.close();
+  }
+
+  async #measure(): Promise<void> {
+    const { clock } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    const { value, problem } = await this.#gauge.measure();
+    if (this.#closed) return;
+    if (problem === null) this.#succeeded(value);
+    else this.#failed(problem);
+    this.#next.set(startedAtMs + durationMs(this.source.every), () => void this.#measure());
+  }
+
+  #succeeded(score: Score | null): void {
+    const { measurements, log, clock } = this.#options;
+    if (score !== null) {
+      this.#ageFromNow();
+      measurements.tell(this.#name, score, this.source.tolerance ?? defaultTolerance(this.#name));
+    }
+    if (this.#failedAtMs === null || clock.monotonicMs() - this.#failedAtMs < this.#maxAgeMs) return;
+    this.#failedAtMs = null;
+    log.info({ score: this.#name }, `score ${this.#name} is measured again`);
+  }
+
+  #failed(problem: string): void {
+    const { log, clock } = this.#options;
+    const isNews = this.#failedAtMs === null;
+    this.#failedAtMs = clock.monotonicMs();
+    if (!isNews) return;
+    const age = `its last value counts for ${Math.round(this.#maxAgeMs / 1000)} s at most`;
+    log.warn({ score: this.#name }, `score ${this.#name} cannot be measured, ${age}: ${problem}`);
+  }
+
+  #ageFromNow(): void {
+    const { clock, measurements } = this.#options;
+    this.#tooOld.set(clock.monotonicMs() + this.#maxAgeMs, () => measurements.tell(this.#name, null));
+  }
+}
+
+function gaugeFor(name: string, source: ScoreSource, options: ScoreSourcesOptions): Gauge {
+  const timeoutMs = durationMs(source.timeout);
+  if ('http' in source) return numberGauge(source.http, timeoutMs);
+  if ('prometheus' in source) return metricGauge(source, options.clock);
+  const { node, root, site, clock, processes } = options;
+  const env = { PETREL_ROOT: root, PETREL_NODE: node, PETREL_SITE: site };
+  return new CommandGauge({ name, command: source.command, timeoutMs, env, clock, processes });
+}

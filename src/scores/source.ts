@@ -1,0 +1,122 @@
+/** A score's source, as settings name it: a command, an address whose body is a number, a metric on a Prometheus page. */
+import { z } from 'zod';
+import { durationMs, durationSchema } from '../core/duration.js';
+import { toleranceSchema } from '../core/measuring.js';
+import { nameSchema, strictObject } from '../core/names.js';
+import { cut } from '../core/outside.js';
+import { errorMessage } from '../errors.js';
+import { type Command, commandSchema } from '../hooks/command.js';
+
+/** No node needs so many. */
+export const mostScores = 100;
+
+const shortestMs = 100;
+const longestMs = 3_600_000;
+const fallbackMaxAgeMs = 10_000;
+
+/** Kept as it was written. */
+const period = durationSchema.superRefine((input, context) => {
+  try {
+    durationMs(input, { minMs: shortestMs, maxMs: longestMs });
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: errorMessage(error), input });
+  }
+});
+
+const rhythm = {
+  /** From the start of one measurement to the start of the next, unless that one takes longer. */
+  every: period.default('1s'),
+  /** A measurement that takes longer has failed. */
+  timeout: period.default('1s'),
+  /** A score that was not measured for this long counts as missing. Default 10 s, or three measurements if longer. */
+  maxAge: period.optional(),
+  /** What it must move by to be told anew; default by its name. */
+  tolerance: toleranceSchema.optional(),
+};
+
+type Rhythm = z.output<z.ZodObject<typeof rhythm>>;
+
+const addressRule =
+  'an address that begins with http:// or https:// and names no user, like http://127.0.0.1:9090/metrics';
+const addressSchema = z.string(addressRule).refine(isAddress, addressRule);
+
+const metricRule = 'a metric’s name has letters, digits, underscores and colons';
+const labelRule = 'labels are names with texts';
+
+const kinds = {
+  command: strictObject({ command: commandSchema, ...rhythm }).superRefine(lastsLongEnough),
+  http: strictObject({ http: addressSchema, ...rhythm }).superRefine(lastsLongEnough),
+  prometheus: strictObject({
+    prometheus: addressSchema,
+    metric: z.string(metricRule).regex(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,255}$/, metricRule),
+    /** Series that have other labels beside these are meant, too. */
+    labels: z.record(z.string(), z.string(labelRule), labelRule).default({}),
+    /** A counter: the score is its growth a second. */
+    rate: z.boolean('true or false').default(false),
+    ...rhythm,
+  }).superRefine(lastsLongEnough),
+} as const;
+const kindNames = ['command', 'http', 'prometheus'] as const;
+
+/** A source as people write it. */
+export type ScoreSourceOptions = Command | z.input<(typeof kinds)[(typeof kindNames)[number]]>;
+export type ScoreSource = z.output<(typeof kinds)[(typeof kindNames)[number]]>;
+export type PrometheusSource = z.output<typeof kinds.prometheus>;
+
+const sourceRule = 'a source is a command, or has one of the keys command, http, prometheus';
+
+/** By name. A command alone stands for a source with that command. */
+export const scoreSourcesSchema = z
+  .record(z.string(), z.unknown(), 'scores are names with sources')
+  .transform((entries, context): Readonly<Record<string, ScoreSource>> => {
+    const names = Object.keys(entries);
+    const refuse = (message: string, path: readonly PropertyKey[]) =>
+      context.addIssue({ code: 'custom', message, path: [...path], input: entries });
+    if (names.length > mostScores) refuse(`at most ${mostScores} scores`, []);
+    const read = names.slice(0, mostScores).flatMap((name): [string, ScoreSource][] => {
+      const known = nameSchema.safeParse(name);
+      if (!known.success) refuse(known.error.issues[0]?.message ?? '', [cut(name)]);
+      const { data, error } = readSource(entries[name]);
+      for (const { message, path } of error?.issues ?? []) refuse(message, [cut(name), ...path]);
+      return data === undefined ? [] : [[name, data]];
+    });
+    return Object.fromEntries(read);
+  });
+export type SourcesByName = z.output<typeof scoreSourcesSchema>;
+
+function readSource(input: unknown): z.ZodSafeParseResult<ScoreSource> {
+  if (typeof input === 'string' || Array.isArray(input)) return kinds.command.safeParse({ command: input });
+  const has = (kind: string) => typeof input === 'object' && input !== null && Object.hasOwn(input, kind);
+  const [kind, ...others] = kindNames.filter(has);
+  if (kind === undefined || others.length > 0) return oneKind.safeParse(input);
+  return kinds[kind].safeParse(input);
+}
+
+const oneKind = z.never(sourceRule);
+
+function lastsLongEnough({ every, timeout, maxAge }: Rhythm, context: z.RefinementCtx<Rhythm>): void {
+  if (maxAge === undefined) return;
+  const leastMs = durationMs(every) + durationMs(timeout);
+  if (durationMs(maxAge) > leastMs) return;
+  const message = `${maxAge} is no longer than every (${every}) and timeout (${timeout}) together: the score would go missing between two measurements`;
+  context.addIssue({ code: 'custom', message, path: ['maxAge'], input: maxAge });
+}
+
+export function maxAgeMs({ every, timeout, maxAge }: Rhythm): number {
+  if (maxAge !== undefined) return durationMs(maxAge);
+  return Math.max(fallbackMaxAgeMs, 3 * Math.max(durationMs(every), durationMs(timeout)));
+}
+
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}
+
+/** The commands that are to be run, by what settings call them. */
+export function scoreCommands(sources: SourcesByName): Record<string, Command> {
+  const commands = Object.entries(sources).flatMap(([name, source]): [string, Command][] =>
+    'command' in source ? [[`scores.${name}`, source.command]] : [],
+  );
+  return Object.fromEntries(commands);
+}

@@ -1,0 +1,251 @@
+/** Each kind of source: with real processes, and a real HTTP server. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Measurements } from '../../src/scores/measurements.js';
+import { ScoreSources } from '../../src/scores/score-sources.js';
+import { scoreSourcesSchema } from '../../src/scores/source.js';
+import { bench, eventually, machine } from '../hooks/support.js';
+
+const at = bench();
+
+let server: Server;
+let address: string;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+beforeEach(async () => {
+  server = createServer((request, response) => answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const bound = server.address();
+  address = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}/score`;
+});
+
+let running: ScoreSources | undefined;
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Quick, as long as the source itself does not say otherwise. */
+const quick = { every: '100ms', timeout: '1s', maxAge: '2s' };
+const read = (sources: Record<string, object>) =>
+  scoreSourcesSchema.parse(
+    Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, { ...quick, ...source }])),
+  );
+
+function measure(sources: Record<string, object>) {
+  const measurements = new Measurements();
+  const log: string[] = [];
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const { level, msg }: { level: number; msg: string } = JSON.parse(chunk.toString('utf8'));
+      if (level >= 30) log.push(msg);
+      done();
+    },
+  });
+  const shared = { node: 'a1', root: '/cluster', site: 'a', measurements, ...machine };
+  running = new ScoreSources(read(sources), { ...shared, log: pino({}, sink) });
+  return { log, sources: running, measurements, value: (name = 'x') => measurements.values.get(name) };
+}
+
+/** What a source that fails says of it, once. */
+async function complaint(source: object): Promise<string> {
+  const { log, value } = measure({ x: source });
+  await eventually(() => log).toHaveLength(1);
+  expect(value()).toBeUndefined();
+  const line = /^score x cannot be measured, its last value counts for \d+ s at most: (.*)$/s.exec(
+    log[0] ?? '',
+  );
+  return line?.[1] ?? `${log[0]}`;
+}
+
+describe('a command', () => {
+  it('writes a number, all 64 bits of which are kept', async () => {
+    const { value, log } = measure({
+      x: { command: 'echo 9223372036854775807' },
+      y: { command: ['/bin/echo', '0.5'] },
+      z: { command: 'echo "$PETREL_NODE $PETREL_SCORE $PETREL_PHASE" >&2; echo; echo 3' },
+    });
+    await eventually(() => [value('x'), value('y'), value('z')]).toEqual([9223372036854775807n, 0.5, 3]);
+    expect(log).toEqual([]);
+  });
+
+  it('knows for which score of which node it runs', async () => {
+    const { value } = measure({
+      x: { command: 'test "$PETREL_NODE $PETREL_SCORE $PETREL_PHASE" = "a1 x score" && echo 1' },
+    });
+    await eventually(value).toBe(1);
+  });
+
+  it.each([
+    ['true', 'scores.x: the command wrote nothing: it has to write one number'],
+    [
+      'echo fast',
+      'scores.x: of what the command wrote, "fast" is not one number: it has to write one number',
+    ],
+    ['echo 1; echo 2', 'scores.x: the command wrote 2 lines: it has to write one number'],
+    ['echo 7; echo no disk >&2; exit 3', 'scores.x exited with 3: no disk'],
+    ['kill -9 $$', 'scores.x was ended by SIGKILL'],
+    ['head -c 100000 /dev/zero', 'scores.x: of what the command wrote, '],
+    ['yes', 'scores.x took longer than the 300 ms it had'],
+    ['no-such-program', 'scores.x exited with 127'],
+  ])('that fails says how, once: %s', async (command, right) => {
+    expect(await complaint({ command, timeout: '300ms' })).toContain(right);
+  });
+
+  it('that hangs is killed at its limit, with all that it started', async () => {
+    const { log } = measure({
+      x: { command: 'trap "" TERM; sleep 999 & sleep 999', timeout: '100ms', every: '10m', maxAge: '1h' },
+    });
+    await eventually(() => log[0]).toContain('took longer than the 100 ms it had, and had to be killed');
+    await eventually(() => at().processes()).toEqual([]);
+  });
+
+  it('that runs when nobody wants its score any more is killed', async () => {
+    const { sources } = measure({ x: { command: 'sleep 999', timeout: '10m', maxAge: '1h' } });
+    await eventually(() => at().processes().length).toBeGreaterThan(0);
+    await sources.close();
+    expect(at().processes()).toEqual([]);
+  });
+});
+
+describe('an address', () => {
+  it('has a number for its body', async () => {
+    let next = 9007199254740990n;
+    answer = (_request, response) => response.end(`${next++}\n`);
+    const { value } = measure({ x: { http: address } });
+    await eventually(value).toBe(9007199254740993n);
+  });
+
+  const faults: [string, typeof answer, string][] = [
+    ['says nothing', () => {}, 'took longer than the 300 ms it had'],
+    ['says half of it', (_, response) => response.write('1'), 'took longer than the 300 ms it had'],
+    ['speaks of something else', (_, response) => response.end('<html>'), '"<html>" is not one number'],
+    ['says nothing at all', (_, response) => response.end(), 'it is empty'],
+    ['never ends', (_, response) => flood(response), 'answered with more than 1024 bytes'],
+    ['has no such page', (_, response) => response.writeHead(404).end('7'), 'answered with status 404'],
+    [
+      'sends elsewhere',
+      (_, response) => response.writeHead(302, { location: 'http://192.0.2.1/' }).end('7'),
+      'redirects to "http://192.0.2.1/", which is not followed: give the address itself',
+    ],
+    ['hangs up', (request) => request.socket.destroy(), 'other side closed'],
+    ['is no server of HTTP', (request) => request.socket.end('SSH-2.0\r\n\r\n'), 'HTTP'],
+  ];
+  it.each(faults)('that %s is a failure that says so', async (_, how, right) => {
+    answer = how;
+    const problem = await complaint({ http: address, timeout: '300ms' });
+    expect(problem).toContain(`${address}: `);
+    expect(problem).toContain(right);
+  });
+
+  it('that nobody listens at is a failure that says so', async () => {
+    server.close();
+    await once(server, 'close');
+    expect(await complaint({ http: address })).toMatch(/: connect ECONNREFUSED 127\.0\.0\.1:\d+$/);
+  });
+});
+
+function flood(response: ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && response.write('7'.repeat(65_536)));
+  };
+  response.on('drain', more);
+  more();
+}
+
+describe('a Prometheus page', () => {
+  it('has the value of a metric', async () => {
+    answer = (request, response) => {
+      expect(request.headers.accept).toContain('text/plain;version=0.0.4');
+      response.end('# TYPE lag gauge\nlag{db="a"} 3\nlag{db="b"} 17.5\n');
+    };
+    const { value } = measure({ x: { prometheus: address, metric: 'lag', labels: { db: 'b' } } });
+    await eventually(value).toBe(17.5);
+  });
+
+  it('has the rate of a counter, also when it begins anew', async () => {
+    const startedAtMs = performance.now();
+    let lostAtMs = 0;
+    answer = (_, response) => {
+      const counted = Math.round((performance.now() - startedAtMs) / 10);
+      if (lostAtMs === 0 && counted > 50) lostAtMs = counted;
+      response.end(`asked{code="200"} ${counted - lostAtMs}\nasked{code="500"} 7\n`);
+    };
+    const source = { prometheus: address, metric: 'asked', rate: true, maxAge: '5s' };
+    const { value, log } = measure({ x: source });
+    await eventually(() => lostAtMs).toBeGreaterThan(0);
+    const rates: unknown[] = [];
+    await eventually(() => rates.push(value())).toBeGreaterThan(20);
+    for (const rate of rates) expect(rate).toSatisfy((one: number) => one > 50 && one < 150);
+    expect(log).toEqual([]);
+  });
+
+  it.each([
+    ['other 1\n', 'there is no lag{db="a"}'],
+    [
+      'lag{db="a",x="1"} 1\nlag{db="a",x="2"} 2\nlag{db="a",x="3"} 2\n',
+      '3 series are lag{db="a"}, like {db="a",x="1"} and {db="a",x="2"}: give labels that only one has',
+    ],
+    ['lag{db="a"} NaN\n', '"NaN" is not one number'],
+    ['lag{db="a" 1\n', "is not a line of Prometheus' format"],
+  ])('without one value for it is a failure that says so: %j', async (page, right) => {
+    answer = (_, response) => response.end(page);
+    expect(await complaint({ prometheus: address, metric: 'lag', labels: { db: 'a' } })).toContain(right);
+  });
+});
+
+describe('a source that fails', () => {
+  it('costs its score nothing until that is too old, and is logged when it begins and when it is over', async () => {
+    let ok = true;
+    let asked = 0;
+    answer = (_, response) => {
+      asked += 1;
+      response.writeHead(ok ? 200 : 503).end('7');
+    };
+    const { value, log } = measure({ x: { http: address, every: '100ms', timeout: '400ms', maxAge: '1s' } });
+    await eventually(value).toBe(7);
+    ok = false;
+    await eventually(() => log).toEqual([expect.stringContaining('answered with status 503')]);
+    expect(value()).toBe(7);
+    await eventually(value).toBeUndefined();
+    const before = asked;
+    await eventually(() => asked - before).toBeGreaterThan(3);
+    expect(log).toHaveLength(1);
+    ok = true;
+    await eventually(value).toBe(7);
+    await eventually(() => log.slice(1)).toEqual(['score x is measured again']);
+  });
+
+  it('now and again is not logged each time', async () => {
+    let asked = 0;
+    answer = (_, response) => response.writeHead(asked++ % 2 === 0 ? 200 : 503).end('7');
+    const { value, log } = measure({ x: { http: address } });
+    await eventually(() => asked).toBeGreaterThan(20);
+    expect(value()).toBe(7);
+    expect(log).toHaveLength(1);
+  });
+});
+
+describe('sources given anew', () => {
+  it('go on where they are the same, begin where they are new, and end where they are gone', async () => {
+    const same = { command: 'echo x >> $DIR/same; echo 1', every: '10m', maxAge: '1h' };
+    const { sources, value, measurements } = measure({
+      same,
+      changed: { command: 'echo 2' },
+      gone: { command: 'echo 3' },
+    });
+    await eventually(() => [value('same'), value('changed'), value('gone')]).toEqual([1, 2, 3]);
+    const seen: unknown[] = [];
+    measurements.onChange(() => seen.push(value('changed')));
+    sources.use(read({ same, changed: { command: 'echo 20' }, fresh: { command: 'echo 4' } }));
+    await eventually(() => [value('changed'), value('fresh')]).toEqual([20, 4]);
+    expect([value('same'), value('gone')]).toEqual([1, undefined]);
+    expect(seen).not.toContain(undefined);
+    expect(at().lines('same')).toHaveLength(1);
+  });
+});
