@@ -5,3 +5,4 @@ export type { LeaderFunction, LeaderFunctions, Leadership } from './library/func
 export type { JoinOptions } from './library/join-options.js';
 export { Petrel, type PetrelEvents } from './library/petrel.js';
 export { StoreError, type StoreErrorCode } from './ports/store.js';
+export type { ScoreSourceOptions } from './scores/source.js';

@@ -26,6 +26,7 @@ import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
+import { ScoreReader } from './score-reader.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 import { ensureTree, forbidden } from './tree.js';
 
@@ -72,6 +73,7 @@ export class Agent {
   readonly #elector: Elector;
   readonly #auditor: Auditor;
   readonly #earlier: EarlierLives;
+  readonly #scores: ScoreReader;
   readonly #listeners = new Set<(status: AgentStatus) => void>();
   #registration: Registration;
   #store: Store | null = null;
@@ -106,14 +108,20 @@ export class Agent {
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
     this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
+    this.#scores = new ScoreReader(this.#paths, clock);
     this.#elector = new Elector(shared);
-    this.#auditor = new Auditor({ ...shared, elector: this.#elector });
+    this.#auditor = new Auditor({ ...shared, elector: this.#elector, scores: this.#scores });
     this.#leadership = new Leadership({
       ...shared,
       incarnation,
       seat: () => this.#seat.name,
       onStage: () => this.#tell(),
     });
+  }
+
+  /** Names this life of the node. */
+  get incarnation(): string {
+    return this.#registration.incarnation;
   }
 
   get status(): AgentStatus {
@@ -254,7 +262,9 @@ export class Agent {
     const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? auditMs : resyncMs;
-    return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, this.#drainLeftMs(clock.monotonicMs())));
+    const scoring = snapshot.members === null ? resyncMs : this.#scores.nextInMs;
+    const drainLeftMs = this.#drainLeftMs(clock.monotonicMs());
+    return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainLeftMs));
   }
 
   /** The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether. */
@@ -303,7 +313,7 @@ export class Agent {
 
   /** Reads as much as this node's part calls for, which it may learn only by reading. */
   async #observe(store: Store): Promise<Observed> {
-    const observer = { store, paths: this.#paths, node: this.#options.node };
+    const observer = { store, paths: this.#paths, node: this.#options.node, scores: this.#scores };
     for (;;) {
       const asked = this.#part;
       const observed = await observe(observer, asked, this.#seatKnown());

@@ -10,12 +10,14 @@ import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { Elector } from './elector.js';
 import { observe } from './observe.js';
+import type { ScoreReader } from './score-reader.js';
 
 export interface AuditorOptions {
   readonly node: string;
   readonly paths: GroupPaths;
   readonly clock: Clock;
   readonly elector: Elector;
+  readonly scores: ScoreReader;
 }
 
 export const auditMs = 10_000;
@@ -32,11 +34,11 @@ export class Auditor {
 
   /** Audits where this node is the next in line and it is time again. Throws StoreError. */
   async look(store: Store, { seat }: GroupSnapshot): Promise<void> {
-    const { clock, node, paths, elector } = this.#options;
+    const { clock, node, paths, elector, scores } = this.#options;
     const nowMs = clock.monotonicMs();
     if (seat === null || !seat.second || seat.below === null || nowMs < this.#dueAtMs) return;
     this.#dueAtMs = nowMs + auditMs;
-    const { snapshot } = await observe({ store, paths, node }, 'auditor', seat);
+    const { snapshot } = await observe({ store, paths, node, scores }, 'auditor', seat);
     if (snapshot.members === null) return;
     const turn = { store, snapshot, members: snapshot.members, seat: seat.name };
     const isDue = await elector.wouldWrite(turn);

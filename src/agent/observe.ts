@@ -20,6 +20,7 @@ import {
   registrationSchema,
 } from '../core/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import { type ScoreReader, withScores } from './score-reader.js';
 
 /**
  * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
@@ -41,6 +42,7 @@ export interface Observer {
   readonly store: Store;
   readonly paths: GroupPaths;
   readonly node: string;
+  readonly scores: ScoreReader;
 }
 
 export interface Observed {
@@ -50,10 +52,10 @@ export interface Observed {
 
 /** Throws StoreError. NO_NODE means that the group's tree is not there. */
 export async function observe(observer: Observer, part: Part, seat: SeatKnown): Promise<Observed> {
-  const { store, paths, node } = observer;
+  const { store, paths, node, scores } = observer;
   const isElector = part === 'elector';
   const readsAll = isElector || part === 'auditor';
-  const [config, elected, current, ownSeat, below, self, names, seatNames, head] = await settleAll([
+  const [configRead, elected, current, ownSeat, below, self, names, seatNames, head] = await settleAll([
     store.getData(paths.config, { watch: isElector || part === 'involved' }),
     store.getData(paths.elected, { watch: true }),
     part === 'standby' ? null : claimAt(observer, part),
@@ -69,17 +71,20 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
     { ...seat, name: ownSeat === null ? null : seat.name },
     below !== null,
   );
-  const members =
-    names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);
+  const config = readConfig(configRead);
+  const [members, reports] = await settleAll([
+    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),
+    names === null ? null : scores.read(store, config.value, names.children),
+  ] as const);
   return {
     seat: placed,
     snapshot: {
-      config: readConfig(config),
+      config,
       elected: readElected(elected),
       current,
       self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
-      members,
+      members: members?.map((member) => withScores(member, reports)) ?? null,
       history: head === null ? null : readHead(head),
     },
   };

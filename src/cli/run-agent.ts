@@ -14,11 +14,13 @@ import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
 import { type HealthCheck, HealthProber } from '../hooks/health-prober.js';
 import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
+import { NodeScores } from '../library/node-scores.js';
 import { openAgent } from '../library/open-agent.js';
 import { isPretty, type Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
+import { scoreCommands } from '../scores/source.js';
 import { leaveWhenAsked } from './asked.js';
 import { type LiveSettings, type NodeSettings, Reload, type Rereading } from './reload.js';
 
@@ -67,7 +69,8 @@ export async function runNode(
   reread: Rereading,
 ): Promise<void> {
   const { commands, foreground } = work;
-  const problems = await checkHooks({ ...commands, healthCheck: settings.healthCheck });
+  const { healthCheck, scores: sources } = settings;
+  const problems = await checkHooks({ ...commands, healthCheck, ...scoreCommands(sources) });
   if (problems.length > 0) {
     sessionMemory.close(false);
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
@@ -96,6 +99,8 @@ export async function runNode(
     log,
   });
   const prober = watchHealth(settings, agent, log);
+  const scores = new NodeScores({ sources, node, root, site, log });
+  scores.begin(agent);
   const reload = new Reload({
     first: settings,
     reread,
@@ -103,6 +108,7 @@ export async function runNode(
     apply(live) {
       log.level = live.logLevel;
       agent.describe(live.priority, live.tags);
+      scores.use(live.scores);
       if (live.healthCheck !== null) prober?.use(healthCheckOf(live, live.healthCheck));
     },
     done: () => guardian?.tellReloaded(),
@@ -118,7 +124,7 @@ export async function runNode(
     await agent.run();
   } finally {
     stopListening();
-    await prober?.close();
+    await Promise.all([prober?.close(), scores.close()]);
   }
 }
 

@@ -41,3 +41,8 @@ export function prepareStrategy(
   }
   return found.prepare(config.strategyOptions);
 }
+
+/** Whether what nodes measure is needed to elect by this configuration. */
+export function usesScores(config: Pick<GroupConfig, 'strategy' | 'strategyOptions'>): boolean {
+  return prepareStrategy(config).strategy?.usesScores ?? false;
+}

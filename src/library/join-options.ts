@@ -4,6 +4,7 @@ import { agentSettings } from '../config/settings.js';
 import { describeIssues, strictObject } from '../core/names.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
+import type { ScoreSourceOptions } from '../scores/source.js';
 import type { TlsOptions } from '../zookeeper/tls-options.js';
 
 export interface JoinOptions {
@@ -18,6 +19,8 @@ export interface JoinOptions {
   /** Within the site; higher is better, 0 never leads. Default 100. */
   readonly priority?: number | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** What to measure of this node, by name, as an agent's settings file has it; `setScore` tells other scores. */
+  readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
   /** A length of time like `6s`, the default. The ensemble may grant another. */
   readonly sessionTimeout?: string | undefined;
   /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
@@ -31,7 +34,7 @@ export interface JoinOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const { zookeeper, root, nodeId, site, priority, tags, sessionTimeoutMs } = agentSettings.shape;
+const { zookeeper, root, nodeId, site, priority, tags, scores, sessionTimeoutMs } = agentSettings.shape;
 
 const joinSchema = strictObject({
   zookeeper,
@@ -40,6 +43,7 @@ const joinSchema = strictObject({
   site,
   priority,
   tags,
+  scores,
   sessionTimeout: sessionTimeoutMs,
   credentials: z
     .string('written USER:PASSWORD')

@@ -9,12 +9,14 @@ import { EventEmitter } from 'node:events';
 import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import { SessionFile } from '../agent/session-file.js';
+import type { Tolerance } from '../core/measuring.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import { parseConnectionString } from '../zookeeper/index.js';
 import { FunctionDuty, type LeaderFunction, type LeaderFunctions, type Leadership } from './function-duty.js';
 import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
+import { NodeScores } from './node-scores.js';
 import { openAgent } from './open-agent.js';
 
 export interface PetrelEvents {
@@ -31,6 +33,7 @@ export interface PetrelEvents {
 export class Petrel implements AsyncDisposable {
   readonly #agent: Agent;
   readonly #duty: FunctionDuty;
+  readonly #scores: NodeScores;
   readonly #log: Logger;
   readonly #emitter = new EventEmitter<PetrelEvents>();
   readonly #running: Promise<void>;
@@ -43,7 +46,7 @@ export class Petrel implements AsyncDisposable {
   #closing: Promise<void> | null = null;
 
   private constructor(settings: JoinSettings) {
-    const { zookeeper, sessionTimeout, credentials, tls, nodeId, stateDir, logger, signal, ...rest } =
+    const { zookeeper, sessionTimeout, credentials, tls, nodeId, stateDir, logger, signal, scores, ...rest } =
       settings;
     this.#log = logger ?? pino({ level: 'silent' });
     this.#duty = new FunctionDuty(systemClock, () => this.leads);
@@ -61,9 +64,11 @@ export class Petrel implements AsyncDisposable {
       workload: 'inside',
       log: this.#log,
     });
+    this.#scores = new NodeScores({ ...rest, sources: scores, node: nodeId, log: this.#log });
+    this.#scores.begin(this.#agent);
     this.#publishHealth();
     this.#agent.onStatus(() => this.#onStatus());
-    this.#running = this.#agent.run().catch((error: unknown) => this.#fail(error));
+    this.#running = this.#run();
   }
 
   /**
@@ -117,6 +122,16 @@ export class Petrel implements AsyncDisposable {
     this.#publishHealth();
   }
 
+  /**
+   * Tells the group a score of this node, for a strategy that compares it; null: there is none now. It counts until it is
+   * told anew. A bigint of up to 64 bits is kept exactly. `tolerance`: what it must move by for the group to be told, a
+   * share like `5%` or a number; by default 5 %, and nothing for `history`.
+   * @throws PetrelError INVALID for a name, value or tolerance that is none, or a score that option `scores` measures.
+   */
+  setScore(name: string, value: number | bigint | null, options: { tolerance?: Tolerance } = {}): void {
+    this.#scores.tell(name, value, options.tolerance);
+  }
+
   /** Listens. What a listener throws is logged, and harms nobody else. The returned function unsubscribes. */
   on<Event extends keyof PetrelEvents>(
     event: Event,
@@ -146,6 +161,15 @@ export class Petrel implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#agent.run();
+    } catch (error) {
+      this.#fail(error);
+    }
+    await this.#scores.close();
   }
 
   async #leave(): Promise<void> {

@@ -11,6 +11,7 @@ const good = {
   site: 'a',
   priority: 5,
   tags: { zone: 'x' },
+  scores: { load: 'uptime', lag: { http: 'http://h/', tolerance: '5%' } },
   sessionTimeout: '6s',
   credentials: 'user:secret',
   stateDir: '/tmp/x',

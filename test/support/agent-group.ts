@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { Agent, type AgentStatus } from '../../src/agent/agent.js';
 import { systemHost } from '../../src/agent/process-life.js';
+import { ScorePublisher } from '../../src/agent/score-publisher.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
 import { ensureTree } from '../../src/agent/tree.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
@@ -18,6 +19,7 @@ import {
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
+import type { Measurements } from '../../src/scores/measurements.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { RecordingDuty } from './recording-duty.js';
 import { uniqueRoot } from './unique-root.js';
@@ -33,6 +35,8 @@ export interface MemberOptions {
   readonly sessionTimeoutMs?: number;
   readonly sessionMemory?: SessionMemory;
   readonly clock?: Clock;
+  /** What the node tells of itself; default nothing. */
+  readonly measurements?: Measurements;
 }
 
 export class Group implements AsyncDisposable {
@@ -170,6 +174,7 @@ export class Member {
   constructor(group: Group, node: string, options: MemberOptions) {
     this.node = node;
     this.duty = options.duty ?? new RecordingDuty();
+    const log = pino({ level: 'debug' }, this.#sink());
     this.agent = new Agent({
       root: group.root,
       node,
@@ -180,7 +185,7 @@ export class Member {
       duty: this.duty,
       workload: 'inside',
       clock: options.clock ?? systemClock,
-      log: pino({ level: 'debug' }, this.#sink()),
+      log,
       host: systemHost,
       sessionMemory: options.sessionMemory ?? null,
       openStore: (session) => {
@@ -190,14 +195,22 @@ export class Member {
         return store;
       },
     });
-    this.run = this.agent.run().then(
-      () => {
-        this.ended = { error: null };
-      },
-      (error: unknown) => {
-        this.ended = { error };
-      },
-    );
+    const { measurements, clock = systemClock } = options;
+    const publisher =
+      measurements === undefined
+        ? null
+        : new ScorePublisher({ agent: this.agent, node, root: group.root, measurements, clock, log });
+    this.run = this.agent
+      .run()
+      .finally(() => publisher?.close())
+      .then(
+        () => {
+          this.ended = { error: null };
+        },
+        (error: unknown) => {
+          this.ended = { error };
+        },
+      );
   }
 
   get status(): AgentStatus {

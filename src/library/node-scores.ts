@@ -1,0 +1,85 @@
+/** The scores of one node: measured by its sources or told by its application, and told to its group. */
+import { type ReportingAgent, ScorePublisher } from '../agent/score-publisher.js';
+import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
+import { nameSchema } from '../core/names.js';
+import { quoted } from '../core/outside.js';
+import type { Score } from '../core/scores.js';
+import { PetrelError } from '../errors.js';
+import { systemProcesses } from '../hooks/system-processes.js';
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import { Measurements } from '../scores/measurements.js';
+import { ScoreSources } from '../scores/score-sources.js';
+import { mostScores, type SourcesByName } from '../scores/source.js';
+
+export interface NodeScoresOptions {
+  readonly sources: SourcesByName;
+  readonly node: string;
+  readonly root: string;
+  readonly site: string;
+  readonly log: Logger;
+}
+
+export class NodeScores {
+  readonly #options: NodeScoresOptions;
+  readonly #measurements = new Measurements();
+  #sources: SourcesByName;
+  #measuring: ScoreSources | null = null;
+  #publisher: ScorePublisher | null = null;
+
+  /** Nothing is measured before `begin`. */
+  constructor(options: NodeScoresOptions) {
+    this.#options = options;
+    this.#sources = options.sources;
+  }
+
+  /** What counts at this moment, by name. */
+  get values(): ReadonlyMap<string, Score> {
+    return this.#measurements.values;
+  }
+
+  /** Measures, and tells the group of it through the agent's session, until `close`. */
+  begin(agent: ReportingAgent, roundTrips?: () => ReadonlyMap<string, number>): void {
+    const measurements = this.#measurements;
+    const shared = { ...this.#options, measurements, clock: systemClock };
+    this.#measuring = new ScoreSources(this.#sources, { ...shared, processes: systemProcesses });
+    this.#publisher = new ScorePublisher({ ...shared, agent, roundTrips });
+  }
+
+  /** Measures by these from now on. */
+  use(sources: SourcesByName): void {
+    this.#sources = sources;
+    this.#measuring?.use(sources);
+  }
+
+  /** Throws PetrelError INVALID for what is no score, no tolerance, or is measured by a source. */
+  tell(name: string, score: Score | null, tolerance: Tolerance = defaultTolerance(name)): void {
+    const problem = this.#problemOf(name, score) ?? toleranceProblem(tolerance);
+    if (problem !== null) throw new PetrelError('INVALID', `setScore: ${problem}`);
+    this.#measurements.tell(name, score, tolerance);
+  }
+
+  /** Kills what is being measured. Never rejects. */
+  async close(): Promise<void> {
+    this.#publisher?.close();
+    await this.#measuring?.close();
+  }
+
+  #problemOf(name: string, score: Score | null): string | null {
+    const known = nameSchema.safeParse(name);
+    if (!known.success) return `${quoted(name)}: ${known.error.issues[0]?.message}`;
+    if (Object.hasOwn(this.#sources, name)) return `${name} is measured by its source`;
+    if (!this.#measurements.has(name) && this.#measurements.size >= mostScores)
+      return `a node has at most ${mostScores} scores`;
+    if (score === null) return null;
+    const isNumber = typeof score === 'number' || typeof score === 'bigint';
+    const read = isNumber ? readScore(String(score)) : null;
+    if (read !== null && read.problem === null) return null;
+    return `${name}: ${read?.problem ?? `${quoted(score)} is no number, bigint or null`}`;
+  }
+}
+
+function toleranceProblem(tolerance: Tolerance): string | null {
+  const read = toleranceSchema.safeParse(tolerance);
+  return read.success ? null : `tolerance: ${read.error.issues[0]?.message}`;
+}

@@ -1,0 +1,284 @@
+/** What nodes measure, on its way to whoever elects. What it costs is counted by the server. */
+import { describe, expect, it, vi } from 'vitest';
+import { readScoresEveryMs, ScoreReader, withScores } from '../../src/agent/score-reader.js';
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import { publishEveryMs } from '../../src/core/publication.js';
+import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Stat } from '../../src/ports/store.js';
+import { Measurements } from '../../src/scores/measurements.js';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { member } from '../core/builders.js';
+import { Group, type Member } from '../support/agent-group.js';
+import { until } from '../support/until.js';
+
+async function told(group: Group, node: string): Promise<ScoreReport & { readonly stat: Stat }> {
+  const { data, stat } = await group.store.getData(group.paths.score(node));
+  return { ...scoreReportSchema.parse(JSON.parse(data.toString('utf8'))), stat };
+}
+
+/** Once it tells this. */
+async function untilTold(group: Group, node: string, values: Record<string, number | bigint>) {
+  const wanted = JSON.stringify(Object.entries(values).map(([name, value]) => [name, String(value)]));
+  return await until(
+    async () => {
+      const report = await told(group, node);
+      const has = [...report.values].map(([name, value]) => [name, String(value)]);
+      return JSON.stringify(has) === wanted ? report : null;
+    },
+    { timeoutMs: 20_000, describe: `${node} to tell ${wanted}` },
+  );
+}
+
+async function joined(group: Group, node: string, measurements: Measurements): Promise<Member> {
+  const one = group.start(node, { measurements });
+  await one.joined();
+  return one;
+}
+
+/** Writes below `scores`, by node, from now on. */
+function countWrites(server: DevelopmentServer, group: Group): Map<string, number> {
+  const writes = new Map<string, number>();
+  server.onCommit(({ operations }) => {
+    for (const { path } of operations) {
+      if (!path.startsWith(`${group.paths.scores}/`)) continue;
+      const node = path.slice(group.paths.scores.length + 1);
+      writes.set(node, (writes.get(node) ?? 0) + 1);
+    }
+  });
+  return writes;
+}
+
+describe('a node that measures something', () => {
+  it('tells it at once, for as long as its session lives', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const measurements = new Measurements();
+    const a = await joined(group, 'a', measurements);
+    expect(await group.store.exists(group.paths.scores)).toBeNull();
+    measurements.tell('history', 9223372036854775807n);
+    const report = await untilTold(group, 'a', { history: 9223372036854775807n });
+    expect(report).toMatchObject({ node: 'a', incarnation: a.agent.incarnation });
+    expect(report.stat.ephemeralOwner).toBe(a.store.sessionId);
+    await a.stop();
+    expect(await group.store.exists(group.paths.score('a'))).toBeNull();
+  });
+
+  it('tells at once that a score is missing, or is there again', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const measurements = new Measurements();
+    await joined(group, 'a', measurements);
+    measurements.tell('load', 1);
+    measurements.tell('lag', 2);
+    await untilTold(group, 'a', { load: 1, lag: 2 });
+    measurements.tell('load', null);
+    await untilTold(group, 'a', { lag: 2 });
+    measurements.tell('lag', null);
+    await untilTold(group, 'a', {});
+  });
+
+  it('tells it anew in a new session, whatever stands there of an earlier one', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const measurements = new Measurements();
+    measurements.tell('load', 7);
+    const stale = {
+      node: 'a',
+      incarnation: 'earlier',
+      values: new Map([['load', 1]]),
+      roundTripsMs: new Map(),
+    };
+    await group.store.create(group.paths.scores, Buffer.alloc(0), 'persistent');
+    await group.store.create(group.paths.score('a'), Buffer.from(scoreReportText(stale)), 'ephemeral');
+    const a = await joined(group, 'a', measurements);
+    const first = await untilTold(group, 'a', { load: 7 });
+    expect(first.stat.ephemeralOwner).toBe(a.store.sessionId);
+    await a.expire(server.connectString);
+    const owner = await until(async () => {
+      const { stat } = await told(group, 'a');
+      return stat.ephemeralOwner === first.stat.ephemeralOwner ? null : stat.ephemeralOwner;
+    });
+    expect(owner).toBe(a.store.sessionId);
+  });
+
+  it('takes up a znode that it made though the reply was lost, and makes one anew that was deleted', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const measurements = new Measurements();
+    const a = await joined(group, 'a', measurements);
+    const writes = countWrites(server, group);
+    const standing = server.standStill(
+      'committed',
+      ({ operations }) => operations[0]?.path === group.paths.score('a'),
+    );
+    measurements.tell('load', 1);
+    (await standing).breakOff();
+    measurements.tell('load', 2);
+    const report = await untilTold(group, 'a', { load: 2 });
+    expect(report.stat).toMatchObject({ version: 1, ephemeralOwner: a.store.sessionId });
+    expect(writes.get('a')).toBe(2);
+    await group.store.delete(group.paths.score('a'), 'any');
+    measurements.tell('load', null);
+    measurements.tell('lag', 3);
+    await untilTold(group, 'a', { lag: 3 });
+  });
+
+  it('goes on as it would where it is not let tell it, says so once, and tries again', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const stranger = openStore({
+      servers: parseConnectionString(server.connectString),
+      sessionTimeoutMs: 6000,
+      auth: [{ scheme: 'digest', credentials: 'eve:secret' }],
+    });
+    try {
+      await stranger.connected();
+      await stranger.create(group.paths.scores, Buffer.alloc(0), 'persistent');
+      const measurements = new Measurements();
+      const a = await joined(group, 'a', measurements);
+      await group.ready('a');
+      measurements.tell('load', 1);
+      const complaints = () => a.log.filter((line) => line.includes('scores cannot be told to the group'));
+      await until(() => complaints().length === 1);
+      await until(() => a.log.filter((line) => line.startsWith('scores not told')).length > 0);
+      expect(complaints()).toHaveLength(1);
+      expect(a.status.leads).toBe(true);
+      await stranger.delete(group.paths.scores, 'any');
+      await untilTold(group, 'a', { load: 1 });
+    } finally {
+      await stranger.close();
+    }
+  });
+});
+
+describe('a hundred nodes that score each second', () => {
+  const size = 100;
+  const forMs = 3 * publishEveryMs;
+
+  /** How often each node wrote in a while, once all have told the first; and how long that while was. */
+  async function run(next: (before: number) => number) {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const all = Array.from({ length: size }, () => new Measurements());
+    const members = all.map((measurements, index) => group.start(`n${index}`, { measurements }));
+    await Promise.all(members.map((one) => one.joined()));
+    let value = 1000;
+    const score = () => {
+      value = next(value);
+      for (const measurements of all) measurements.tell('load', value);
+    };
+    score();
+    await until(async () => (await group.store.getChildren(group.paths.scores)).children.length === size);
+    const writes = countWrites(server, group);
+    const startedAtMs = performance.now();
+    const timer = setInterval(score, 1000);
+    await until(() => performance.now() - startedAtMs >= forMs, { timeoutMs: forMs * 4, intervalMs: 200 });
+    clearInterval(timer);
+    const seconds = (performance.now() - startedAtMs) / 1000;
+    const counts = Array.from({ length: size }, (_, index) => writes.get(`n${index}`) ?? 0);
+    return { counts, seconds };
+  }
+
+  function report(what: string, { counts, seconds }: { counts: readonly number[]; seconds: number }): void {
+    const sum = counts.reduce((total, count) => total + count, 0);
+    const perNode = (sum / size / seconds).toFixed(3);
+    console.log(
+      `${size} nodes, ${what}: ${sum} writes in ${seconds.toFixed(1)} s, ${perNode} a node and second`,
+    );
+  }
+
+  it('write nothing while it moves within its tolerance', async () => {
+    let sign = 1;
+    const result = await run(() => {
+      sign = -sign;
+      return 1000 + sign * 20;
+    });
+    report('scores that jitter by 4 %', result);
+    expect(Math.max(...result.counts)).toBe(0);
+  }, 120_000);
+
+  it('write once in five seconds at most while it drifts', async () => {
+    const result = await run((before) => before * 1.04);
+    report('scores that drift by 4 % a second', result);
+    expect(Math.max(...result.counts)).toBeLessThanOrEqual(
+      Math.ceil((result.seconds * 1000) / publishEveryMs),
+    );
+    expect(Math.min(...result.counts)).toBeGreaterThan(0);
+  }, 120_000);
+});
+
+describe('who elects', () => {
+  const byHistory = groupConfigSchema.parse({ strategy: 'history' });
+  const bySite = groupConfigSchema.parse({});
+
+  it('reads the scores of all where its strategy compares them, a request a node, every ten seconds and when one came or went', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const { store, paths } = group;
+    let nowMs = 0;
+    const reader = new ScoreReader(paths, { ...systemClock, monotonicMs: () => nowMs });
+    const reads = () => server.requestCounts().get(store.sessionId)?.requests.getData ?? 0;
+    await tell(group, 'a', 'life');
+    await tell(group, 'b', 'life');
+    await store.create(paths.score('c'), Buffer.from('junk'), 'ephemeral');
+    const nodes = ['a', 'b', 'c', 'd'];
+    const before = reads();
+
+    expect(await reader.read(store, bySite, nodes)).toEqual(new Map());
+    expect([reads() - before, reader.nextInMs]).toEqual([0, Number.POSITIVE_INFINITY]);
+    const reports = await reader.read(store, byHistory, nodes);
+    expect([...reports.keys()]).toEqual(['a', 'b']);
+    expect([reads() - before, reader.nextInMs]).toEqual([4, readScoresEveryMs]);
+    nowMs += readScoresEveryMs - 1;
+    expect(await reader.read(store, byHistory, nodes)).toBe(reports);
+    // A configuration that cannot be read is decided by as it was.
+    expect(await reader.read(store, null, nodes)).toBe(reports);
+    expect(reads() - before).toBe(4);
+    nowMs += 1;
+    await reader.read(store, byHistory, nodes);
+    expect(reads() - before).toBe(8);
+    const others = await reader.read(store, byHistory, ['b', 'c']);
+    expect([reads() - before, [...others.keys()]]).toEqual([10, ['b']]);
+  });
+
+  it('takes no account of what another life told', () => {
+    const report = { node: 'a', incarnation: 'life', values: new Map(), roundTripsMs: new Map() };
+    const reports = new Map([['a', report]]);
+    const life = (incarnation: string) => member('a', { incarnation });
+    expect(withScores(life('life'), reports).scores).toBe(report);
+    expect(withScores(life('next life'), reports).scores).toBeUndefined();
+    expect(withScores(member('b'), reports).scores).toBeUndefined();
+  });
+
+  it('elects by them, and standbys read nothing of them', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString, { strategy: 'history', failback: 'manual' });
+    const positions = { a: 1n, b: 2n ** 62n, c: 2n ** 62n + 1n, d: 5n };
+    const scoresRead = new Map<string, () => number>();
+    for (const [node, position] of Object.entries(positions)) {
+      const measurements = new Measurements();
+      measurements.tell('history', position);
+      const { store } = await joined(group, node, measurements);
+      await until(async () => (await group.store.exists(group.paths.score(node))) !== null);
+      const reading = vi.spyOn(store, 'getData');
+      const ofScores = ([path]: readonly unknown[]) => String(path).startsWith(group.paths.scores);
+      scoresRead.set(node, () => reading.mock.calls.filter(ofScores).length);
+    }
+    await group.ready('a');
+    await group.members[0]?.abandon();
+    await group.ready('c');
+    expect((await group.elected()).reason).toContain(String(positions.c));
+    expect(scoresRead.get('b')?.()).toBeGreaterThan(0);
+    expect(scoresRead.get('d')?.()).toBe(0);
+  });
+});
+
+/** As the node would. */
+async function tell({ store, paths }: Group, node: string, incarnation: string): Promise<void> {
+  const report = { node, incarnation, values: new Map([['history', 1]]), roundTripsMs: new Map() };
+  if ((await store.exists(paths.scores)) === null)
+    await store.create(paths.scores, Buffer.alloc(0), 'persistent');
+  await store.create(paths.score(node), Buffer.from(scoreReportText(report)), 'ephemeral');
+}
