@@ -3,6 +3,8 @@
  * strategy compares it, every so often and when a node came or went, and kept between rounds. No watch is left: a score
  * that moves wakes nobody.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { durationMs } from '../core/duration.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
@@ -14,17 +16,28 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 export type ScoreReports = ReadonlyMap<string, ScoreReport>;
 
-/** How often scores are read while the same nodes are there. */
-export const readScoresEveryMs = 10_000;
-
 const none: ScoreReports = new Map();
+
+/** A node that has just come tells its scores a moment later: so long they are looked for in between. */
+const retryMs = 1_000;
+
+interface Reading {
+  readonly atMs: number;
+  /** When all of them were read. */
+  readonly wholeAtMs: number;
+  /** Since when the nodes are these. */
+  readonly sinceMs: number;
+  readonly nodes: readonly string[];
+  readonly reports: ScoreReports;
+}
 
 export class ScoreReader {
   readonly #paths: GroupPaths;
   readonly #clock: Clock;
-  /** By the last configuration that could be read, as the elector decides by it. */
-  #isNeeded = false;
-  #read: { readonly atMs: number; readonly of: string; readonly reports: ScoreReports } | null = null;
+  /** How often they are read while the same nodes are there; null: nobody compares them. By the last configuration that
+   * could be read, as the elector decides. */
+  #everyMs: number | null = null;
+  #last: Reading | null = null;
 
   constructor(paths: GroupPaths, clock: Clock) {
     this.#paths = paths;
@@ -33,24 +46,51 @@ export class ScoreReader {
 
   /** When the next round is worth having for the sake of scores; Infinity where nobody compares them. */
   get nextInMs(): number {
-    if (!this.#isNeeded) return Number.POSITIVE_INFINITY;
-    return this.#read === null ? 0 : this.#read.atMs + readScoresEveryMs - this.#clock.monotonicMs();
+    if (this.#everyMs === null) return Number.POSITIVE_INFINITY;
+    if (this.#last === null) return 0;
+    const { atMs, wholeAtMs } = this.#last;
+    const missing = this.#missing(this.#last, this.#everyMs);
+    const dueAtMs = Math.min(
+      wholeAtMs + this.#everyMs,
+      missing.length > 0 ? atMs + retryMs : Number.POSITIVE_INFINITY,
+    );
+    return dueAtMs - this.#clock.monotonicMs();
   }
 
   /** The reports of these nodes, as they were read last. Throws StoreError. `config`: null where it cannot be read. */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
-    if (config !== null) this.#isNeeded = usesScores(config);
-    if (!this.#isNeeded) {
-      this.#read = null;
+    if (config !== null) this.#everyMs = usesScores(config) ? durationMs(config.resignation.every) : null;
+    if (this.#everyMs === null) {
+      this.#last = null;
       return none;
     }
+    const sorted = nodes.toSorted();
     // Whoever replaces a leader that is gone goes by what the others tell now.
-    const of = nodes.toSorted().join(' ');
-    if (this.#read?.of === of && this.nextInMs > 0) return this.#read.reports;
+    const isSame = this.#last !== null && isDeepStrictEqual(this.#last.nodes, sorted);
+    if (this.#last !== null && isSame && this.nextInMs > 0) return this.#last.reports;
+    this.#last = await this.#readAnew(store, sorted, isSame ? this.#last : null, this.#everyMs);
+    return this.#last.reports;
+  }
+
+  async #readAnew(
+    store: Store,
+    nodes: readonly string[],
+    last: Reading | null,
+    everyMs: number,
+  ): Promise<Reading> {
     const atMs = this.#clock.monotonicMs();
+    if (last !== null && atMs < last.wholeAtMs + everyMs) {
+      const found = await readReports(store, this.#paths, this.#missing(last, everyMs));
+      return { ...last, atMs, reports: new Map([...last.reports, ...found]) };
+    }
     const reports = await readReports(store, this.#paths, nodes);
-    this.#read = { atMs, of, reports };
-    return reports;
+    return { atMs, wholeAtMs: atMs, sinceMs: last?.sinceMs ?? atMs, nodes, reports };
+  }
+
+  /** Who may be about to tell its scores; one that has told none for long measures nothing. */
+  #missing({ nodes, reports, sinceMs }: Reading, everyMs: number): readonly string[] {
+    const isNew = this.#clock.monotonicMs() < sinceMs + everyMs;
+    return isNew ? nodes.filter((node) => !reports.has(node)) : [];
   }
 }
 

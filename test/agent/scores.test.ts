@@ -1,6 +1,6 @@
 /** What nodes measure, on its way to whoever elects. What it costs is counted by the server. */
 import { describe, expect, it, vi } from 'vitest';
-import { readScoresEveryMs, ScoreReader, withScores } from '../../src/agent/score-reader.js';
+import { ScoreReader, withScores } from '../../src/agent/score-reader.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
 import { publishEveryMs } from '../../src/core/publication.js';
 import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
@@ -210,10 +210,11 @@ describe('a hundred nodes that score each second', () => {
 });
 
 describe('who elects', () => {
-  const byHistory = groupConfigSchema.parse({ strategy: 'history' });
+  const everyMs = 7_000;
+  const byHistory = groupConfigSchema.parse({ strategy: 'history', resignation: { every: '7s' } });
   const bySite = groupConfigSchema.parse({});
 
-  it('reads the scores of all where its strategy compares them, a request a node, every ten seconds and when one came or went', async () => {
+  it('reads the scores of all where its strategy compares them, a request a node, every so often and when one came or went', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const { store, paths } = group;
@@ -228,19 +229,28 @@ describe('who elects', () => {
 
     expect(await reader.read(store, bySite, nodes)).toEqual(new Map());
     expect([reads() - before, reader.nextInMs]).toEqual([0, Number.POSITIVE_INFINITY]);
-    const reports = await reader.read(store, byHistory, nodes);
-    expect([...reports.keys()]).toEqual(['a', 'b']);
-    expect([reads() - before, reader.nextInMs]).toEqual([4, readScoresEveryMs]);
-    nowMs += readScoresEveryMs - 1;
-    expect(await reader.read(store, byHistory, nodes)).toBe(reports);
+    const names = async (of = nodes) => [...(await reader.read(store, byHistory, of)).keys()];
+    expect(await names()).toEqual(['a', 'b']);
+    expect([reads() - before, reader.nextInMs]).toEqual([4, 1000]);
+    // Who has just come is about to tell, and is looked for until then, or until that has taken too long.
+    nowMs += 1000;
+    await tell(group, 'd', 'life');
+    expect(await names()).toEqual(['a', 'b', 'd']);
+    expect(reads() - before).toBe(6);
+    for (const _ of [2, 3, 4, 5, 6, 7]) {
+      nowMs += 1000;
+      await names();
+    }
+    expect([reads() - before, reader.nextInMs]).toEqual([15, everyMs]);
+    nowMs += everyMs - 1;
     // A configuration that cannot be read is decided by as it was.
-    expect(await reader.read(store, null, nodes)).toBe(reports);
-    expect(reads() - before).toBe(4);
+    expect((await reader.read(store, null, nodes)).size).toBe(3);
+    expect(reads() - before).toBe(15);
     nowMs += 1;
-    await reader.read(store, byHistory, nodes);
-    expect(reads() - before).toBe(8);
-    const others = await reader.read(store, byHistory, ['b', 'c']);
-    expect([reads() - before, [...others.keys()]]).toEqual([10, ['b']]);
+    await names();
+    expect([reads() - before, reader.nextInMs]).toEqual([19, everyMs]);
+    expect(await names(['c', 'b'])).toEqual(['b']);
+    expect(reads() - before).toBe(21);
   });
 
   it('takes no account of what another life told', () => {
