@@ -14,8 +14,7 @@ import {
 import { type Survey, survey } from './survey.js';
 
 const computedNames: readonly string[] = Object.keys(computed);
-const scoresRule =
-  'a list of scores, the most important first, as [{score: latency, width: 10}, {score: history}]';
+const scoresRule = 'a list of scores, the most important first, as [{score: latency, width: 10}, history]';
 
 const entry = strictObject({
   /** `latency`, `consensus`, `worst-case`, or the name of a score that nodes report. */
@@ -30,7 +29,7 @@ const entry = strictObject({
 
 const options = strictObject({
   scores: z
-    .array(entry, scoresRule)
+    .array(z.preprocess(spelledOut, entry), scoresRule)
     .min(1, scoresRule)
     .refine(
       (scores) => new Set(scores.map(({ score }) => score)).size === scores.length,
@@ -41,6 +40,11 @@ const options = strictObject({
   margin: marginOption,
 });
 type Options = z.infer<typeof options>;
+
+/** A name alone is enough where nothing else is to be said. */
+function spelledOut(input: unknown): unknown {
+  return typeof input === 'string' ? { score: input } : input;
+}
 
 /**
  * By several scores in order of priority, each cut into classes: "the one with the longest log among the fastest".

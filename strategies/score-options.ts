@@ -16,7 +16,11 @@ const marginRule =
   'a share of the leader\'s value, as "20%", or an amount in the score\'s own unit, as 5: by how much another has to be better';
 const writtenShare = /^(\d{1,6}(?:\.\d{1,6})?) ?%$/;
 
-const writtenMargin = z.union([z.number().min(0), z.string().regex(writtenShare)], marginRule);
+const writtenMargin = z.custom<string | number>(isMargin, marginRule);
+
+function isMargin(input: unknown): boolean {
+  return typeof input === 'number' ? input >= 0 : typeof input === 'string' && writtenShare.test(input);
+}
 
 function readMargin(written: string | number): Margin {
   if (typeof written === 'number') return { text: String(written), isShare: false, of: () => written };

@@ -1,0 +1,311 @@
+/** Strategies that compare what nodes measure: what they say, and what they do where something is not known. */
+import { describe, expect, it } from 'vitest';
+import { configProblems } from '../../src/core/read-config.js';
+import type { Ranked } from '../../strategies/index.js';
+import { deployments, electionIn, inputOf, rankedBy } from './deployments.js';
+
+const order = (ranking: readonly Ranked[]) => ranking.map(({ node }) => node).join(' ');
+const grades = (ranking: readonly Ranked[]) => ranking.map(({ grade }) => grade).join(' ');
+const reasons = (ranking: readonly Ranked[]) =>
+  Object.fromEntries(ranking.map(({ node, reason }) => [node, reason]));
+
+describe('history', () => {
+  it('tells positions of 64 bits apart that a number would not, and mixes both kinds', () => {
+    const positions = { a1: 2n ** 62n, b1: 2n ** 62n + 1n, c1: 5, d1: 6n };
+    const nodes = Object.entries(positions).map(([node, history]) => [node, { scores: { history } }]);
+    const ranking = rankedBy('history', inputOf(Object.fromEntries(nodes)));
+    expect(order(ranking)).toBe('b1 a1 d1 c1');
+    expect(grades(ranking)).toBe('0 1 2 3');
+    expect(ranking.map(({ score }) => score)).toEqual([undefined, undefined, 6, 5]);
+    expect(ranking[0]?.reason).toBe('its history is 4611686018427387905');
+  });
+
+  it('cuts positions of 64 bits into classes exactly', () => {
+    const base = 2n ** 62n;
+    const positions = { a1: base, b1: base + 9n, c1: base + 10n, d1: -1n, e1: -10n, f1: -11n };
+    const nodes = Object.entries(positions).map(([node, history]) => [node, { scores: { history } }]);
+    // 2^62 is 4 beyond a multiple of 10.
+    const ranking = rankedBy('history', inputOf(Object.fromEntries(nodes)), { width: 10 });
+    expect(order(ranking)).toBe('c1 b1 a1 e1 d1 f1');
+    expect(grades(ranking)).toBe('0 0 1 2 2 3');
+  });
+
+  it('takes a node that reports nothing last, and says so', () => {
+    const nodes = { a1: { scores: { history: 0 } }, b1: {}, c1: { scores: { other: 7 } } };
+    const ranking = rankedBy('history', inputOf(nodes));
+    expect(order(ranking)).toBe('a1 c1 b1');
+    expect(grades(ranking)).toBe('0 1 1');
+    expect(ranking[1]?.reason).toBe('it reports no history');
+  });
+
+  it('looks at the score that it is told', () => {
+    const nodes = { a1: { scores: { history: 9, zxid: 1 } }, b1: { scores: { zxid: 2 } } };
+    expect(order(rankedBy('history', inputOf(nodes), { score: 'zxid' }))).toBe('b1 a1');
+  });
+});
+
+describe('towards a node that leads', () => {
+  const rates = (given: Record<string, number>) =>
+    inputOf(
+      Object.fromEntries(Object.entries(given).map(([node, requests]) => [node, { scores: { requests } }])),
+    );
+
+  it('others within the margin share its grade, and it comes first in it', () => {
+    const input = { ...rates({ a1: 100, b1: 119, c1: 121, d1: 100, e1: 80 }), incumbent: 'a1' };
+    const ranking = rankedBy('request', input);
+    expect(order(ranking)).toBe('c1 a1 d1 b1 e1');
+    expect(grades(ranking)).toBe('0 1 1 1 2');
+    expect(reasons(ranking)).toEqual({
+      a1: 'its requests is 100',
+      b1: 'its requests is 119, better than a1, which leads, by less than 20%',
+      c1: 'its requests is 121',
+      d1: 'its requests is 100',
+      e1: 'its requests is 80',
+    });
+  });
+
+  it('a boundary between classes is no reason to leave it, a margin beyond it is', () => {
+    const input = { ...rates({ a1: 29.9, b1: 30.1, c1: 37 }), incumbent: 'a1' };
+    const ranking = rankedBy('request', input, { width: 10, margin: 5 });
+    expect(order(ranking)).toBe('c1 a1 b1');
+    expect(grades(ranking)).toBe('0 1 1');
+    expect(ranking[2]?.reason).toBe(
+      'its requests is 30.1, in the class from 30 to below 40, better than a1, which leads, by less than 5',
+    );
+  });
+
+  it('within one class nothing is a reason to leave it', () => {
+    const input = { ...rates({ a1: 30, b1: 39 }), incumbent: 'a1' };
+    expect(grades(rankedBy('request', input, { width: 10, margin: 0 }))).toBe('0 0');
+  });
+
+  it('one that knows nothing of itself is left for one that does', () => {
+    const input = { ...inputOf({ a1: {}, b1: { scores: { requests: 0 } } }), incumbent: 'a1' };
+    expect(grades(rankedBy('request', input))).toBe('0 1');
+  });
+});
+
+describe('round trips', () => {
+  it('are told with their parts', () => {
+    const input = electionIn(deployments[1], [1, 1, 1]);
+    expect(rankedBy('latency', input)[0]?.reason).toBe(
+      'an average client is 30.93 ms away: quorum 9.88 ms + clients 21.05 ms',
+    );
+    expect(rankedBy('worst-case', input)[0]?.reason).toBe(
+      'the farthest client is 63.14 ms away: quorum 9.88 ms + client at p1 53.26 ms',
+    );
+    expect(rankedBy('consensus', input)[0]?.reason).toBe('a quorum, 3 of 5, answers within 9.88 ms');
+  });
+
+  it('are taken as spread evenly where no node tells of requests, or all tell of none', () => {
+    const input = electionIn(deployments[1], [1, 1, 1]);
+    const silent = { ...input, peers: input.peers.map((peer) => ({ ...peer, scores: new Map() })) };
+    const idle = electionIn(deployments[1], [0, 0, 0]);
+    // Four nodes, two of them in D2: not the same as three centres alike.
+    for (const given of [silent, idle]) {
+      const [best] = rankedBy('latency', given);
+      expect(best?.score).toBeCloseTo(9.88 + (9.88 + 53.26) / 4, 6);
+      expect(best?.reason).toContain(', taken as spread evenly since no node tells of requests');
+    }
+  });
+
+  it('are weighed by the score that tells the load, of which one that reports none gets nothing', () => {
+    const nodes = {
+      a1: { scores: { hits: 1 }, roundTripsMs: { b1: 10, c1: 40 } },
+      b1: { scores: { hits: 3 }, roundTripsMs: { c1: 20 } },
+      c1: {},
+    };
+    const ranking = rankedBy('latency', inputOf(nodes), { load: 'hits' });
+    expect(Object.fromEntries(ranking.map(({ node, score }) => [node, score]))).toEqual({
+      a1: 10 + 7.5,
+      b1: 10 + 2.5,
+      c1: 20 + 25,
+    });
+  });
+
+  it('that only the other end has measured count for both', () => {
+    const there = { a1: { roundTripsMs: { b1: 8, c1: 6 } }, b1: { roundTripsMs: { c1: 2 } }, c1: {} };
+    const ranking = rankedBy('consensus', inputOf(there));
+    expect(ranking.map(({ node, score }) => `${node} ${score}`)).toEqual(['c1 2', 'b1 2', 'a1 6']);
+  });
+
+  it('that nobody has measured put whoever lacks them last, with the reason', () => {
+    const nodes = {
+      a1: { roundTripsMs: { b1: 9 } },
+      b1: {},
+      c1: {},
+      d1: { roundTripsMs: { b1: 1, a1: 30 } },
+    };
+    const input = inputOf(nodes);
+    const consensus = rankedBy('consensus', input);
+    expect(order(consensus)).toBe('b1 d1 a1 c1');
+    expect(reasons(consensus)).toMatchObject({
+      b1: 'a quorum, 3 of 4, answers within 9 ms',
+      c1: 'a quorum, 3 of 4, is out of reach: with itself it knows round trips to 1',
+    });
+    const worst = rankedBy('worst-case', input);
+    expect(order(worst)).toBe('b1 d1 a1 c1');
+    expect(worst[0]?.reason).toBe(
+      'the farthest client is 18 ms away: quorum 9 ms + client at a1 9 ms, with no round trip known to c1',
+    );
+  });
+
+  it('to one node that nobody reaches leave the order of the others as it is', () => {
+    const input = electionIn(deployments[1], [1, 1, 1]);
+    const lost = inputOf({
+      ...Object.fromEntries(
+        input.peers.map(({ node, scores, roundTripsMs }) => [
+          node,
+          { scores: Object.fromEntries(scores), roundTripsMs: Object.fromEntries(roundTripsMs) },
+        ]),
+      ),
+      p6: {},
+    });
+    for (const strategy of ['latency', 'worst-case']) {
+      expect(order(rankedBy(strategy, lost, { size: 5 }))).toBe(`${order(rankedBy(strategy, input))} p6`);
+    }
+  });
+
+  it('to whose clients nothing goes need not be known', () => {
+    const nodes = {
+      a1: { scores: { requests: 1 }, roundTripsMs: { b1: 4 } },
+      b1: { scores: { requests: 1 } },
+      c1: { scores: { requests: 0 } },
+    };
+    expect(rankedBy('latency', inputOf(nodes))[0]?.reason).toBe(
+      'an average client is 6 ms away: quorum 4 ms + clients 2 ms',
+    );
+  });
+});
+
+describe('the size of the group', () => {
+  const trips = { p1: { roundTripsMs: { p2: 1, p3: 2, p4: 3 } }, p2: {}, p3: {}, p4: {} };
+  const quorumOf = (rest: Parameters<typeof inputOf>[1], options = {}) =>
+    rankedBy('consensus', inputOf(trips, rest), options).find(({ node }) => node === 'p1')?.reason;
+
+  it('is who is registered, and the last leader where it has gone', () => {
+    expect(quorumOf({})).toBe('a quorum, 3 of 4, answers within 2 ms');
+    expect(quorumOf({ previous: { node: 'p5', site: 'a' } })).toBe('a quorum, 3 of 5, answers within 2 ms');
+    // It resigns: it is there, and votes.
+    expect(quorumOf({ previous: { node: 'p4', site: 'a' } })).toBe('a quorum, 3 of 4, answers within 2 ms');
+  });
+
+  it('may be said, since nobody knows of others that are down', () => {
+    expect(quorumOf({}, { size: 7 })).toBe('a quorum, 4 of 7, answers within 3 ms');
+    expect(quorumOf({}, { size: 1 })).toBe('a quorum, 1 of 1, answers within 0 ms');
+  });
+});
+
+describe('rotating', () => {
+  it('gives each term to another, in the order of ids, and moves no leader', () => {
+    const input = inputOf({ a1: {}, b1: {}, c1: {} });
+    const firsts = [3, 4, 5, 6].map((term) => rankedBy('rotating', { ...input, term }));
+    expect(firsts.map(order)).toEqual(['a1 c1 b1', 'b1 c1 a1', 'c1 b1 a1', 'a1 c1 b1']);
+    expect(firsts.every((ranking) => grades(ranking) === '0 0 0')).toBe(true);
+    expect(firsts[1]?.map(({ reason }) => reason)).toEqual([
+      'term 4 is its turn',
+      'term 4 is the turn of b1',
+      'term 4 is the turn of b1',
+    ]);
+  });
+});
+
+describe('pole', () => {
+  const nodes = {
+    a1: { scores: { latencyClass: 31, history: 7, queue: 3 } },
+    b1: { scores: { latencyClass: 39, history: 9, queue: 3 } },
+    c1: { scores: { latencyClass: 40, history: 99, queue: 1 } },
+    d1: { scores: { history: 99 } },
+    e1: { scores: { latencyClass: 39, history: 9, queue: 2 } },
+  };
+
+  it('takes the one with the longest log among the fastest', () => {
+    const scores = [{ score: 'latencyClass', width: 10, better: 'lower' }, { score: 'history' }];
+    const ranking = rankedBy('pole', inputOf(nodes), { scores });
+    expect(order(ranking)).toBe('e1 b1 a1 c1 d1');
+    expect(grades(ranking)).toBe('0 0 1 2 3');
+    expect(ranking[0]?.reason).toBe(
+      'its latencyClass is 39, in the class from 30 to below 40; its history is 9',
+    );
+    expect(ranking[0]?.score).toBe(39);
+    expect(ranking[4]?.reason).toBe('it reports no latencyClass; its history is 99');
+  });
+
+  it('goes on to the next score where all before are equal', () => {
+    const scores = [
+      { score: 'latencyClass', width: 10, better: 'lower' },
+      { score: 'history' },
+      { score: 'queue', better: 'lower' },
+    ];
+    expect(grades(rankedBy('pole', inputOf(nodes), { scores }))).toBe('0 1 2 3 4');
+  });
+
+  it('combines what follows from round trips with what nodes report', () => {
+    const input = electionIn(deployments[1], [1, 1, 1]);
+    const scores = [
+      { score: 'consensus', width: 10 },
+      { score: 'worst-case', width: 10 },
+      { score: 'history' },
+    ];
+    expect(order(rankedBy('pole', input, { scores }))).toBe('p3 p2 p4 p1');
+  });
+
+  it('takes a name for a score with nothing said of it', () => {
+    const input = electionIn(deployments[1], [1, 1, 1]);
+    const spelledOut = rankedBy('pole', input, { scores: [{ score: 'latency' }, { score: 'history' }] });
+    expect(rankedBy('pole', input, { scores: ['latency', 'history'] })).toEqual(spelledOut);
+  });
+
+  it('has a margin for all scores, and one of its own for each', () => {
+    const input = {
+      ...inputOf({ a1: { scores: { x: 10, y: 10 } }, b1: { scores: { x: 11, y: 11 } } }),
+      incumbent: 'a1',
+    };
+    const ranked = (scores: readonly object[], margin: string | number) =>
+      order(rankedBy('pole', input, { scores, margin }));
+    expect(ranked([{ score: 'x' }, { score: 'y' }], 2)).toBe('a1 b1');
+    expect(ranked([{ score: 'x' }, { score: 'y', margin: 1 }], 2)).toBe('b1 a1');
+    expect(ranked([{ score: 'x', margin: '5%' }, { score: 'y' }], '20%')).toBe('b1 a1');
+  });
+});
+
+describe('options', () => {
+  it.each([
+    [
+      'history',
+      { margin: 'much' },
+      'strategyOptions.margin: a share of the leader\'s value, as "20%", or an amount',
+    ],
+    ['history', { margin: -1 }, 'strategyOptions.margin: a share'],
+    ['history', { width: -1 }, "strategyOptions.width: a number from 0 on, in the score's own unit"],
+    ['history', { score: 'a b' }, 'strategyOptions.score: a name has 1 to 128 letters'],
+    [
+      'consensus',
+      { size: 0 },
+      'strategyOptions.size: a whole number from 1 on: how many nodes the group has',
+    ],
+    ['consensus', { size: 2.5 }, 'strategyOptions.size: a whole number'],
+    ['pole', {}, 'strategyOptions.scores: a list of scores, the most important first'],
+    ['pole', { scores: [] }, 'strategyOptions.scores: a list of scores, the most important first'],
+    ['pole', { scores: ['a b'] }, 'strategyOptions.scores.0.score: a name has 1 to 128 letters'],
+    ['pole', { scores: [{ score: 'x' }, { score: 'x' }] }, 'strategyOptions.scores: names a score twice'],
+    [
+      'pole',
+      { scores: [{ score: 'x', better: 'more' }] },
+      'strategyOptions.scores.0.better: higher or lower',
+    ],
+    [
+      'pole',
+      { scores: [{ score: 'latency', better: 'higher' }] },
+      'strategyOptions.scores.0.better: lower: of consensus, latency, worst-case the lower is always the better',
+    ],
+    [
+      'pole',
+      { scores: [{ score: 'x', with: 3 }] },
+      'strategyOptions.scores.0: unknown `with`; known are score, better, width, margin',
+    ],
+  ])('%s refuses %j, and says what would be right', (strategy, strategyOptions, problem) => {
+    const [first] = configProblems({ strategy, strategyOptions });
+    expect(first).toContain(problem);
+  });
+});
