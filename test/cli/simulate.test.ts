@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { errorSchema } from '../../src/cli/errors.js';
+import { scoreReportText } from '../../src/core/scores.js';
 import { simulationSchema } from '../../src/what-if/simulation.js';
 import { Group } from '../support/agent-group.js';
 import { runProcess } from '../support/agents.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
+import { until } from '../support/until.js';
 
 let directory: string;
 beforeAll(async () => {
@@ -105,13 +107,16 @@ describe('petrel simulate FILE', () => {
   });
 });
 
+function live(group: Group, ...args: string[]) {
+  return simulate('-z', group.connectString, '-r', group.root, ...args);
+}
+
 describe('petrel simulate', () => {
   it('is a gate before maintenance of a live group', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     await group.startInOrder(['a1', 'a2'], { site: 'a' });
     await group.startInOrder(['b1'], { site: 'b' });
-    const live = (...args: string[]) => simulate('-z', group.connectString, '-r', group.root, ...args);
-    const { code, stdout } = await live('--lose', 'site=a', '-f', 'json');
+    const { code, stdout } = await live(group, '--lose', 'site=a', '-f', 'json');
     expect(code).toBe(0);
     const simulation = simulationSchema.parse(JSON.parse(stdout));
     expect(simulation).toMatchObject({
@@ -124,11 +129,11 @@ describe('petrel simulate', () => {
 
     const at = new Date().toISOString();
     await group.configure({ drained: { b1: { by: 'ops', reason: 'its disk', at } } });
-    const refused = await live('--lose', 'site=a');
+    const refused = await live(group, '--lose', 'site=a');
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain('  - b1: it was drained by ops: its disk\n');
-    expect(await live('--lose', 'node=a1')).toMatchObject({ code: 0 });
-    expect(await live('--lose', 'site=c')).toMatchObject({
+    expect(await live(group, '--lose', 'node=a1')).toMatchObject({ code: 0 });
+    expect(await live(group, '--lose', 'site=c')).toMatchObject({
       code: 2,
       stderr: 'petrel: --lose: there is no site c: there are a, b\n',
     });
@@ -139,12 +144,41 @@ describe('petrel simulate', () => {
     await group.startInOrder(['a1'], { site: 'a' });
     await group.startInOrder(['b1'], { site: 'b' });
     const { node } = await group.elected();
-    const live = (...args: string[]) => simulate('-z', group.connectString, '-r', group.root, ...args);
-    expect(await live('--lose', `node=${node}`)).toMatchObject({ code: 0 });
+    expect(await live(group, '--lose', `node=${node}`)).toMatchObject({ code: 0 });
     const at = new Date().toISOString();
     await group.configure({ paused: { by: 'ops', reason: 'a move', at } });
-    const refused = await live('--lose', `node=${node}`);
+    const refused = await live(group, '--lose', `node=${node}`);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain('site-priority: paused by ops: a move');
+  });
+
+  it('goes by what the nodes of a live group measure, each as it tells it', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const members = await group.startInOrder(['a1', 'b1', 'c1']);
+    await until(async () => (await group.current())?.status === 'READY');
+    const { store, paths } = group;
+    await store.create(paths.scores, Buffer.alloc(0), 'persistent');
+    const tripsMs = { a1: { b1: 10, c1: 50 }, b1: { a1: 10, c1: 20 }, c1: { a1: 50 } };
+    for (const [index, [node, trips]] of Object.entries(tripsMs).entries()) {
+      const incarnation = members[index]?.agent.incarnation ?? '';
+      const roundTripsMs = new Map(Object.entries(trips));
+      const values = new Map([['requests', node === 'c1' ? 8 : 1]]);
+      const text = scoreReportText({ node, incarnation, values, roundTripsMs });
+      await store.create(paths.score(node), Buffer.from(text), 'ephemeral');
+    }
+    const { code, stdout } = await live(group, '-f', 'json', '--lose', 'node=a1');
+    expect(code).toBe(0);
+    const { nodes, outcomes, best, notes } = simulationSchema.parse(JSON.parse(stdout));
+    // A quorum is 2 of 3, so the other one; c1 does not tell how far b1 is, b1 does.
+    expect(nodes.map(({ node, quorumMs, meanMs, worstMs }) => [node, quorumMs, meanMs, worstMs])).toEqual([
+      ['b1', 20, 37.778, 40],
+      ['c1', 20, 22.222, 40],
+    ]);
+    expect(best.mean).toEqual({ node: 'c1', ms: 22.222 });
+    expect(outcomes.find(({ strategy }) => strategy === 'latency')).toMatchObject({ node: 'c1' });
+    expect(notes).toEqual([]);
+    for (const node of ['a1', 'c1']) await store.delete(paths.score(node), 'any');
+    const unknown = await live(group, '--lose', 'node=b1');
+    expect(unknown.stdout).toContain('round trips are missing, and with them latencies under a1, c1\n');
   });
 });
