@@ -9,7 +9,15 @@ import { type Parsed, parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { parseGroupConfig } from '../core/read-config.js';
 import { seatsInOrder } from '../core/sequence.js';
-import type { Claim, GroupSnapshot, Member, OwnSeat, SessionId, Versioned } from '../core/snapshot.js';
+import {
+  type Claim,
+  type GroupSnapshot,
+  type Member,
+  type OwnSeat,
+  type SessionId,
+  type Versioned,
+  withScores,
+} from '../core/snapshot.js';
 import {
   type ClaimContent,
   claimSchema,
@@ -20,7 +28,7 @@ import {
   registrationSchema,
 } from '../core/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
-import { type ScoreReader, withScores } from './score-reader.js';
+import type { ScoreReader } from './score-reader.js';
 
 /**
  * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
@@ -84,7 +92,7 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
       current,
       self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
-      members: members?.map((member) => withScores(member, reports)) ?? null,
+      members: members?.map((member) => withScores(member, reports?.get(member.node) ?? null)) ?? null,
       history: head === null ? null : readHead(head),
     },
   };

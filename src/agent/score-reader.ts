@@ -10,7 +10,6 @@ import { parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { usesScores } from '../core/read-config.js';
 import { type ScoreReport, scoreReportSchema } from '../core/scores.js';
-import type { Member } from '../core/snapshot.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
@@ -94,15 +93,11 @@ export class ScoreReader {
   }
 }
 
-/** One request for each node. What is not there, cannot be read or names another node is left out. Throws StoreError. */
-export async function readReports(
-  store: Store,
-  paths: GroupPaths,
-  nodes: readonly string[],
-): Promise<ScoreReports> {
+/** One request for each node. What is not there or cannot be read is left out. Throws StoreError. */
+async function readReports(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<ScoreReports> {
   const reads = nodes.map(async (node): Promise<[string, ScoreReport][]> => {
     const report = await readReport(store, paths.score(node));
-    return report?.node === node ? [[node, report]] : [];
+    return report === null ? [] : [[node, report]];
   });
   return new Map((await Promise.all(reads)).flat());
 }
@@ -115,12 +110,4 @@ async function readReport(store: Store, path: string): Promise<ScoreReport | nul
     if (isStoreError(error, 'NO_NODE', 'NO_AUTH')) return null;
     throw error;
   }
-}
-
-/** A report counts for the life that made it. */
-export function withScores(member: Member, reports: ScoreReports | null): Member {
-  const report = reports?.get(member.node);
-  return report === undefined || report.incarnation !== member.value?.incarnation
-    ? member
-    : { ...member, scores: report };
 }

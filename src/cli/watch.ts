@@ -59,7 +59,7 @@ export async function show(command: Command, draw: Draw): Promise<void> {
 
 async function showOnce(session: Session, draw: Draw): Promise<void> {
   const { store, paths, clock } = session.access;
-  const view = await readGroup(store, paths);
+  const view = await readGroup(store, paths, { scores: true });
   const reading = await readOrEstimateClock(store, view, clock);
   print(session.settings.format, await draw(view, ensembleNowMs(reading, clock.monotonicMs()), session));
 }

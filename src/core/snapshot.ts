@@ -36,6 +36,12 @@ export type Member = Versioned<Registration> & {
   readonly scores?: ScoreReport | undefined;
 };
 
+/** With what the node has told of itself: a report counts for the life that made it. */
+export function withScores(member: Member, report: ScoreReport | null): Member {
+  if (report?.node !== member.node || report.incarnation !== member.value?.incarnation) return member;
+  return { ...member, scores: report };
+}
+
 /** This node's seat. */
 export interface OwnSeat {
   readonly name: string;

@@ -50,7 +50,8 @@ async function readWhileInTouch(
   watch: FollowOptions['watch'],
 ): Promise<GroupView | null> {
   try {
-    return await readGroup(store, paths, { watch });
+    // Whoever wants all there is wants the scores, too.
+    return await readGroup(store, paths, { watch, scores: watch === 'all' });
   } catch (error) {
     if (store.state === 'LOST' || store.state === 'CLOSED') throw error;
     if (isStoreError(error, 'CONNECTION_LOSS', 'TIMEOUT')) return null;

@@ -63,7 +63,10 @@ export const nodeListingSchema = z.object({
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
   priority: z.int().nullable(),
+  /** What the strategy compares first, where that is a number; null also for a node that is not fit. */
   score: z.number().nullable(),
+  /** What the node tells of itself; numbers of 64 bits as strings. */
+  scores: z.record(nameSchema, z.union([z.number(), longSchema])),
   /** Place among the seats, 0 the elector's; null without one. */
   seat: z.int().nullable(),
   eligible: z.boolean(),
@@ -106,7 +109,7 @@ export type Listing = z.infer<typeof listingSchema>;
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
   const elected = electedOrRestored(view);
-  const { preferred, problem } = preferredOf(view, nowMs);
+  const { preferred, scores, problem } = judged(view, nowMs);
   return {
     root: view.paths.root,
     strategy: view.config.value === null ? elected.strategy : config.strategy,
@@ -118,7 +121,10 @@ export function listing(view: GroupView, nowMs: number): Listing {
     switchover: activeRequest(config, elected),
     preferred,
     sites: siteNames(view, config).map((site) => siteListing(config, site, nowMs)),
-    nodes: view.members.map((member) => nodeListing(view, config, member, nowMs)),
+    nodes: view.members.map((member) => ({
+      ...nodeListing(view, config, member, nowMs),
+      score: scores.get(member.node) ?? null,
+    })),
     problems: [...view.problems, ...(problem === null ? [] : [problem])],
   };
 }
@@ -137,22 +143,38 @@ function leaderOf({ current, members }: GroupView): Listing['leader'] {
   };
 }
 
-/** With the problem, where there is one, that keeps it from being told. */
-function preferredOf(
-  view: GroupView,
-  nowMs: number,
-): { preferred: Listing['preferred']; problem: Problem | null } {
-  if (view.config.value === null) return { preferred: null, problem: null };
+interface Judged {
+  readonly preferred: Listing['preferred'];
+  /** By node, as the strategy has them. */
+  readonly scores: ReadonlyMap<string, number>;
+  /** What keeps the others from being told, where something does. */
+  readonly problem: Problem | null;
+}
+
+function judged(view: GroupView, nowMs: number): Judged {
+  const nothing = { preferred: null, scores: new Map<string, number>(), problem: null };
+  if (view.config.value === null) return nothing;
   try {
     const { ranking, node, changes, reason } = judge(view, nowMs);
     const present = ranking.find((entry) => entry.node === node);
     const best = ranking[0];
     const isBetter = best !== undefined && present !== undefined && best.grade < present.grade;
-    return { preferred: isBetter && !changes ? { node: best.node, reason } : null, problem: null };
+    const scored = ranking.flatMap((entry): [string, number][] =>
+      entry.score === undefined ? [] : [[entry.node, entry.score]],
+    );
+    const preferred = isBetter && !changes ? { node: best.node, reason } : null;
+    return { preferred, scores: new Map(scored), problem: null };
   } catch (error) {
     if (!(error instanceof PetrelError)) throw error;
-    return { preferred: null, problem: { path: view.paths.config, node: null, problem: error.message } };
+    return { ...nothing, problem: { path: view.paths.config, node: null, problem: error.message } };
   }
+}
+
+function scoresOf({ scores }: Member): NodeListing['scores'] {
+  const entries = [...(scores?.values ?? [])];
+  return Object.fromEntries(
+    entries.map(([name, score]) => [name, typeof score === 'bigint' ? String(score) : score]),
+  );
 }
 
 /** Every site that is configured or that a node is in. */
@@ -175,7 +197,12 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
   };
 }
 
-function nodeListing(view: GroupView, config: GroupConfig, member: Member, nowMs: number): NodeListing {
+function nodeListing(
+  view: GroupView,
+  config: GroupConfig,
+  member: Member,
+  nowMs: number,
+): Omit<NodeListing, 'score'> {
   const found = obstacles(member, config, standingFailures(view, config, nowMs), nowMs);
   return {
     node: member.node,
@@ -183,7 +210,7 @@ function nodeListing(view: GroupView, config: GroupConfig, member: Member, nowMs
     roles: rolesOf(view, member),
     state: stateOf(view, member, found),
     priority: member.value?.priority ?? null,
-    score: null,
+    scores: scoresOf(member),
     seat: member.seat,
     eligible: found.length === 0,
     reasons: found.map(({ reason }) => reason),

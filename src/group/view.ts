@@ -7,9 +7,17 @@
 import type { GroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
-import { parseGroupConfig } from '../core/read-config.js';
+import { parseGroupConfig, usesScores } from '../core/read-config.js';
+import { type ScoreReport, scoreReportSchema } from '../core/scores.js';
 import { parseSeatName, type SeatName, seatsInOrder } from '../core/sequence.js';
-import type { Claim, GroupSnapshot, Member, SessionId, Versioned } from '../core/snapshot.js';
+import {
+  type Claim,
+  type GroupSnapshot,
+  type Member,
+  type SessionId,
+  type Versioned,
+  withScores,
+} from '../core/snapshot.js';
 import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
@@ -41,6 +49,8 @@ export interface ReadGroupOptions {
    * with every renewal of its lease. decisions: not on registrations, only on which there are. Default: none.
    */
   readonly watch?: 'all' | 'decisions';
+  /** Read what nodes measure even where the group's strategy does not compare it. Never watched. Default: false. */
+  readonly scores?: boolean | undefined;
 }
 
 interface Content {
@@ -56,34 +66,38 @@ export async function readGroup(
 ): Promise<GroupView> {
   const watch = options.watch !== undefined;
   const content = (path: string) => readContent(store, path, watch);
-  const [config, elected, current, seatNames, nodeNames, history] = await Promise.all([
+  const [configRead, elected, current, seatNames, nodeNames, history, told] = await Promise.all([
     content(paths.config),
     content(paths.elected),
     content(paths.current),
     readChildren(store, paths.election, watch),
     readChildren(store, paths.nodes, watch),
     content(paths.history),
+    options.scores === true ? readChildren(store, paths.scores, false) : null,
   ]);
-  if (config === null && nodeNames === null) throw noGroup(paths);
-  const [seats, registrations] = await Promise.all([
+  if (configRead === null && nodeNames === null) throw noGroup(paths);
+  const config = versioned(configRead, parseGroupConfig);
+  const telling = isScoring(config.value) ? nodeNames : told;
+  const [seats, registrations, scores] = await Promise.all([
     readSeats(store, paths, seatNames ?? []),
     readRegistrations(store, paths, nodeNames ?? [], options.watch === 'all'),
+    readScores(store, paths, telling ?? []),
   ]);
   const view = {
     paths,
-    config: versioned(config, parseGroupConfig),
+    config,
     elected: versioned(elected, (text) => parseJson(electedSchema, text)),
     current: current === null ? null : claimOf(current),
     seats,
-    members: membersOf(registrations, seats),
+    members: membersOf(registrations, seats, scores),
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
     self: null,
     seat: null,
   };
-  const stats = [config, elected, current, history, ...registrations.map(([, entry]) => entry)];
+  const stats = [configRead, elected, current, history, ...registrations.map(([, entry]) => entry)];
   return {
     ...view,
-    problems: problemsOf(view, seatNames ?? []),
+    problems: [...problemsOf(view, seatNames ?? []), ...scoreProblems(paths, scores)],
     newestChangeMs: Math.max(0, ...stats.map((entry) => entry?.stat.mtimeMs ?? 0)),
   };
 }
@@ -148,16 +162,37 @@ async function readRegistrations(
   );
 }
 
-function membersOf(registrations: readonly [string, Content][], seats: readonly Seat[]): Member[] {
+function isScoring(config: GroupConfig | null): boolean {
+  return config !== null && usesScores(config);
+}
+
+type Reports = ReadonlyMap<string, Parsed<ScoreReport>>;
+
+/** By node; those that tell nothing are missing. */
+async function readScores(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<Reports> {
+  const reads = nodes.toSorted().map(async (node): Promise<[string, Parsed<ScoreReport>][]> => {
+    try {
+      const content = await readContent(store, paths.score(node), false);
+      return content === null ? [] : [[node, parseJson(scoreReportSchema, content.text)]];
+    } catch (error) {
+      if (!isStoreError(error, 'NO_AUTH')) throw error;
+      return [[node, { value: null, problem: 'its ACL does not let it be read' }]];
+    }
+  });
+  return new Map((await Promise.all(reads)).flat());
+}
+
+function membersOf(
+  registrations: readonly [string, Content][],
+  seats: readonly Seat[],
+  reports: Reports,
+): Member[] {
   return registrations.map(([node, content]) => {
     const owner = content.stat.ephemeralOwner;
     const seat = seats.findIndex((one) => one.owner === owner && one.node === node);
-    return {
-      ...versioned(content, (text) => parseJson(registrationSchema, text)),
-      node,
-      owner,
-      seat: seat === -1 ? null : seat,
-    };
+    const registration = versioned(content, (text) => parseJson(registrationSchema, text));
+    const member = { ...registration, node, owner, seat: seat === -1 ? null : seat };
+    return withScores(member, reports.get(node)?.value ?? null);
   });
 }
 
@@ -213,6 +248,12 @@ function problemsOf(
       ? []
       : unregistered(paths.current, { node: current.value?.node ?? null, owner: current.owner }, registered)),
   ];
+}
+
+function scoreProblems(paths: GroupPaths, reports: Reports): Problem[] {
+  return [...reports].flatMap(([node, { problem }]) =>
+    problem === null ? [] : [{ path: paths.score(node), node, problem: `cannot be read: ${problem}` }],
+  );
 }
 
 interface Owned {

@@ -1,6 +1,6 @@
 /** What nodes measure, on its way to whoever elects. What it costs is counted by the server. */
 import { describe, expect, it, vi } from 'vitest';
-import { ScoreReader, withScores } from '../../src/agent/score-reader.js';
+import { ScoreReader } from '../../src/agent/score-reader.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
 import { publishEveryMs } from '../../src/core/publication.js';
 import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
@@ -9,7 +9,6 @@ import type { Stat } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
-import { member } from '../core/builders.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { until } from '../support/until.js';
 
@@ -251,15 +250,6 @@ describe('who elects', () => {
     expect([reads() - before, reader.nextInMs]).toEqual([19, everyMs]);
     expect(await names(['c', 'b'])).toEqual(['b']);
     expect(reads() - before).toBe(21);
-  });
-
-  it('takes no account of what another life told', () => {
-    const report = { node: 'a', incarnation: 'life', values: new Map(), roundTripsMs: new Map() };
-    const reports = new Map([['a', report]]);
-    const life = (incarnation: string) => member('a', { incarnation });
-    expect(withScores(life('life'), reports).scores).toBe(report);
-    expect(withScores(life('next life'), reports).scores).toBeUndefined();
-    expect(withScores(member('b'), reports).scores).toBeUndefined();
   });
 
   it('elects by them, and standbys read nothing of them', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/core/names.js';
 import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
+import { withScores } from '../../src/core/snapshot.js';
+import { member } from './builders.js';
 
 const report: ScoreReport = {
   node: 'a1',
@@ -36,4 +38,12 @@ describe('a score report', () => {
   it('holds nothing of what every object has', () => {
     expect(read(scoreReportText(report)).value?.values.get('constructor')).toBeUndefined();
   });
+});
+
+it('what another life told, or another node, does not count', () => {
+  const report = { node: 'a1', incarnation: 'life', values: new Map(), roundTripsMs: new Map() };
+  expect(withScores(member('a1', { incarnation: 'life' }), report).scores).toBe(report);
+  expect(withScores(member('a1', { incarnation: 'next life' }), report).scores).toBeUndefined();
+  expect(withScores(member('b1', { incarnation: 'life' }), report).scores).toBeUndefined();
+  expect(withScores(member('a1'), null).scores).toBeUndefined();
 });

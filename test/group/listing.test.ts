@@ -9,7 +9,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 
 async function listOf(group: TestGroup, laterMs = 0): Promise<Listing> {
-  const view = await readGroup(group.store, group.paths);
+  const view = await readGroup(group.store, group.paths, { scores: true });
   const { epochMs } = await readEnsembleClock(group.store, group.paths, systemClock);
   const list = listing(view, epochMs + laterMs);
   expect(listingSchema.parse(JSON.parse(JSON.stringify(list)))).toEqual(list);
@@ -54,6 +54,7 @@ describe('the listing', () => {
           state: 'READY',
           priority: 100,
           score: null,
+          scores: {},
           seat: 0,
           eligible: true,
           reasons: [],
@@ -61,6 +62,47 @@ describe('the listing', () => {
       ],
       problems: [],
     });
+  });
+
+  it('has what nodes tell of themselves, and what the strategy makes of it', async () => {
+    await using group = await newGroup();
+    for (const node of ['a1', 'b1', 'c1']) await group.node(node);
+    await group.node('d1', { health: { ok: false, reason: 'disk full' } });
+    await group.store.create(group.paths.scores, Buffer.alloc(0), 'persistent');
+    const tell = async (node: string, values: Record<string, number | string>, incarnation = node) => {
+      const report = JSON.stringify({ node, incarnation, values, roundTripsMs: {} });
+      await group.session(node).create(group.paths.score(node), Buffer.from(report), 'ephemeral');
+    };
+    await tell('a1', { requests: 7.5, history: '9223372036854775807' });
+    await tell('b1', { requests: 12 });
+    await tell('c1', { requests: 99 }, 'an earlier life');
+    await tell('d1', { requests: 100 });
+    const scoresIn = async () => {
+      const { nodes } = await listOf(group);
+      return nodes.map(({ node, score, scores }) => [node, score, scores]);
+    };
+    const a1 = { requests: 7.5, history: '9223372036854775807' };
+    expect(await scoresIn()).toEqual([
+      ['a1', null, a1],
+      ['b1', null, { requests: 12 }],
+      ['c1', null, {}],
+      ['d1', null, { requests: 100 }],
+    ]);
+    await group.configure({ strategy: 'request' });
+    expect(await scoresIn()).toEqual([
+      ['a1', 7.5, a1],
+      ['b1', 12, { requests: 12 }],
+      ['c1', null, {}],
+      ['d1', null, { requests: 100 }],
+    ]);
+    // Where the strategy compares them, they are read unasked.
+    const view = await readGroup(group.store, group.paths);
+    expect(explain(view, Date.now()).ranking[0]).toMatchObject({ node: 'b1', rank: 1 });
+    await group.store.set(group.paths.score('b1'), Buffer.from('junk'), 'any');
+    const { problems } = await listOf(group);
+    expect(problems).toEqual([
+      { path: group.paths.score('b1'), node: 'b1', problem: 'cannot be read: it is not JSON' },
+    ]);
   });
 
   it('tells each state and role', async () => {

@@ -2,14 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { readReports, withScores } from '../../agent/score-reader.js';
 import { readYaml } from '../../config/yaml.js';
 import { ensembleNowMs } from '../../core/limits.js';
 import { errorMessage, PetrelError } from '../../errors.js';
-import type { GroupAccess } from '../../group/config-write.js';
 import { readableConfig } from '../../group/judge.js';
 import { readOrEstimateClock } from '../../group/time.js';
-import { type GroupView, readGroup } from '../../group/view.js';
+import { readGroup } from '../../group/view.js';
 import { type AskedStrategies, askedStrategies, type Wanted } from '../../what-if/asked-strategies.js';
 import { readDeployment } from '../../what-if/read-deployment.js';
 import { type Simulation, simulate } from '../../what-if/simulation.js';
@@ -86,24 +84,13 @@ async function simulateFile(command: Command, file: string, options: Options): P
 
 async function simulateLive(command: Command, options: Options): Promise<void> {
   await withSession(command, async ({ access, settings }) => {
-    const { store, clock } = access;
-    const view = await measuredGroup(access);
+    const { store, paths, clock } = access;
+    const view = await readGroup(store, paths, { scores: true });
     const reading = await readOrEstimateClock(store, view, clock);
     const situation = liveSituation(view, ensembleNowMs(reading, clock.monotonicMs()), assumed(options));
     const own = readableConfig(view);
     await tell(settings.format, situation, strategiesFor({ own, listed: [] }, options, situation), options);
   });
-}
-
-/** With what its nodes measure, whether its own strategy asks for it or not. */
-async function measuredGroup({ store, paths }: GroupAccess): Promise<GroupView> {
-  const view = await readGroup(store, paths);
-  const reports = await readReports(
-    store,
-    paths,
-    view.members.map(({ node }) => node),
-  );
-  return { ...view, members: view.members.map((member) => withScores(member, reports)) };
 }
 
 function assumed({ lose, size }: Options): Assumed {
