@@ -3,6 +3,7 @@ import type { Agent, AgentStatus } from '../agent/agent.js';
 import { systemHost } from '../agent/process-life.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { SessionMemory } from '../agent/session-memory.js';
+import { probeSettings } from '../config/probe-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions, tlsNote } from '../config/store-options.js';
 import { PetrelError } from '../errors.js';
@@ -16,10 +17,12 @@ import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { NodeScores } from '../library/node-scores.js';
 import { openAgent } from '../library/open-agent.js';
+import { openProber } from '../library/open-prober.js';
 import { isPretty, type Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
+import type { Prober } from '../probe/prober.js';
 import { scoreCommands } from '../scores/source.js';
 import { leaveWhenAsked } from './asked.js';
 import { type LiveSettings, type NodeSettings, Reload, type Rereading } from './reload.js';
@@ -59,7 +62,8 @@ export async function runAgent(settings: AgentSettings, log: Logger, reread: Rer
 
 /**
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
- * successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot be run, and what `Agent.run` throws.
+ * successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot be run and
+ * an address for probes that cannot be listened at, and what `Agent.run` throws.
  */
 export async function runNode(
   settings: NodeSettings,
@@ -76,6 +80,7 @@ export async function runNode(
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags } = settings;
+  const probes = await openProbes(settings, sessionMemory, log);
   const life = systemHost.newIncarnation();
   const parent = guardianProcess();
   const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';
@@ -93,6 +98,7 @@ export async function runNode(
     site,
     priority,
     tags,
+    probe: probes?.address ?? null,
     sessionMemory: guardian?.memory(sessionMemory, where) ?? sessionMemory,
     duty,
     workload: 'outside',
@@ -100,7 +106,8 @@ export async function runNode(
   });
   const prober = watchHealth(settings, agent, log);
   const scores = new NodeScores({ sources, node, root, site, log });
-  scores.begin(agent);
+  scores.begin(agent, () => probes?.roundTrips() ?? new Map());
+  probes?.begin({ session: () => agent.session, requestsPerSecond: () => scores.requestsPerSecond });
   const reload = new Reload({
     first: settings,
     reread,
@@ -124,7 +131,22 @@ export async function runNode(
     await agent.run();
   } finally {
     stopListening();
-    await Promise.all([prober?.close(), scores.close()]);
+    await Promise.all([prober?.close(), scores.close(), probes?.close()]);
+  }
+}
+
+/** Null where the node does not probe. */
+async function openProbes(
+  settings: NodeSettings,
+  sessionMemory: SessionMemory,
+  log: Logger,
+): Promise<Prober | null> {
+  const { nodeId: node, root } = settings;
+  try {
+    return await openProber(probeSettings(settings), { node, root, log });
+  } catch (error) {
+    sessionMemory.close(false);
+    throw error;
   }
 }
 

@@ -13,7 +13,8 @@ import { writeDuration } from '../core/duration.js';
 import { brief } from '../core/names.js';
 import { cut, firstOf, quoted } from '../core/outside.js';
 import { errorMessage, PetrelError } from '../errors.js';
-import { allSettings, type SettingMeta, settingMeta } from './settings.js';
+import { type SettingMeta, settingMeta } from './setting.js';
+import { allSettings } from './settings.js';
 import { readSettingsFile, type SettingsFile } from './settings-file.js';
 
 export interface SettingSources {
@@ -66,7 +67,7 @@ const shownSecret = '[secret]';
 /** The options of a command that takes these settings, `--config` among them. */
 export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
   const file = new Option(config.flags, `settings file, YAML (env: ${config.env})`);
-  return [file, ...fieldsOf(settings).map(settingOption)];
+  return [file, ...fieldsOf(settings).flatMap(settingOption)];
 }
 
 /** Throws PetrelError INVALID with every problem found among its reasons, each with its place. */
@@ -115,7 +116,7 @@ async function gather(fields: readonly Field[], sources: SettingSources) {
     const weakestFirst = [
       ...fromFile(field, file, dirname(path ?? '.')),
       ...fromText(field, field.meta.env, variableTexts(sources.env, field.meta), problems),
-      ...fromText(field, longFlag(field.meta.flags), flagTexts(sources.flags, field.meta.flags), problems),
+      ...fromFlag(field, sources.flags, problems),
     ];
     for (const entry of weakestFirst) {
       problems.push(...valueProblems(field, entry));
@@ -134,14 +135,13 @@ function fieldsOf(settings: SettingsSchema<unknown>): Field[] {
   });
 }
 
-function settingOption({ schema, meta, name }: Field): Option {
+function settingOption({ schema, meta, name }: Field): Option[] {
+  if (meta.flags === undefined) return [];
   const fallback = z.safeParse(schema, undefined);
   const value = fallback.success ? valueText(name, fallback.data) : '';
   const shown = meta.defaultText ?? value;
-  return new Option(
-    meta.flags,
-    `${meta.help} (${shown === '' ? '' : `default: ${shown}, `}env: ${meta.env})`,
-  );
+  const text = `${meta.help} (${shown === '' ? '' : `default: ${shown}, `}env: ${meta.env})`;
+  return [new Option(meta.flags, text)];
 }
 
 function fromFile({ meta }: Field, file: SettingsFile, directory: string): Given[] {
@@ -159,6 +159,11 @@ function fromText({ meta }: Field, source: string, texts: readonly string[], pro
     problems.push(`${source}: ${meta.key}: ${errorMessage(error)}`);
     return [];
   }
+}
+
+function fromFlag(field: Field, given: SettingSources['flags'], problems: string[]): Given[] {
+  const { flags } = field.meta;
+  return flags === undefined ? [] : fromText(field, longFlag(flags), flagTexts(given, flags), problems);
 }
 
 function located(meta: SettingMeta, entry: Given): Given {
@@ -207,10 +212,17 @@ function pairProblems(given: ReadonlyMap<string, Given>): string[] {
     if (entry === undefined || given.has(partner)) return [];
     return [`${entry.source}: ${key}: needs ${partnerKey} beside it`];
   };
+  const rivals = (name: string, key: string, other: string, otherKey: string) => {
+    const [entry, rival] = [given.get(name), given.get(other)];
+    if (entry === undefined || rival === undefined) return [];
+    return [`${entry.source}: ${key}: give it or ${otherKey} (${rival.source}), not both`];
+  };
   return [
     ...lonely('tlsCert', 'tls.cert', 'tlsKey', 'tls.key'),
     ...lonely('tlsKey', 'tls.key', 'tlsCert', 'tls.cert'),
     ...lonely('tlsPassphrase', 'tls.passphrase', 'tlsKey', 'tls.key'),
+    ...lonely('probeAddress', 'probe.address', 'probeListen', 'probe.listen'),
+    ...rivals('probeSecret', 'probe.secret', 'probeSecretFile', 'probe.secretFile'),
   ];
 }
 

@@ -8,50 +8,15 @@ import { z } from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
 import { quoted } from '../core/outside.js';
-import { errorMessage } from '../errors.js';
 import { commandSchema } from '../hooks/command.js';
 import { restartPolicies } from '../hooks/restarting-duty.js';
 import { logFormats, logLevels } from '../log.js';
 import { scoreSourcesSchema } from '../scores/source.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
+import { probeFields } from './probe-settings.js';
+import { optionalPath, parsedBy, setting } from './setting.js';
 
-export interface SettingMeta {
-  /** Key in the file; a dot is one level of nesting. */
-  readonly key: string;
-  /** As commander takes it. */
-  readonly flags: string;
-  readonly env: string;
-  readonly help: string;
-  /** What the default is, where its value alone would not say it. */
-  readonly defaultText?: string;
-  /** Never shown. */
-  readonly secret?: boolean;
-  /** A path: in the file relative to the file's directory, elsewhere to the working directory. */
-  readonly isPath?: boolean;
-  /** A file that must be there and readable. */
-  readonly isFile?: boolean;
-  /** From the text of a flag or a variable to what the file would hold. Throws an Error that says what is wrong. */
-  readonly fromText?: (texts: readonly string[]) => unknown;
-  /** What separates several values in one variable; a flag is repeated instead. */
-  readonly separator?: string;
-}
-
-export const settingMeta = z.registry<SettingMeta>();
-
-function setting<Schema extends z.ZodType>(schema: Schema, meta: SettingMeta): Schema {
-  settingMeta.add(schema, meta);
-  return schema;
-}
-
-const optionalPath = () => z.string('a path').min(1, 'a path').nullable().prefault(null);
-
-const servers = z.string('a list of servers: host:port,host:port').superRefine((input, context) => {
-  try {
-    parseConnectionString(input);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: errorMessage(error), input });
-  }
-});
+const servers = parsedBy(parseConnectionString, 'a list of servers: host:port,host:port');
 
 /** Every command takes these. */
 export const commonSettings = z.object({
@@ -227,6 +192,7 @@ export const agentSettings = commonSettings.extend({
     fromText: scoresFrom,
     separator: '\n',
   }),
+  ...probeFields,
   onTakeover: hook('onTakeover', 'run when this node takes over'),
   onRelease: hook('onRelease', 'run when this node stops leading'),
   onFence: hook('onFence', 'run to make sure that a leader that does not answer is dead'),

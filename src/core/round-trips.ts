@@ -16,9 +16,11 @@ export interface RoundTrips {
   readonly aside: readonly number[];
   /** Probes in a row that were not answered. */
   readonly missed: number;
+  /** Answers in a row that measure nothing. */
+  readonly uncounted: number;
 }
 
-export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0 };
+export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, uncounted: 0 };
 
 const beginWith = 3;
 const meanWeight = 1 / 8;
@@ -30,19 +32,27 @@ const leastFitShare = 0.1;
 const leastFitMs = 1;
 /** A peer that left so many probes in a row unanswered is not measured any more. */
 export const mostMissed = 5;
+/** A mean that no answer has borne out for so long is worth nothing. */
+const mostUncounted = 60;
 
 /** After an answer that took `ms`. */
 export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
-  if (mean !== null && fits(mean, ms)) return { mean: smoothed(mean, ms), aside: [], missed: 0 };
+  if (mean !== null && fits(mean, ms)) return { ...noRoundTrips, mean: smoothed(mean, ms) };
   const strange = [...aside, ms];
-  if (strange.length < beginWith) return { mean, aside: strange, missed: 0 };
-  return { mean: beginning(strange), aside: [], missed: 0 };
+  if (strange.length < beginWith) return { ...noRoundTrips, mean, aside: strange };
+  return { ...noRoundTrips, mean: beginning(strange) };
+}
+
+/** After an answer that came when one of the two did not run as it should: the peer is there, and that is all it tells. */
+export function answeredLate({ mean, aside, uncounted }: RoundTrips): RoundTrips {
+  if (uncounted + 1 < mostUncounted) return { mean, aside, missed: 0, uncounted: uncounted + 1 };
+  return noRoundTrips;
 }
 
 /** After a probe that was not answered in time. */
-export function unanswered({ mean, aside, missed }: RoundTrips): RoundTrips {
-  if (missed + 1 < mostMissed) return { mean, aside, missed: missed + 1 };
-  return { mean: null, aside: [], missed: missed + 1 };
+export function unanswered(known: RoundTrips): RoundTrips {
+  const missed = known.missed + 1;
+  return missed < mostMissed ? { ...known, missed } : { ...noRoundTrips, missed };
 }
 
 type Mean = NonNullable<RoundTrips['mean']>;

@@ -1,11 +1,26 @@
 /** What a process says of itself when it joins a group: the options, and the rules they are held to. */
 import { z } from 'zod';
+import { probeSettings } from '../config/probe-settings.js';
 import { agentSettings } from '../config/settings.js';
 import { describeIssues, strictObject } from '../core/names.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
+import { probeSecretSchema } from '../probe/secret.js';
 import type { ScoreSourceOptions } from '../scores/source.js';
 import type { TlsOptions } from '../zookeeper/tls-options.js';
+
+export interface ProbeOptions {
+  /** `HOST:PORT` of this machine. */
+  readonly listen: string;
+  /** `HOST` or `HOST:PORT` where others reach that; default the same, by the host's name if it is every address. */
+  readonly address?: string | undefined;
+  /** Default `auto`: UDP, and TCP where that is not let through. */
+  readonly protocol?: 'auto' | 'udp' | 'tcp' | undefined;
+  /** A length of time like `1s`, the default: between two probes of a peer. */
+  readonly interval?: string | undefined;
+  /** The same on all nodes of the group, 16 characters at least; without one whoever can send packets can answer probes. */
+  readonly secret?: string | undefined;
+}
 
 export interface JoinOptions {
   /** `host:port,host:port[/chroot]`; default `127.0.0.1:2181`. */
@@ -28,6 +43,8 @@ export interface JoinOptions {
   readonly tls?: TlsOptions | undefined;
   /** Where to remember the session, so that a process that crashed can join again at once; default nowhere. */
   readonly stateDir?: string | undefined;
+  /** Measures round trips to the other nodes, and answers their probes; default: does neither. */
+  readonly probe?: ProbeOptions | undefined;
   /** A pino logger; default silent. */
   readonly logger?: Logger | undefined;
   /** Gives up joining, or leaves. */
@@ -35,6 +52,25 @@ export interface JoinOptions {
 }
 
 const { zookeeper, root, nodeId, site, priority, tags, scores, sessionTimeoutMs } = agentSettings.shape;
+
+const { probeListen, probeAddress, probeProtocol, probeIntervalMs } = agentSettings.shape;
+
+const probeSchema = strictObject({
+  listen: probeListen.unwrap().unwrap(),
+  address: probeAddress,
+  protocol: probeProtocol,
+  interval: probeIntervalMs,
+  secret: probeSecretSchema.nullable().prefault(null),
+}).transform(({ listen, address, protocol, interval, secret }) =>
+  probeSettings({
+    probeListen: listen,
+    probeAddress: address,
+    probeProtocol: protocol,
+    probeIntervalMs: interval,
+    probeSecret: secret,
+    probeSecretFile: null,
+  }),
+);
 
 const joinSchema = strictObject({
   zookeeper,
@@ -51,6 +87,7 @@ const joinSchema = strictObject({
     .optional(),
   tls: z.custom<TlsOptions>((value) => typeof value === 'object', 'an object: ca, cert, key, …').optional(),
   stateDir: z.string('a path').min(1, 'a path').optional(),
+  probe: probeSchema.optional(),
   logger: z.custom<Logger>(isLogger, 'a pino logger').optional(),
   signal: z.instanceof(AbortSignal, { message: 'an AbortSignal' }).optional(),
 });

@@ -38,6 +38,12 @@ export class NodeScores {
     return this.#measurements.values;
   }
 
+  /** What is told of its clients' requests; null where that is not measured. */
+  get requestsPerSecond(): number | null {
+    const rate = this.values.get('requests');
+    return rate === undefined ? null : Number(rate);
+  }
+
   /** Measures, and tells the group of it through the agent's session, until `close`. */
   begin(agent: ReportingAgent, roundTrips?: () => ReadonlyMap<string, number>): void {
     const measurements = this.#measurements;

@@ -13,11 +13,13 @@ import type { Tolerance } from '../core/measuring.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
+import type { Prober } from '../probe/prober.js';
 import { parseConnectionString } from '../zookeeper/index.js';
 import { FunctionDuty, type LeaderFunction, type LeaderFunctions, type Leadership } from './function-duty.js';
 import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
 import { NodeScores } from './node-scores.js';
 import { openAgent } from './open-agent.js';
+import { openProber } from './open-prober.js';
 
 export interface PetrelEvents {
   /** This process leads: READY is written. */
@@ -30,10 +32,13 @@ export interface PetrelEvents {
   failed: [error: unknown];
 }
 
+const silent = pino({ level: 'silent' });
+
 export class Petrel implements AsyncDisposable {
   readonly #agent: Agent;
   readonly #duty: FunctionDuty;
   readonly #scores: NodeScores;
+  readonly #prober: Prober | null;
   readonly #log: Logger;
   readonly #emitter = new EventEmitter<PetrelEvents>();
   readonly #running: Promise<void>;
@@ -45,10 +50,21 @@ export class Petrel implements AsyncDisposable {
   #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
   #closing: Promise<void> | null = null;
 
-  private constructor(settings: JoinSettings) {
-    const { zookeeper, sessionTimeout, credentials, tls, nodeId, stateDir, logger, signal, scores, ...rest } =
-      settings;
-    this.#log = logger ?? pino({ level: 'silent' });
+  private constructor(settings: JoinSettings, prober: Prober | null) {
+    const {
+      zookeeper,
+      sessionTimeout,
+      credentials,
+      tls,
+      nodeId,
+      stateDir,
+      logger,
+      signal,
+      scores,
+      probe: _,
+      ...rest
+    } = settings;
+    this.#log = logger ?? silent;
     this.#duty = new FunctionDuty(systemClock, () => this.leads);
     this.#agent = openAgent({
       ...rest,
@@ -59,13 +75,19 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
+      probe: prober?.address ?? null,
       sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
       duty: this.#duty,
       workload: 'inside',
       log: this.#log,
     });
     this.#scores = new NodeScores({ ...rest, sources: scores, node: nodeId, log: this.#log });
-    this.#scores.begin(this.#agent);
+    this.#scores.begin(this.#agent, () => prober?.roundTrips() ?? new Map());
+    this.#prober = prober;
+    prober?.begin({
+      session: () => this.#agent.session,
+      requestsPerSecond: () => this.#scores.requestsPerSecond,
+    });
     this.#publishHealth();
     this.#agent.onStatus(() => this.#onStatus());
     this.#running = this.#run();
@@ -74,14 +96,16 @@ export class Petrel implements AsyncDisposable {
   /**
    * Joins a group: resolves when this node is registered and has its seat. An ensemble that cannot be reached is
    * waited for. The node can be elected from `lead` on.
-   * @throws PetrelError INVALID for a wrong option, DUPLICATE_NODE when another living agent has the node id,
+   * @throws PetrelError INVALID for a wrong option or an address that cannot be listened at, DUPLICATE_NODE when another living agent has the node id,
    * FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
     const { signal } = settings;
     signal?.throwIfAborted();
-    const petrel = new Petrel(settings);
+    const { nodeId: node, root, logger } = settings;
+    const prober = await openProber(settings.probe, { node, root, log: logger ?? silent });
+    const petrel = new Petrel(settings, prober);
     try {
       await petrel.#joined(signal);
     } catch (error) {
@@ -169,7 +193,7 @@ export class Petrel implements AsyncDisposable {
     } catch (error) {
       this.#fail(error);
     }
-    await this.#scores.close();
+    await Promise.all([this.#scores.close(), this.#prober?.close()]);
   }
 
   async #leave(): Promise<void> {

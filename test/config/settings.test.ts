@@ -103,6 +103,11 @@ describe('settings', () => {
       stateDir: '/var/lib/petrel',
       tags: 'rack=r1',
       scores: 'load=uptime | cut -c1',
+      'probe.listen': '[::]:7946',
+      'probe.address': 'node1.example.com',
+      'probe.protocol': 'tcp',
+      'probe.interval': '2s',
+      'probe.secretFile': path,
       'hooks.onTakeover': 'promote --now',
       'hooks.onRelease': '["/bin/demote","--now"]',
       'hooks.onFence': 'fence',
@@ -122,8 +127,10 @@ describe('settings', () => {
       [],
       Object.fromEntries(variables.map((name, at) => [name, Object.values(texts)[at] ?? ''])),
     );
-    expect(byFlag.described.every(({ source }) => source.startsWith('--'))).toBe(true);
-    expect(byVariable.described.every(({ source }) => source.startsWith('PETREL_'))).toBe(true);
+    const others = (settings: typeof byFlag) =>
+      settings.described.filter(({ key }) => key !== 'probe.secret');
+    expect(others(byFlag).every(({ source }) => source.startsWith('--'))).toBe(true);
+    expect(others(byVariable).every(({ source }) => source.startsWith('PETREL_'))).toBe(true);
     expect(byVariable.values).toEqual(byFlag.values);
     expect(byFlag.values).toMatchObject({
       priority: 7,
@@ -133,6 +140,46 @@ describe('settings', () => {
       tags: { rack: 'r1' },
       healthCheckFailures: 2,
     });
+  });
+
+  it('take a secret of probes from the file or a variable, from no flag, and do not show it', async () => {
+    const text = 'known to the whole group';
+    for (const reading of [
+      read([], { PETREL_PROBE_SECRET: text }),
+      read(['-c', await file(`probe: {secret: ${text}}\n`)]),
+    ]) {
+      const { values, described } = await reading;
+      expect(values.probeSecret).toBe(text);
+      expect(JSON.stringify(described)).not.toContain(text);
+    }
+    expect(settingOptions(agentSettings).some(({ long }) => long === '--probe-secret')).toBe(false);
+    const [reason] = await reasonsOf(read([], { PETREL_PROBE_SECRET: 'too short' }));
+    expect(reason).toBe('PETREL_PROBE_SECRET: probe.secret: a secret has 16 to 1024 characters');
+  });
+
+  it('refuse two secrets of probes, and an address where nothing listens', async () => {
+    const secretFile = await file('known to the whole group\n', 'secret');
+    expect(
+      await reasonsOf(read(['--probe-secret-file', secretFile], { PETREL_PROBE_SECRET: 'x'.repeat(16) })),
+    ).toEqual([
+      'PETREL_PROBE_SECRET: probe.secret: give it or probe.secretFile (--probe-secret-file), not both',
+    ]);
+    expect(await reasonsOf(read(['--probe-address', 'node1']))).toEqual([
+      '--probe-address: probe.address: needs probe.listen beside it',
+    ]);
+  });
+
+  it.each([
+    ['7946', 'is not HOST:PORT'],
+    [':7946', 'is not HOST:PORT'],
+    ['::1:7946', 'is not HOST:PORT'],
+    ['[::1]', 'has no port'],
+    ['[10.0.0.1]:1', 'is not HOST:PORT'],
+    ['300.0.0.1:1', 'is not HOST:PORT'],
+    ['a b:1', 'is not HOST:PORT'],
+    ['a:70000', 'a port is at most 65535'],
+  ])('refuse to listen for probes at %s', async (text, what) => {
+    expect((await reasonsOf(read(['--probe-listen', text])))[0]).toContain(what);
   });
 
   it('give a common command only what concerns it, from the same file', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  answeredLate,
   measured,
   mostMissed,
   noRoundTrips,
@@ -70,6 +71,15 @@ describe('round trips', () => {
       known = measured(known, 10);
     }
     expect(known.mean?.ms).toBeCloseTo(10);
+  });
+
+  it('are not moved by answers that measure nothing, and forgotten when there are no others', () => {
+    const steady = measuring(repeated(10, 5));
+    let known = steady;
+    for (let times = 1; times < 60; times++) known = answeredLate(unanswered(known));
+    expect(known.mean).toEqual(steady.mean);
+    expect(answeredLate(measured(known, 10)).mean?.ms).toBe(10);
+    expect(answeredLate(known).mean).toBeNull();
   });
 
   it('never give a mean outside of what was measured', async () => {

@@ -39,8 +39,9 @@ export interface TestGroup extends AsyncDisposable {
   lead(id: string, term: number): Promise<void>;
 }
 
-export async function newGroup(): Promise<TestGroup> {
-  const zookeeper = await sharedZooKeeper();
+/** On the shared ZooKeeper unless another is given. */
+export async function newGroup(elsewhere?: string): Promise<TestGroup> {
+  const zookeeper = elsewhere ?? (await sharedZooKeeper());
   const root = uniqueRoot('group');
   const paths = groupPaths(root);
   const sessions = new Map<string, Store>();

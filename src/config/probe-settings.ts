@@ -1,0 +1,66 @@
+/** The settings by which a node probes, and what they come to. */
+import { z } from 'zod';
+import { durationInMs } from '../core/duration.js';
+import { probeProtocols } from '../core/znodes.js';
+import { parseEndpoint, parseHost } from '../probe/endpoint.js';
+import type { ProbeSettings } from '../probe/prober.js';
+import { probeSecretSchema, readSecretFile } from '../probe/secret.js';
+import { optionalPath, parsedBy, setting } from './setting.js';
+
+export const probeFields = {
+  probeListen: setting(parsedBy(parseEndpoint, 'HOST:PORT').nullable().prefault(null), {
+    key: 'probe.listen',
+    flags: '--probe-listen <host:port>',
+    env: 'PETREL_PROBE_LISTEN',
+    help: 'measure round trips between nodes, and answer the probes of others here, as 0.0.0.0:7946 or [::]:7946',
+  }),
+  probeAddress: setting(parsedBy(parseHost, 'HOST or HOST:PORT').nullable().prefault(null), {
+    key: 'probe.address',
+    flags: '--probe-address <host[:port]>',
+    env: 'PETREL_PROBE_ADDRESS',
+    help: 'where others reach what listens there',
+    defaultText: 'where it listens, by the host’s name if at all addresses',
+  }),
+  probeProtocol: setting(z.enum(probeProtocols, `one of ${probeProtocols.join(', ')}`).prefault('auto'), {
+    key: 'probe.protocol',
+    flags: '--probe-protocol <protocol>',
+    env: 'PETREL_PROBE_PROTOCOL',
+    help: 'how to probe: udp, tcp, or auto: UDP, and TCP where that is not let through',
+  }),
+  probeIntervalMs: setting(durationInMs({ minMs: 100, maxMs: 60_000 }).prefault('1s'), {
+    key: 'probe.interval',
+    flags: '--probe-interval <duration>',
+    env: 'PETREL_PROBE_INTERVAL',
+    help: 'time between two probes of a peer',
+  }),
+  probeSecretFile: setting(optionalPath(), {
+    key: 'probe.secretFile',
+    flags: '--probe-secret-file <file>',
+    env: 'PETREL_PROBE_SECRET_FILE',
+    help: 'file that holds the secret by which nodes of the group know one another’s probes; or the secret itself in PETREL_PROBE_SECRET, or in the settings file',
+    isPath: true,
+    isFile: true,
+  }),
+  probeSecret: setting(probeSecretSchema.nullable().prefault(null), {
+    key: 'probe.secret',
+    env: 'PETREL_PROBE_SECRET',
+    help: 'that secret',
+    secret: true,
+  }),
+};
+
+type Given = { readonly [Name in keyof typeof probeFields]: z.output<(typeof probeFields)[Name]> };
+
+/** Null where it does not: it has nowhere to listen. Throws PetrelError INVALID for a secret that is none. */
+export function probeSettings(settings: Given): ProbeSettings | null {
+  const { probeListen, probeAddress, probeProtocol, probeIntervalMs, probeSecret, probeSecretFile } =
+    settings;
+  if (probeListen === null) return null;
+  return {
+    listen: parseEndpoint(probeListen),
+    address: probeAddress === null ? null : parseHost(probeAddress),
+    protocol: probeProtocol,
+    intervalMs: probeIntervalMs,
+    secret: probeSecret ?? (probeSecretFile === null ? null : readSecretFile(probeSecretFile)),
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Who is in the group, and where each answers probes, read off the registrations. Rarely, and without watches: one
+ * request every ten seconds while nobody comes or goes. After that, one more for each node that is new, and for each that
+ * does not answer where it was registered last.
+ */
+import { parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { type ProbeAddress, registrationSchema } from '../core/znodes.js';
+import type { Clock } from '../ports/clock.js';
+import { isStoreError, type Store } from '../ports/store.js';
+
+const lookEveryMs = 10_000;
+/** At the start others come, too: looked again after this, then twice as much, and so on. */
+const firstLookAgainMs = 1_000;
+/** A node that does not answer is looked up so often, though nobody came or went. */
+const lookUpSilentEveryMs = 300_000;
+
+export interface DirectoryOptions {
+  readonly paths: GroupPaths;
+  /** Itself is not among the peers. */
+  readonly node: string;
+  readonly clock: Clock;
+  /** To read by; null when there is none. */
+  session(): Store | null;
+  /** Whether a node answers where it is known to be, and when it did last, monotonic. */
+  answers(node: string): { readonly now: boolean; readonly lastAtMs: number };
+  /** Where they are now, by node id; null for one that answers no probes. */
+  found(addresses: ReadonlyMap<string, ProbeAddress | null>): void;
+  failed(error: unknown): void;
+}
+
+interface Entry {
+  readonly address: ProbeAddress | null;
+  readonly readAtMs: number;
+  /** The group's membership when it was read. */
+  readonly membership: bigint;
+}
+
+export class Directory {
+  readonly #options: DirectoryOptions;
+  #entries = new Map<string, Entry>();
+  #nextMs = firstLookAgainMs;
+  #cancel = () => {};
+  #isClosed = false;
+
+  /** Looks at once, and from then on until `close`. */
+  constructor(options: DirectoryOptions) {
+    this.#options = options;
+    void this.#look();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel();
+  }
+
+  async #look(): Promise<void> {
+    const { session, found, failed, clock } = this.#options;
+    const store = session();
+    const isInTouch = store?.state === 'CONNECTED';
+    try {
+      if (isInTouch) await this.#read(store);
+      if (!this.#isClosed) {
+        found(new Map([...this.#entries].map(([node, { address }]) => [node, address])));
+      }
+    } catch (error) {
+      failed(error);
+    }
+    if (this.#isClosed) return;
+    this.#cancel = clock.timer(this.#nextMs * (0.9 + 0.2 * Math.random()), () => void this.#look());
+    if (isInTouch) this.#nextMs = Math.min(2 * this.#nextMs, lookEveryMs);
+  }
+
+  async #read(store: Store): Promise<void> {
+    const { paths, node: self } = this.#options;
+    const { children, stat } = await store.getChildren(paths.nodes);
+    const names = children.filter((name) => name !== self);
+    const reads = names.map(async (name): Promise<[string, Entry] | null> => {
+      const known = this.#entries.get(name);
+      if (known !== undefined && !this.#isOutdated(name, known, stat.pzxid)) return [name, known];
+      const address = await this.#addressOf(store, name);
+      if (address === undefined) return null;
+      return [name, { address, readAtMs: this.#options.clock.monotonicMs(), membership: stat.pzxid }];
+    });
+    this.#entries = new Map((await Promise.all(reads)).filter((entry) => entry !== null));
+  }
+
+  /** It may have come back elsewhere under its name. */
+  #isOutdated(node: string, { readAtMs, membership }: Entry, now: bigint): boolean {
+    const answers = this.#options.answers(node);
+    if (answers.now) return false;
+    if (membership !== now || answers.lastAtMs > readAtMs) return true;
+    return this.#options.clock.monotonicMs() - readAtMs > lookUpSilentEveryMs;
+  }
+
+  /** Null for one that answers no probes, or whose registration cannot be read; undefined for one that has gone. */
+  async #addressOf(store: Store, node: string): Promise<ProbeAddress | null | undefined> {
+    const { paths } = this.#options;
+    try {
+      const { data } = await store.getData(paths.node(node));
+      return parseJson(registrationSchema, data.toString('utf8')).value?.probe ?? null;
+    } catch (error) {
+      if (isStoreError(error, 'NO_NODE')) return undefined;
+      if (isStoreError(error, 'NO_AUTH')) return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** `HOST:PORT` as people write it: an IPv6 address stands in brackets. */
+import { isIP, isIPv6 } from 'node:net';
+import { quoted } from '../core/outside.js';
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+const nameForm =
+  /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
+
+/** Throws an Error that says what would be right. */
+export function parseEndpoint(text: string): Endpoint {
+  const { host, port } = parseHost(text);
+  if (port === null) throw new Error(`${quoted(text)} has no port: write HOST:PORT, like 0.0.0.0:7946`);
+  return { host, port };
+}
+
+/** The same, but that the port may be left out. */
+export function parseHost(text: string): { readonly host: string; readonly port: number | null } {
+  const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = bracketed ?? plain ?? '';
+  const isHost = bracketed === undefined ? isAddressOrName(host) : isIPv6(host);
+  if (!isHost) {
+    throw new Error(
+      `${quoted(text)} is not HOST:PORT, like 0.0.0.0:7946, [::]:7946 or node1.example.com:7946`,
+    );
+  }
+  const port = digits === undefined ? null : Number(digits);
+  if (port !== null && port > 65_535) throw new Error(`${port} is not a port: a port is at most 65535`);
+  return { host, port };
+}
+
+export function endpointText({ host, port }: Endpoint): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** A name of digits and dots alone is an address that went wrong. */
+function isAddressOrName(host: string): boolean {
+  return isIP(host) === 4 || (nameForm.test(host) && !/^[\d.]+$/.test(host));
+}

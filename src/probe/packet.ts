@@ -1,0 +1,113 @@
+/**
+ * One probe on the wire: 112 bytes, question and answer alike, so that no answer is larger than its question.
+ *
+ * | bytes   | hold                                                                                          |
+ * | ------- | --------------------------------------------------------------------------------------------- |
+ * | 0–7     | `PTRL`, version 1, kind (1 question, 2 answer, 3 late answer), two zeros                      |
+ * | 8–23    | the group, 24–39 the sender, 40–55 the receiver: each the beginning of a SHA-256 of its name   |
+ * | 56–71   | the question's number, drawn at random; the answer repeats it                                 |
+ * | 72–79   | requests that the sender gets from its clients, a second; a double, NaN where it does not know |
+ * | 80–111  | HMAC-SHA-256 of all before it, by a key made of the group's secret and its root path          |
+ *
+ * Where the group has no secret the key is made of an empty one: whoever knows names can then make packets, and
+ * nodes with a secret and nodes without do not hear each other.
+ *
+ * Kind, sender, receiver and group are under the MAC, so that nothing can be sent back, on, or to another group. A question
+ * changes nothing in who gets it; an answer counts once, and only while its question waits for it. So nothing that is
+ * sent again counts.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export const packetBytes = 112;
+const macAt = 80;
+const tagBytes = 16;
+const kinds = ['question', 'answer', 'late'] as const;
+const beginnings = { question: head(1), answer: head(2), late: head(3) };
+
+export interface Packet {
+  /** late: an answer to a question that may have waited for its receiver to run, so that it measures nothing. */
+  readonly kind: (typeof kinds)[number];
+  readonly from: Tag;
+  /** Of the question. */
+  readonly number: Tag;
+  /** Null where the sender does not know it. */
+  readonly requestsPerSecond: number | null;
+}
+
+/** 16 bytes in hexadecimal digits: what stands for a name, or a number. */
+export type Tag = string;
+
+/** Whoever guessed at numbers, a hundred thousand a second, would be right once in 10^26 years. */
+export function newNumber(): Tag {
+  return randomBytes(tagBytes).toString('hex');
+}
+
+export function tagOf(name: string): Tag {
+  return createHash('sha256')
+    .update(name)
+    .digest('hex')
+    .slice(0, 2 * tagBytes);
+}
+
+/** Writes and reads the packets of one node of one group. */
+export class PacketCoder {
+  readonly #self: Buffer;
+  readonly #group: Buffer;
+  readonly #key: Buffer;
+
+  constructor({
+    node,
+    root,
+    secret,
+  }: {
+    readonly node: string;
+    readonly root: string;
+    readonly secret: string | null;
+  }) {
+    this.#self = Buffer.from(tagOf(node), 'hex');
+    this.#group = Buffer.from(tagOf(root), 'hex');
+    this.#key = createHmac('sha256', secret ?? '')
+      .update(`petrel probe 1 ${root}`)
+      .digest();
+  }
+
+  write(kind: Packet['kind'], to: Tag, number: Tag, requestsPerSecond: number | null): Buffer {
+    const packet = Buffer.alloc(packetBytes);
+    beginnings[kind].copy(packet);
+    this.#group.copy(packet, 8);
+    this.#self.copy(packet, 24);
+    packet.write(to, 40, 'hex');
+    packet.write(number, 56, 'hex');
+    packet.writeDoubleBE(requestsPerSecond ?? Number.NaN, 72);
+    this.#mac(packet).copy(packet, macAt);
+    return packet;
+  }
+
+  /** Null for whatever is not a packet for this node in this group. Who sent it is not proven before `isGenuine`. */
+  read(bytes: Buffer): Packet | null {
+    if (bytes.length !== packetBytes) return null;
+    const kind = kinds.find((one) => beginnings[one].equals(bytes.subarray(0, 8)));
+    if (kind === undefined || !this.#group.equals(bytes.subarray(8, 24))) return null;
+    if (!this.#self.equals(bytes.subarray(40, 56))) return null;
+    const rate = bytes.readDoubleBE(72);
+    return {
+      kind,
+      from: bytes.toString('hex', 24, 40),
+      number: bytes.toString('hex', 56, 72),
+      requestsPerSecond: Number.isFinite(rate) && rate >= 0 ? rate : null,
+    };
+  }
+
+  /** Whether a packet was made with the group's secret. */
+  isGenuine(bytes: Buffer): boolean {
+    return bytes.length === packetBytes && timingSafeEqual(this.#mac(bytes), bytes.subarray(macAt));
+  }
+
+  #mac(packet: Buffer): Buffer {
+    return createHmac('sha256', this.#key).update(packet.subarray(0, macAt)).digest();
+  }
+}
+
+function head(kind: number): Buffer {
+  return Buffer.from([...Buffer.from('PTRL'), 1, kind, 0, 0]);
+}

@@ -1,0 +1,253 @@
+/**
+ * Measures the round trips between this node and its peers, and carries their request rates, as heartbeats do in
+ * Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011).
+ *
+ * What is promised: a round trip is measured on this node's clock alone; what came while this process did not run
+ * measures nothing, here or there (`pulse.ts`); answers go only to where their receiver is registered, or back on the
+ * connection that the question came on; a packet of a stranger changes nothing, and nothing that comes throws.
+ * What is not: that strangers are told apart where the group has no secret.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from 'pino';
+import { groupPaths } from '../core/paths.js';
+import type { ProbeAddress, ProbeProtocol } from '../core/znodes.js';
+import type { Clock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+import { Directory } from './directory.js';
+import { type Endpoint, endpointText } from './endpoint.js';
+import { type Packet, PacketCoder, type Tag, tagOf } from './packet.js';
+import { Peer } from './peer.js';
+import { Pulse } from './pulse.js';
+import { Troubles } from './troubles.js';
+import type { Address, WireName } from './wire.js';
+import { openWires, type Wires } from './wires.js';
+
+export interface ProbeSettings {
+  readonly listen: Endpoint;
+  /** Where others reach it, if not where it listens. */
+  readonly address: { readonly host: string; readonly port: number | null } | null;
+  readonly protocol: ProbeProtocol;
+  readonly intervalMs: number;
+  /** Of the whole group; null where anybody may probe. */
+  readonly secret: string | null;
+}
+
+export interface ProberOptions extends ProbeSettings {
+  readonly node: string;
+  readonly root: string;
+  /** Where others reach a node that listens at all addresses of its machine. */
+  readonly hostName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Surroundings {
+  /** The agent's session, to read registrations by. */
+  session(): Store | null;
+  /** Requests a second that this node gets from its clients; null where it does not know. */
+  requestsPerSecond(): number | null;
+}
+
+export interface HeardRate {
+  readonly perSecond: number;
+  /** Since it was heard. */
+  readonly ageMs: number;
+}
+
+interface Probed {
+  readonly peer: Peer;
+  stop(): void;
+}
+
+/** So many probes in a row without an answer are worth a line in the log. */
+const worthTelling = 30;
+
+export class Prober {
+  /** Where this node answers probes, for its registration. */
+  readonly address: ProbeAddress;
+  readonly #options: ProberOptions;
+  readonly #wires: Wires;
+  readonly #troubles: Troubles;
+  readonly #coder: PacketCoder;
+  readonly #pulse: Pulse;
+  readonly #peers = new Map<Tag, Probed>();
+  #surroundings: Surroundings | null = null;
+  #directory: Directory | null = null;
+
+  private constructor(options: ProberOptions, wires: Wires, troubles: Troubles) {
+    this.#options = options;
+    this.#wires = wires;
+    this.#troubles = troubles;
+    this.#coder = new PacketCoder(options);
+    this.#pulse = new Pulse(options.clock);
+    this.address = addressOf(options, wires.port);
+  }
+
+  /** Listens, and measures nothing before `begin`. Throws PetrelError INVALID where it cannot listen. */
+  static async open(options: ProberOptions): Promise<Prober> {
+    const { listen, protocol, log } = options;
+    const troubles = new Troubles(log);
+    let prober: Prober | null = null;
+    const wires = await openWires(listen, protocol, {
+      onPacket: (bytes, wire, reply) => (prober === null ? null : prober.#take(bytes, wire, reply)),
+      onTrouble: (to, error) => troubles.met(to, error),
+    });
+    prober = new Prober(options, wires, troubles);
+    const at = endpointText({ host: listen.host, port: wires.port });
+    log.info(
+      { probe: prober.address },
+      `answers probes at ${at}, and is reached at ${endpointText(prober.address)}`,
+    );
+    return prober;
+  }
+
+  /** Looks for peers, and measures, until `close`. */
+  begin(surroundings: Surroundings): void {
+    const { clock, node, root } = this.#options;
+    this.#surroundings = surroundings;
+    this.#directory ??= new Directory({
+      paths: groupPaths(root),
+      node,
+      clock,
+      session: () => surroundings.session(),
+      answers: (name) => this.#answers(name),
+      found: (addresses) => this.#meet(addresses),
+      failed: (error) => this.#options.log.debug({ error }, 'peers could not be looked up'),
+    });
+  }
+
+  /** By node id: the smoothed time there and back, in milliseconds, of the peers that answer. */
+  roundTrips(): ReadonlyMap<string, number> {
+    const measured = [...this.#peers.values()].flatMap(
+      ({ peer: { node, roundTripMs } }): [string, number][] =>
+        roundTripMs === null ? [] : [[node, Math.round(roundTripMs * 100) / 100]],
+    );
+    return new Map(measured.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** By node id: what peers said last of the requests that they get, if they know. */
+  heardRates(): ReadonlyMap<string, HeardRate> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const heard = [...this.#peers.values()].flatMap(({ peer: { node, heard } }): [string, HeardRate][] =>
+      heard?.perSecond == null ? [] : [[node, { perSecond: heard.perSecond, ageMs: nowMs - heard.atMs }]],
+    );
+    return new Map(heard.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** Its own end, whatever address others are told. */
+  get listensAt(): Endpoint {
+    return { host: this.#options.listen.host, port: this.#wires.port };
+  }
+
+  /** Lets go of every socket and timer. Never rejects; may be called at any time. */
+  async close(): Promise<void> {
+    this.#directory?.close();
+    this.#pulse.close();
+    for (const probed of this.#peers.values()) probed.stop();
+    this.#peers.clear();
+    await this.#wires.close();
+  }
+
+  #answers(node: string): { now: boolean; lastAtMs: number } {
+    const peer = this.#peers.get(tagOf(node))?.peer;
+    if (peer === undefined) return { now: false, lastAtMs: Number.NEGATIVE_INFINITY };
+    return { now: peer.roundTripMs !== null, lastAtMs: peer.answeredAtMs };
+  }
+
+  /** A peer that is where it was goes on as it is. */
+  #meet(addresses: ReadonlyMap<string, ProbeAddress | null>): void {
+    for (const [tag, { peer, stop }] of this.#peers) {
+      if (isDeepStrictEqual(addresses.get(peer.node), peer.address)) continue;
+      stop();
+      this.#peers.delete(tag);
+    }
+    for (const [node, address] of addresses) {
+      if (address !== null && !this.#peers.has(tagOf(node))) this.#probe(node, address);
+    }
+  }
+
+  /** From now on. The first time at a moment drawn at random, so that many peers are not probed all at once. */
+  #probe(node: string, address: ProbeAddress): void {
+    const { clock, intervalMs } = this.#options;
+    const peer = new Peer({
+      node,
+      address,
+      wires: [...this.#wires.byName.keys()],
+      ask: (wire, to, tag, number) => this.#ask(wire, to, tag, number),
+      now: () => clock.monotonicMs(),
+      unresolved: (error) => this.#troubles.met(address, error),
+    });
+    const next = (inMs: number) =>
+      clock.timer(inMs, () => {
+        cancel = next(intervalMs);
+        if (!this.#pulse.isSteady) return;
+        peer.ask();
+        this.#tellSilence(peer);
+      });
+    let cancel = next(Math.random() * intervalMs);
+    this.#peers.set(peer.tag, { peer, stop: () => cancel() });
+    if (!peer.speaks) {
+      const { protocol } = this.#options;
+      this.#troubles.once(
+        node,
+        `${node} is not probed: it speaks ${address.protocol} only, this node ${protocol}`,
+      );
+    }
+  }
+
+  #ask(wire: WireName, to: Address, tag: Tag, number: Tag): boolean {
+    const question = this.#coder.write('question', tag, number, null);
+    return this.#wires.byName.get(wire)?.send(to, question) ?? false;
+  }
+
+  /** Whose packet it was; null for a stranger's, who gets no answer. */
+  #take(bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null): Tag | null {
+    const atMs = this.#options.clock.monotonicMs();
+    const packet = this.#coder.read(bytes);
+    const peer = packet === null ? undefined : this.#peers.get(packet.from)?.peer;
+    if (packet === null || peer === undefined) return null;
+    if (!this.#coder.isGenuine(bytes)) {
+      const text = `what says that it is from ${peer.node} was made with another secret: probe.secret is to be the same on all nodes`;
+      this.#troubles.once(peer.node, text);
+      return null;
+    }
+    if (packet.kind === 'question') this.#answer(peer, packet, wire, reply);
+    else this.#answered(peer, packet, wire, atMs);
+    return peer.tag;
+  }
+
+  #answer(peer: Peer, { number }: Packet, wire: WireName, reply: ((bytes: Buffer) => void) | null): void {
+    const rate = this.#surroundings?.requestsPerSecond() ?? null;
+    const answer = this.#coder.write(this.#pulse.isSteady ? 'answer' : 'late', peer.tag, number, rate);
+    if (reply !== null) reply(answer);
+    else if (peer.resolved !== null) this.#wires.byName.get(wire)?.send(peer.resolved, answer);
+  }
+
+  #answered(peer: Peer, packet: Packet, wire: WireName, atMs: number): void {
+    const wasSilent = peer.missed >= worthTelling;
+    peer.answered(packet, wire, this.#pulse.isSteady, atMs);
+    if (peer.missed >= worthTelling || !wasSilent) return;
+    this.#troubles.over(peer.node);
+    if (peer.resolved !== null) this.#troubles.over(endpointText(peer.resolved));
+    this.#options.log.info(`${peer.node} answers probes again`);
+  }
+
+  #tellSilence(peer: Peer): void {
+    if (!peer.speaks || peer.missed < worthTelling) return;
+    const { protocol } = peer.address;
+    const right = `is ${protocol === 'auto' ? 'UDP or TCP' : protocol.toUpperCase()} let through, and its secret the same?`;
+    this.#troubles.once(
+      peer.node,
+      `${peer.node} does not answer probes at ${endpointText(peer.address)}: ${right}`,
+    );
+  }
+}
+
+function addressOf({ listen, address, protocol, hostName }: ProberOptions, port: number): ProbeAddress {
+  const isAny = listen.host === '0.0.0.0' || listen.host === '::';
+  return {
+    host: address?.host ?? (isAny ? hostName : listen.host),
+    port: address?.port ?? port,
+    protocol,
+  };
+}

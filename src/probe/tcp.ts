@@ -1,0 +1,126 @@
+/**
+ * Packets by TCP, over connections that are kept: a round trip is that of a packet, not that of connecting. All packets
+ * are of one size, so that they need no frames around them. None of the sockets keeps the process alive.
+ *
+ * Who connects has to show a packet of a peer of the group soon. Only so many strangers are let try at a time, and only so many
+ * connections are kept for one peer; the oldest goes first. A connection on which anything else comes is closed.
+ */
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type Endpoint, endpointText } from './endpoint.js';
+import { packetBytes, type Tag } from './packet.js';
+import type { Address, OnPacket, OnTrouble, Wire } from './wire.js';
+
+const connectMs = 3_000;
+/** Questions come more often on a connection in use. */
+const idleMs = 90_000;
+const provenWithinMs = 5_000;
+const mostStrangers = 64;
+const mostOfOnePeer = 4;
+
+/** Rejects when the address cannot be listened at. */
+export async function openTcp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<TcpWire> {
+  const { address } = await lookup(at.host);
+  const server = createServer({ noDelay: true });
+  const listening = once(server, 'listening');
+  server.listen({ host: address, port: at.port, exclusive: true });
+  await listening;
+  return new TcpWire(server, onPacket, onTrouble);
+}
+
+export class TcpWire implements Wire {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #onPacket: OnPacket;
+  readonly #onTrouble: OnTrouble;
+  /** Connections that others made, oldest first. */
+  readonly #accepted = new Map<Socket, Tag | null>();
+  /** Connections of our own, by where they lead. */
+  readonly #dialled = new Map<string, Socket>();
+  #isClosed = false;
+
+  constructor(server: Server, onPacket: OnPacket, onTrouble: OnTrouble) {
+    const bound = server.address();
+    this.port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+    this.#server = server;
+    this.#onPacket = onPacket;
+    this.#onTrouble = onTrouble;
+    server.unref();
+    server.on('connection', (socket) => this.#accept(socket));
+    server.on('error', (error) => onTrouble(null, error));
+  }
+
+  send(to: Address, bytes: Buffer): boolean {
+    if (this.#isClosed) return false;
+    const key = endpointText(to);
+    const socket = this.#dialled.get(key) ?? this.#dial(key, to);
+    return sendNow(socket, bytes);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of [...this.#accepted.keys(), ...this.#dialled.values()]) socket.destroy();
+    await closed;
+  }
+
+  #dial(key: string, to: Address): Socket {
+    const socket = connect({ host: to.host, port: to.port, noDelay: true });
+    this.#dialled.set(key, socket);
+    socket.unref();
+    socket.setTimeout(connectMs, () => {
+      socket.destroy(socket.connecting ? new Error(`no connection within ${connectMs} ms`) : undefined);
+    });
+    socket.once('connect', () => socket.setTimeout(idleMs));
+    socket.on('error', (error) => {
+      if (!this.#isClosed) this.#onTrouble(to, error);
+    });
+    socket.once('close', () => this.#dialled.delete(key));
+    this.#read(socket, () => {});
+    return socket;
+  }
+
+  #accept(socket: Socket): void {
+    if (this.#isClosed) return void socket.destroy();
+    this.#accepted.set(socket, null);
+    this.#closeSurplus(null, mostStrangers);
+    socket.unref();
+    socket.setTimeout(provenWithinMs, () => socket.destroy());
+    // A stranger's troubles are his own.
+    socket.on('error', () => {});
+    socket.once('close', () => this.#accepted.delete(socket));
+    this.#read(socket, (peer) => {
+      if (this.#accepted.get(socket) === peer || !this.#accepted.has(socket)) return;
+      this.#accepted.set(socket, peer);
+      socket.setTimeout(idleMs);
+      this.#closeSurplus(peer, mostOfOnePeer);
+    });
+  }
+
+  #closeSurplus(owner: Tag | null, most: number): void {
+    const owned = [...this.#accepted].filter(([, peer]) => peer === owner).map(([socket]) => socket);
+    for (const socket of owned.slice(0, Math.max(0, owned.length - most))) socket.destroy();
+  }
+
+  #read(socket: Socket, proven: (peer: Tag) => void): void {
+    let rest: Buffer = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      while (rest.length >= packetBytes && !socket.destroyed) {
+        const peer = this.#onPacket(rest.subarray(0, packetBytes), 'tcp', (bytes) => sendNow(socket, bytes));
+        rest = rest.subarray(packetBytes);
+        if (peer === null) socket.destroy();
+        else proven(peer);
+      }
+    });
+  }
+}
+
+/** What would have to wait, because the other side does not read, is not sent: it would come late. */
+function sendNow(socket: Socket, bytes: Buffer): boolean {
+  if (socket.connecting || !socket.writable || socket.writableLength > 0) return false;
+  socket.write(bytes);
+  return true;
+}

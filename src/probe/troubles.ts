@@ -1,0 +1,39 @@
+/** What goes wrong on the way to peers, each kind once until the peer answers again: it is tried again every second. */
+import type { Logger } from 'pino';
+import { errorMessage } from '../errors.js';
+import { type Endpoint, endpointText } from './endpoint.js';
+import { codeOf } from './wire.js';
+
+export class Troubles {
+  readonly #log: Logger;
+  readonly #told = new Map<string, Set<string>>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** `to` is null for what concerns all. */
+  met(to: Endpoint | null, error: unknown): void {
+    const where = to === null ? 'any peer' : endpointText(to);
+    const kind = codeOf(error) || errorMessage(error);
+    if (this.#isKnown(where, kind)) return;
+    this.#log.warn({ error }, `probes to ${where} fail, and are tried again: ${errorMessage(error)}`);
+  }
+
+  /** Says `text` unless that was said of this one already. */
+  once(where: string, text: string): void {
+    if (!this.#isKnown(where, text)) this.#log.warn(text);
+  }
+
+  /** What is met there from now on is told again. */
+  over(where: string): void {
+    this.#told.delete(where);
+  }
+
+  #isKnown(where: string, kind: string): boolean {
+    const kinds = this.#told.get(where) ?? new Set();
+    if (kinds.has(kind)) return true;
+    this.#told.set(where, kinds.add(kind));
+    return false;
+  }
+}

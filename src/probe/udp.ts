@@ -1,0 +1,69 @@
+/** Packets by UDP, from and to one socket. It never keeps the process alive. */
+import { createSocket, type Socket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { isIPv6 } from 'node:net';
+import type { Endpoint } from './endpoint.js';
+import { type Address, mapped, type OnPacket, type OnTrouble, type Wire } from './wire.js';
+
+/** Rejects when the address cannot be listened at. */
+export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<UdpWire> {
+  const { address } = await lookup(at.host);
+  const speaksIPv6 = isIPv6(address);
+  const socket = createSocket({
+    type: speaksIPv6 ? 'udp6' : 'udp4',
+    // What is sent to is an address already: nothing is looked up, and sending begins within the call.
+    lookup: (host, _options, done) => done(null, host, speaksIPv6 ? 6 : 4),
+  });
+  const listening = once(socket, 'listening');
+  socket.bind({ address, port: at.port, exclusive: true });
+  await listening;
+  return new UdpWire(socket, { speaksIPv6, onPacket, onTrouble });
+}
+
+interface UdpOptions {
+  readonly speaksIPv6: boolean;
+  readonly onPacket: OnPacket;
+  readonly onTrouble: OnTrouble;
+}
+
+class UdpWire implements Wire {
+  readonly port: number;
+  readonly #socket: Socket;
+  readonly #options: UdpOptions;
+  #isClosed = false;
+
+  constructor(socket: Socket, options: UdpOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.port = socket.address().port;
+    socket.unref();
+    socket.on('message', (bytes) => void options.onPacket(bytes, 'udp', null));
+    socket.on('error', (error) => options.onTrouble(null, error));
+  }
+
+  send(to: Address, bytes: Buffer): boolean {
+    if (this.#isClosed) return false;
+    const { speaksIPv6, onTrouble } = this.#options;
+    const told = (error: Error | null) => {
+      if (error !== null && !this.#isClosed) onTrouble(to, error);
+    };
+    if (!speaksIPv6 && isIPv6(to.host)) {
+      told(new Error('it has an IPv6 address, and this node listens at an IPv4 one'));
+      return false;
+    }
+    try {
+      this.#socket.send(bytes, to.port, speaksIPv6 ? mapped(to.host) : to.host, told);
+      return true;
+    } catch (error) {
+      told(error instanceof Error ? error : new Error(String(error)));
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
+  }
+}

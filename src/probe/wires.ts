@@ -1,0 +1,54 @@
+/** The protocols that a node speaks, all at one port. */
+import type { ProbeProtocol } from '../core/znodes.js';
+import type { Endpoint } from './endpoint.js';
+import { openTcp } from './tcp.js';
+import { openUdp } from './udp.js';
+import { cannotListen, type OnPacket, type OnTrouble, type Wire, type WireName } from './wire.js';
+
+export interface Wires {
+  readonly port: number;
+  readonly byName: ReadonlyMap<WireName, Wire>;
+  close(): Promise<void>;
+}
+
+const openers = { tcp: openTcp, udp: openUdp };
+/** A port that is free by one protocol may be taken by the other. */
+const triesForAnyPort = 20;
+
+/** Throws PetrelError INVALID where the address cannot be listened at. */
+export async function openWires(
+  at: Endpoint,
+  protocol: ProbeProtocol,
+  handlers: { readonly onPacket: OnPacket; readonly onTrouble: OnTrouble },
+): Promise<Wires> {
+  const names = protocol === 'auto' ? (['tcp', 'udp'] as const) : [protocol];
+  for (let tries = 1; ; tries++) {
+    const byName = new Map<WireName, Wire>();
+    const close = async () => void (await Promise.all([...byName.values()].map((wire) => wire.close())));
+    let port = at.port;
+    try {
+      for (const name of names) {
+        const wire = await open(name, { host: at.host, port }, handlers);
+        byName.set(name, wire);
+        port = wire.port;
+      }
+      return { port, byName, close };
+    } catch (error) {
+      await close();
+      const mayTryAgain = at.port === 0 && byName.size > 0 && tries < triesForAnyPort;
+      if (!mayTryAgain) throw error;
+    }
+  }
+}
+
+async function open(
+  name: WireName,
+  at: Endpoint,
+  { onPacket, onTrouble }: { readonly onPacket: OnPacket; readonly onTrouble: OnTrouble },
+): Promise<Wire> {
+  try {
+    return await openers[name](at, onPacket, onTrouble);
+  } catch (error) {
+    throw cannotListen(at, name, error);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * A wide area between UDP sockets of this machine: each takes part under a name, is sent to at a port of the relay, and
+ * is known by the port that it sends from. A packet arrives so much later as the way is long. Nothing is lost.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+
+const host = '127.0.0.1';
+/** Timers are no more exact than a millisecond or two: the rest is waited for turn by turn of the loop. */
+const coarseMs = 2;
+
+export class WideArea implements AsyncDisposable {
+  readonly #delayMs: (from: string, to: string) => number;
+  readonly #doors = new Map<string, Socket>();
+  readonly #ports = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+  #isClosed = false;
+
+  /** `delayMs`: one way. */
+  constructor(delayMs: (from: string, to: string) => number) {
+    this.#delayMs = delayMs;
+  }
+
+  /** The port at which others send to `name`; any that is free, unless one is given. */
+  async enter(name: string, port = 0): Promise<number> {
+    const door = createSocket('udp4');
+    this.#doors.set(name, door);
+    door.on('message', (bytes, from) => this.#pass(bytes, this.#names.get(from.port), name));
+    const listening = once(door, 'listening');
+    door.bind(port, host);
+    await listening;
+    return door.address().port;
+  }
+
+  /** Its own port. Packets from any other are a stranger's, and lost. */
+  is(name: string, port: number): void {
+    this.#names.delete(this.#ports.get(name) ?? 0);
+    this.#ports.set(name, port);
+    this.#names.set(port, name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#doors.values()].map((door) => new Promise<void>((done) => door.close(done))));
+  }
+
+  #pass(bytes: Buffer, from: string | undefined, to: string): void {
+    if (from === undefined) return;
+    const dueAtMs = performance.now() + this.#delayMs(from, to);
+    const deliver = () => {
+      if (this.#isClosed) return;
+      if (performance.now() < dueAtMs) setImmediate(deliver);
+      else this.#doors.get(from)?.send(bytes, this.#ports.get(to) ?? 0, host);
+    };
+    const coarse = dueAtMs - performance.now() - coarseMs;
+    if (coarse < 1) deliver();
+    else setTimeout(deliver, coarse);
+  }
+}
