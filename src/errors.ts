@@ -13,7 +13,7 @@ export type PetrelErrorCode =
   | 'FORBIDDEN'
   /** The group refuses, with reasons; nothing was changed. */
   | 'REFUSED'
-  /** Somebody else changed the same thing first; nothing was changed. */
+  /** Somebody else changes the same thing, or changed it first; nothing was changed. */
   | 'CONFLICT'
   /** Another living agent carries this node id. */
   | 'DUPLICATE_NODE'

@@ -60,6 +60,7 @@ export interface AgentStatus {
   /** Registered, with a seat, and in touch. */
   readonly joined: boolean;
   readonly elector: boolean;
+  readonly leaving: boolean;
 }
 
 /** A round happens at least this often, so that not even a lost event is for ever. */
@@ -135,6 +136,7 @@ export class Agent {
       lease,
       joined: this.#store?.state === 'CONNECTED' && this.#snapshot?.seat != null,
       elector: this.#part === 'elector' && this.#snapshot?.seat != null,
+      leaving: this.#drainingSinceMs !== null,
     };
   }
 
@@ -450,7 +452,7 @@ export class Agent {
 
   #tell(): void {
     const { status } = this;
-    const said = `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector}`;
+    const said = `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
     if (said === this.#told) return;
     this.#told = said;
     for (const listener of this.#listeners) {

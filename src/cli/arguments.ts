@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { durationMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
 import { errorMessage } from '../errors.js';
+import { readPointInTime } from '../group/time.js';
 
 export function name(text: string): string {
   return checked(nameSchema, text);
@@ -31,22 +32,12 @@ export function duration(text: string): number {
   }
 }
 
-/** A point in time: an instant with its zone, or a duration from now. Takes the time now, milliseconds since the epoch. */
+/** As `readPointInTime` has it. */
 export function pointInTime(text: string): (nowMs: number) => number {
-  if (/^\d{4}-/.test(text)) {
-    const atMs = Date.parse(text);
-    if (/(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(atMs)) return () => atMs;
-    throw new InvalidArgumentError(
-      'An instant is written with its zone, like 2026-01-31T02:00:00Z or 2026-01-31T02:00:00+01:00.',
-    );
-  }
   try {
-    const lengthMs = durationMs(text, { minMs: 1 });
-    return (nowMs) => nowMs + lengthMs;
-  } catch {
-    throw new InvalidArgumentError(
-      'It is an instant, like 2026-01-31T02:00:00Z, or how long from now, like 30m.',
-    );
+    return readPointInTime(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${errorMessage(error)}.`);
   }
 }
 

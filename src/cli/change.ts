@@ -1,12 +1,16 @@
 /** Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their outcome. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Choice } from '../core/elect.js';
-import { electedOrRestored } from '../core/restored.js';
-import { causeSchema, type TransitionRecord } from '../core/znodes.js';
+import type { TransitionRecord } from '../core/znodes.js';
 import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';
-import { configDifferenceSchema, configDifferences, differenceText } from '../group/config-keys.js';
-import { isPutOff, readableConfig } from '../group/judge.js';
+import {
+  type ChangeResult,
+  changeResult,
+  changeResultSchema,
+  choiceResult,
+  isTransitionExpected,
+} from '../group/change-result.js';
+import { differenceText } from '../group/config-keys.js';
 import { readEnsembleClock } from '../group/time.js';
 import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
@@ -17,26 +21,6 @@ import { forTerminal, oneLine, type Printable, print } from './output.js';
 import { type Session, withSession } from './session.js';
 import { styled } from './style.js';
 import { lengthText } from './times.js';
-
-export const changeResultSchema = z.object({
-  /** What was done, or why there was nothing to do. */
-  what: z.string(),
-  changed: z.boolean(),
-  dryRun: z.boolean(),
-  /** Keys of the configuration that were, or would be, written. */
-  changes: z.array(configDifferenceSchema),
-  /** Version of the configuration that holds the change. */
-  configVersion: z.int().nullable(),
-  /** Whom the elector is to choose then; null where that cannot be told. */
-  follows: z
-    .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
-    .nullable(),
-  /** The term to follow; null when no transition is expected. */
-  term: z.int().nullable(),
-  /** Null when it was not waited for, or there is nothing to wait for. */
-  outcome: outcomeSchema.nullable(),
-});
-export type ChangeResult = z.infer<typeof changeResultSchema>;
 
 const optionsSchema = z.object({
   reason: z.string().optional(),
@@ -74,13 +58,13 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const author = session.author(options.reason);
     if (options.dryRun) {
       const plan = await planChange(access, author, change.request);
-      print(settings.format, printable(resultOf(plan, { dryRun: true, version: null, outcome: null })));
+      print(settings.format, printable(changeResult(plan, { dryRun: true, version: null, outcome: null })));
       return;
     }
     const made = await changeGroup(access, author, change.request, onceConfirmed(change, options.yes));
-    const announced = resultOf(made, { dryRun: false, version: made.version, outcome: null });
+    const announced = changeResult(made, { dryRun: false, version: made.version, outcome: null });
     const { term } = announced;
-    const waits = options.wait && term !== null && isExpected(made);
+    const waits = options.wait && term !== null && isTransitionExpected(made);
     if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
     if (!waits) return;
     const outcome = await waitFor(session, change.until, term).catch((error: unknown) => {
@@ -104,49 +88,11 @@ function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) 
     const level = dangers.length > 0 ? 'danger' : 'harmless';
     if (confirmed === 'danger' || confirmed === level) return;
     if (question !== undefined || dangers.length > 0) {
-      const facts = followsLines(plan.follows === null ? null : choiceOf(plan.follows));
+      const facts = followsLines(plan.follows === null ? null : choiceResult(plan.follows));
       await makeSure({ question: question ?? `${plan.what}: really?`, facts, dangers }, yes);
     }
     confirmed = level;
   };
-}
-
-interface Result {
-  readonly dryRun: boolean;
-  readonly version: number | null;
-  readonly outcome: Outcome | null;
-}
-
-function resultOf(plan: Plan, { dryRun, version, outcome }: Result): ChangeResult {
-  const { config, what, before } = plan;
-  const follows = config === null ? null : plan.follows;
-  return {
-    what,
-    changed: version !== null,
-    dryRun,
-    changes: config === null ? [] : configDifferences(readableConfig(before), config),
-    configVersion: version,
-    follows: follows === null ? null : choiceOf(follows),
-    term: isExpected(plan) || asksForSwitchover(plan) ? electedOrRestored(before).term + 1 : null,
-    outcome,
-  };
-}
-
-/** A transition follows, and soon. */
-function isExpected({ config, follows }: Plan): boolean {
-  if (config === null || follows === null) return false;
-  return follows.changes && !isPutOff(follows, config);
-}
-
-/** Perhaps not now, but the next term will be its doing. */
-function asksForSwitchover({ before, config }: Plan): boolean {
-  return (
-    config !== null && config.switchover !== null && config.switchover !== before.config.value?.switchover
-  );
-}
-
-function choiceOf({ node, changes, cause, reason }: Choice): ChangeResult['follows'] {
-  return { node, changes, cause, reason };
 }
 
 function waitFor(session: Session, until: ChangeCommand['until'], term: number): Promise<Outcome> {

@@ -1,8 +1,8 @@
 /** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
 import { CommanderError } from 'commander';
-import { z } from 'zod';
-import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
-import { isPermissionError, isStoreError, StoreError } from '../ports/store.js';
+import { PetrelError, type PetrelErrorCode } from '../errors.js';
+import { asPetrelError, type Failure } from '../group/failure.js';
+import { StoreError } from '../ports/store.js';
 import { oneLine } from './output.js';
 import { styled } from './style.js';
 
@@ -34,11 +34,6 @@ const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
   FAILED: exitCodes.failed,
 };
 
-/** With `-f json` an error is one line of this on stderr. */
-export const errorSchema = z.object({
-  error: z.object({ code: z.string(), message: z.string(), reasons: z.array(z.string()) }),
-});
-
 /** The user pressed ^C, or the process was told to stop. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
@@ -47,7 +42,7 @@ export class Interrupted extends Error {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return exitCodes.usage;
   if (error instanceof Interrupted) return exitCodes.interrupted;
-  return codeOf[toPetrelError(error).code];
+  return codeOf[asPetrelError(error).code];
 }
 
 /** What a program that works may end with. */
@@ -55,7 +50,7 @@ export function isForeseen(error: unknown): boolean {
   return [CommanderError, Interrupted, PetrelError, StoreError].some((known) => error instanceof known);
 }
 
-/** Writes what went wrong to stderr. */
+/** Writes what went wrong to stderr; with `-f json` as one line of `failureSchema`. */
 export function reportError(error: unknown, format: unknown): void {
   const { code, message, reasons } = describeError(error);
   if (format === 'json') {
@@ -71,30 +66,11 @@ export function reportError(error: unknown, format: unknown): void {
   process.stderr.write(`${lines.join('\n')}\n`);
 }
 
-type Described = z.infer<typeof errorSchema>['error'];
-
-function describeError(error: unknown): Described {
+function describeError(error: unknown): Failure['error'] {
   if (error instanceof Interrupted) return { code: 'INTERRUPTED', message: error.message, reasons: [] };
   if (error instanceof CommanderError) {
     return { code: 'INVALID', message: error.message.replace(/^error: /, ''), reasons: [] };
   }
-  const { code, message, reasons } = toPetrelError(error);
+  const { code, message, reasons } = asPetrelError(error);
   return { code, message, reasons: [...reasons] };
-}
-
-function toPetrelError(error: unknown): PetrelError {
-  if (error instanceof PetrelError) return error;
-  if (isStoreError(error)) return fromStore(error);
-  return new PetrelError('FAILED', errorMessage(error), { cause: error });
-}
-
-function fromStore(error: StoreError): PetrelError {
-  if (isPermissionError(error)) {
-    const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth or PETREL_AUTH`;
-    return new PetrelError('FORBIDDEN', message, { cause: error });
-  }
-  if (error.outcomeUnknown) {
-    return new PetrelError('UNREACHABLE', `lost touch with ZooKeeper: ${error.message}`, { cause: error });
-  }
-  return new PetrelError('FAILED', error.message, { cause: error });
 }

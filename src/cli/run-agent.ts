@@ -15,6 +15,7 @@ import { CommandDuty, type HookCommands } from '../hooks/command-duty.js';
 import { type HealthCheck, HealthProber } from '../hooks/health-prober.js';
 import { systemKeepers } from '../hooks/keeper-process.js';
 import { systemProcesses } from '../hooks/system-processes.js';
+import type { HttpServer } from '../http/server.js';
 import { NodeScores } from '../library/node-scores.js';
 import { openAgent } from '../library/open-agent.js';
 import { openProber } from '../library/open-prober.js';
@@ -25,6 +26,7 @@ import type { Machine } from '../ports/processes.js';
 import type { Prober } from '../probe/prober.js';
 import { scoreCommands } from '../scores/source.js';
 import { leaveWhenAsked } from './asked.js';
+import { openHttp, reloadHttp } from './http.js';
 import { type LiveSettings, type NodeSettings, Reload, type Rereading } from './reload.js';
 
 const machine: Machine = { clock: systemClock, processes: systemProcesses };
@@ -63,7 +65,7 @@ export async function runAgent(settings: AgentSettings, log: Logger, reread: Rer
 /**
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
  * successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot be run and
- * an address for probes that cannot be listened at, and what `Agent.run` throws.
+ * an address for probes that cannot be listened at, and what `openHttp` and `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,
@@ -91,6 +93,7 @@ export async function runNode(
   const duty = work.duty(hooks);
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
+  const memory = guardian?.memory(sessionMemory, where) ?? sessionMemory;
   const agent = openAgent({
     store,
     root,
@@ -99,7 +102,7 @@ export async function runNode(
     priority,
     tags,
     probe: probes?.address ?? null,
-    sessionMemory: guardian?.memory(sessionMemory, where) ?? sessionMemory,
+    sessionMemory: memory,
     duty,
     workload: 'outside',
     log,
@@ -108,6 +111,7 @@ export async function runNode(
   const scores = new NodeScores({ sources, node, root, site, log });
   scores.begin(agent, () => probes?.roundTrips() ?? new Map());
   probes?.begin({ session: () => agent.session, requestsPerSecond: () => scores.requestsPerSecond });
+  let http: HttpServer | null = null;
   const reload = new Reload({
     first: settings,
     reread,
@@ -118,7 +122,10 @@ export async function runNode(
       scores.use(live.scores);
       if (live.healthCheck !== null) prober?.use(healthCheckOf(live, live.healthCheck));
     },
-    done: () => guardian?.tellReloaded(),
+    done() {
+      if (http !== null) reloadHttp(http, settings, log);
+      guardian?.tellReloaded();
+    },
   });
   agent.onStatus((status) => guardian?.tellStatus(status.joined, statusText(status, root)));
   const stopListening = leaveWhenAsked(agent, log, {
@@ -126,10 +133,16 @@ export async function runNode(
     asked: (signal) => work.asked(signal),
     reload: () => reload.begin(),
   });
-  work.begins(agent);
   try {
+    http = await openHttp(settings, agent, log).catch(async (error: unknown) => {
+      await duty.close();
+      memory.close(false);
+      throw error;
+    });
+    work.begins(agent);
     await agent.run();
   } finally {
+    await http?.close();
     stopListening();
     await Promise.all([prober?.close(), scores.close(), probes?.close()]);
   }

@@ -1,10 +1,9 @@
 /** `--watch`: what a command prints, again and again: on every change, and every so often. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { PetrelError } from '../errors.js';
 import { follow } from '../group/follow.js';
-import { readOrEstimateClock } from '../group/time.js';
+import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { isStoreError } from '../ports/store.js';
 import { Interrupted, reportError } from './errors.js';
@@ -16,8 +15,6 @@ import { styled } from './style.js';
 export type Draw = (view: GroupView, nowMs: number, session: Session) => Promise<Printable>;
 
 const defaultSeconds = 2;
-/** The clock is read anew this often: reading it is a write. */
-const clockAgeMs = 60_000;
 
 export function watchOption(): Option {
   return new Option(
@@ -60,8 +57,8 @@ export async function show(command: Command, draw: Draw): Promise<void> {
 async function showOnce(session: Session, draw: Draw): Promise<void> {
   const { store, paths, clock } = session.access;
   const view = await readGroup(store, paths, { scores: true });
-  const reading = await readOrEstimateClock(store, view, clock);
-  print(session.settings.format, await draw(view, ensembleNowMs(reading, clock.monotonicMs()), session));
+  const nowMs = await new KeptClock(clock).nowMs(store, view);
+  print(session.settings.format, await draw(view, nowMs, session));
 }
 
 async function showOnChange(session: Session, everyMs: number, draw: Draw): Promise<void> {
@@ -70,17 +67,14 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
   const unlisten = store.onState((state) => {
     if (state === 'SUSPENDED') process.stderr.write('petrel: lost touch with ZooKeeper, trying again\n');
   });
-  let reading: ClockReading | null = null;
+  const kept = new KeptClock(clock);
   let printed = { content: '', atMs: clock.monotonicMs() };
   const nextLookInMs = () => printed.atMs + everyMs - clock.monotonicMs();
   const when = { watch: 'all', nextLookInMs, signal: session.signal } as const;
   try {
     for await (const view of follow(store, paths, clock, when)) {
       const atMs = clock.monotonicMs();
-      if (reading === null || atMs - reading.atMs > clockAgeMs) {
-        reading = await readOrEstimateClock(store, view, clock);
-      }
-      const result = await draw(view, ensembleNowMs(reading, clock.monotonicMs()), session);
+      const result = await draw(view, await kept.nowMs(store, view), session);
       const content = JSON.stringify(result.json);
       // A leader's lease is renewed several times a second: that is no news.
       if (content === printed.content && atMs - printed.atMs < everyMs) continue;

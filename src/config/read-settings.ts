@@ -202,7 +202,7 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
 function defaultProblems(fields: readonly Field[], error: z.ZodError): string[] {
   return error.issues.map((issue) => {
     const meta = fields.find(({ name }) => name === issue.path[0])?.meta;
-    return `${meta?.key}: the default (${meta?.defaultText}) will not do: ${issue.message}; give ${longFlag(meta?.flags ?? '')}`;
+    return `${meta?.key}: the default (${meta?.defaultText}) will not do: ${issue.message}; give ${longFlag(meta?.flags ?? meta?.env ?? '')}`;
   });
 }
 
@@ -220,8 +220,11 @@ function pairProblems(given: ReadonlyMap<string, Given>): string[] {
   return [
     ...lonely('tlsCert', 'tls.cert', 'tlsKey', 'tls.key'),
     ...lonely('tlsKey', 'tls.key', 'tlsCert', 'tls.cert'),
+    ...lonely('httpTlsCert', 'http.tls.cert', 'httpTlsKey', 'http.tls.key'),
+    ...lonely('httpTlsKey', 'http.tls.key', 'httpTlsCert', 'http.tls.cert'),
     ...lonely('tlsPassphrase', 'tls.passphrase', 'tlsKey', 'tls.key'),
     ...lonely('probeAddress', 'probe.address', 'probeListen', 'probe.listen'),
+    ...rivals('httpToken', 'http.token', 'httpTokenFile', 'http.tokenFile'),
     ...rivals('probeSecret', 'probe.secret', 'probeSecretFile', 'probe.secretFile'),
   ];
 }

@@ -13,6 +13,7 @@ import { restartPolicies } from '../hooks/restarting-duty.js';
 import { logFormats, logLevels } from '../log.js';
 import { scoreSourcesSchema } from '../scores/source.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
+import { httpFields, listen } from './http-settings.js';
 import { probeFields } from './probe-settings.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
 
@@ -223,6 +224,7 @@ export const agentSettings = commonSettings.extend({
       fromText: wholeNumber,
     },
   ),
+  ...httpFields,
 });
 
 /** `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a leadership. */
@@ -234,6 +236,8 @@ export const runSettings = agentSettings.omit({ onTakeover: true, onRelease: tru
     help: 'name of this node, its own in the group',
     defaultText: 'the host’s name, with a number behind it while others here have that',
   }),
+  /** Many of them may run on one machine. */
+  httpListen: listen('off', 'off'),
   restart: setting(z.enum(restartPolicies, `one of ${restartPolicies.join(', ')}`).prefault('no'), {
     key: 'run.restart',
     flags: '--restart <policy>',

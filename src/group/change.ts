@@ -42,7 +42,10 @@ export interface Decision {
   readonly what: string;
 }
 
-/** Pure. Throws PetrelError REFUSED, with reasons, for what the group does not allow. */
+/**
+ * Pure. Throws PetrelError, with reasons: REFUSED for what the group does not allow, CONFLICT while something else is
+ * under way.
+ */
 export type Request = (scene: Scene) => Decision;
 
 export interface Plan extends Decision {

@@ -92,11 +92,11 @@ function targetText(to: Target): string {
   return 'node' in to ? to.node : `site ${to.site}`;
 }
 
-/** One transition at a time. */
+/** One transition at a time. Throws PetrelError CONFLICT. */
 function mustBeQuiet({ view, config, elected, nowMs }: Scene, hints: readonly string[] = []): void {
   const waiting = activeRequest(config, elected);
   if (waiting !== null) {
-    throw new PetrelError('REFUSED', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
+    throw new PetrelError('CONFLICT', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
       reasons: [
         `${requestText(waiting)} is not done yet (petrel switchover --cancel takes it back)`,
         ...hints,
@@ -105,7 +105,7 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, hints: readonly st
   }
   const transition = transitionOf(view, nowMs);
   if (transition === null) return;
-  throw new PetrelError('REFUSED', `transition ${transition.term} in progress by ${elected.by}`, {
+  throw new PetrelError('CONFLICT', `transition ${transition.term} in progress by ${elected.by}`, {
     reasons: [`${transitionText(transition)}: ${elected.reason}`, ...hints],
   });
 }

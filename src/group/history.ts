@@ -95,7 +95,11 @@ export type History = z.infer<typeof historySchema>;
 
 /** As JSON. Throws StoreError. */
 export async function readHistory(store: Store, paths: GroupPaths, limit: number): Promise<History> {
-  const stored = await newestRecords(store, paths, limit);
+  return historyOf(paths, await newestRecords(store, paths, limit));
+}
+
+/** Records as JSON, the newest first. */
+export function historyOf(paths: GroupPaths, stored: readonly StoredRecord[]): History {
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
   const gaps = gapsOf(records.filter((record) => record.kind === 'transition'));
   return {

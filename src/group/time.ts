@@ -1,5 +1,6 @@
 /** The ensemble's clock, as one who only looks in can know it. */
-import type { ClockReading } from '../core/limits.js';
+import { durationMs } from '../core/duration.js';
+import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
@@ -37,5 +38,46 @@ export async function readOrEstimateClock(
   } catch (error) {
     if (!isStoreError(error, 'NO_AUTH')) throw error;
     return { epochMs: view.newestChangeMs, atMs: clock.monotonicMs() };
+  }
+}
+
+/** The clock is read anew this often: reading it is a write. */
+const readingAgeMs = 60_000;
+
+/** The ensemble's clock for one who looks again and again. */
+export class KeptClock {
+  readonly #clock: Clock;
+  #reading: ClockReading | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds since the epoch, read as `readOrEstimateClock` does, or reckoned from what was read lately. */
+  async nowMs(store: Store, view: GroupView): Promise<number> {
+    if (this.#reading === null || this.#clock.monotonicMs() - this.#reading.atMs > readingAgeMs) {
+      this.#reading = await readOrEstimateClock(store, view, this.#clock);
+    }
+    return ensembleNowMs(this.#reading, this.#clock.monotonicMs());
+  }
+}
+
+/**
+ * A point in time as people write it: an instant with its zone, or a duration from now. Takes the time now, milliseconds
+ * since the epoch. Throws a RangeError that says what would be right.
+ */
+export function readPointInTime(text: string): (nowMs: number) => number {
+  if (/^\d{4}-/.test(text)) {
+    const atMs = Date.parse(text);
+    if (/(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(atMs)) return () => atMs;
+    throw new RangeError(
+      'an instant is written with its zone, like 2026-01-31T02:00:00Z or 2026-01-31T02:00:00+01:00',
+    );
+  }
+  try {
+    const lengthMs = durationMs(text, { minMs: 1 });
+    return (nowMs) => nowMs + lengthMs;
+  } catch {
+    throw new RangeError('it is an instant, like 2026-01-31T02:00:00Z, or how long from now, like 30m');
   }
 }

@@ -50,12 +50,23 @@ type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
  * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
  */
 export function awaitTerm(access: GroupAccess, term: number, options: WaitOptions = {}): Promise<Outcome> {
-  return awaitGoal(access, `term ${term} has no outcome yet`, options, async (view) => {
-    const elected = electedOrRestored(view);
-    if (elected.term < term) return null;
-    if (elected.term === term) return presentTerm(view);
-    return pastTerm(access, view, term);
-  });
+  const { store, paths } = access;
+  return awaitGoal(access, `term ${term} has no outcome yet`, options, (view) =>
+    outcomeOfTerm(view, term, () => recordOfTerm(store, paths, term)),
+  );
+}
+
+/** What has become of `term`; null while nothing has. `record` reads what the history says of it. */
+export async function outcomeOfTerm(
+  view: GroupView,
+  term: number,
+  record: () => Promise<TransitionRecord | null>,
+): Promise<Outcome | null> {
+  const elected = electedOrRestored(view);
+  if (elected.term < term) return null;
+  if (elected.term === term) return presentTerm(view);
+  const recorded = await record();
+  return recorded === null ? supersededTerm(view, term) : recordedOutcome(recorded);
 }
 
 /**
@@ -82,9 +93,7 @@ function presentTerm(view: GroupView): Outcome | null {
   return { state: 'READY', term, node, reason, record: null };
 }
 
-async function pastTerm({ store, paths }: GroupAccess, view: GroupView, term: number): Promise<Outcome> {
-  const record = await recordOfTerm(store, paths, term);
-  if (record !== null) return recordedOutcome(record);
+function supersededTerm(view: GroupView, term: number): Outcome {
   const { term: present, node, reason } = electedOrRestored(view);
   const text = `term ${present} came before it was READY: ${node ?? 'nobody'} was elected, ${reason}`;
   return { state: 'SUPERSEDED', term, node: null, reason: text, record: null };

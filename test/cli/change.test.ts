@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { changeResultSchema } from '../../src/cli/change.js';
 import { evictResultSchema } from '../../src/cli/commands/node.js';
 import { siteListSchema } from '../../src/cli/commands/site.js';
-import { errorSchema } from '../../src/cli/errors.js';
+import { changeResultSchema } from '../../src/group/change-result.js';
+import { failureSchema } from '../../src/group/failure.js';
 import { historySchema } from '../../src/group/history.js';
 import { type Listing, listingSchema } from '../../src/group/listing.js';
 import { outcomeSchema } from '../../src/group/wait.js';
@@ -50,7 +50,7 @@ async function change(env: Env, ...args: string[]) {
   return {
     code,
     result: stdout === '' ? null : changeResultSchema.parse(JSON.parse(stdout)),
-    error: stderr === '' ? null : errorSchema.parse(JSON.parse(stderr)).error,
+    error: stderr === '' ? null : failureSchema.parse(JSON.parse(stderr)).error,
   };
 }
 

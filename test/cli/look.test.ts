@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { errorSchema } from '../../src/cli/errors.js';
+import { failureSchema } from '../../src/group/failure.js';
 import { listingSchema } from '../../src/group/listing.js';
 import { tokenVerdictSchema } from '../../src/group/token.js';
 import { runProcess } from '../support/agents.js';
@@ -156,7 +156,7 @@ describe('an error', () => {
   it('is JSON with -f json', async () => {
     const { code, stderr } = await run('explain', '--without', 'zz', '-f', 'json');
     expect(code).toBe(2);
-    expect(errorSchema.parse(JSON.parse(stderr)).error).toMatchObject({
+    expect(failureSchema.parse(JSON.parse(stderr)).error).toMatchObject({
       code: 'INVALID',
       message: 'there is no node zz registered; there are a1, b1',
     });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { errorSchema } from '../../src/cli/errors.js';
 import { scoreReportText } from '../../src/core/scores.js';
+import { failureSchema } from '../../src/group/failure.js';
 import { simulationSchema } from '../../src/what-if/simulation.js';
 import { Group } from '../support/agent-group.js';
 import { runProcess } from '../support/agents.js';
@@ -62,7 +62,7 @@ describe('petrel simulate FILE', () => {
     expect(stderr).toContain('petrel: nobody who is fit would be elected\n');
     expect(stderr).toContain('  - c1: the node has priority 0, which never leads\n');
     const json = await simulate(await file(), '--lose', 'site=a', '--lose', 'site=b', '-f', 'json');
-    expect(errorSchema.parse(JSON.parse(json.stderr)).error).toMatchObject({ code: 'REFUSED' });
+    expect(failureSchema.parse(JSON.parse(json.stderr)).error).toMatchObject({ code: 'REFUSED' });
     expect(simulationSchema.parse(JSON.parse(json.stdout)).outcomes[0]?.node).toBeNull();
   });
 

@@ -116,6 +116,10 @@ describe('settings', () => {
       'hooks.healthCheckInterval': '1s',
       'hooks.healthCheckTimeout': '500ms',
       'hooks.healthCheckFailures': '2',
+      'http.listen': '0.0.0.0:8008',
+      'http.tokenFile': path,
+      'http.tls.cert': path,
+      'http.tls.key': path,
     };
     const options = settingOptions(agentSettings).filter((option) => option.long !== '--config');
     expect(options).toHaveLength(Object.keys(texts).length);
@@ -128,7 +132,7 @@ describe('settings', () => {
       Object.fromEntries(variables.map((name, at) => [name, Object.values(texts)[at] ?? ''])),
     );
     const others = (settings: typeof byFlag) =>
-      settings.described.filter(({ key }) => key !== 'probe.secret');
+      settings.described.filter(({ key }) => key !== 'probe.secret' && key !== 'http.token');
     expect(others(byFlag).every(({ source }) => source.startsWith('--'))).toBe(true);
     expect(others(byVariable).every(({ source }) => source.startsWith('PETREL_'))).toBe(true);
     expect(byVariable.values).toEqual(byFlag.values);

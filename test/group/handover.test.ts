@@ -109,7 +109,7 @@ describe('a switchover', () => {
     const refused = results.filter((result) => result.status === 'rejected');
     expect(refused).toHaveLength(1);
     expect(refused[0]?.reason).toMatchObject({
-      code: 'REFUSED',
+      code: 'CONFLICT',
       message: expect.stringMatching(/^transition 4 in progress by (eve|bob)$/),
     });
   });

@@ -23,7 +23,7 @@ afterAll(async () => {
 /**
  * Starts `petrel ARGS`. Its environment is `env` and nothing of this process's but PATH: no PETREL_ variable
  * leaks into it. Its state directory is its own, unless `env` names one: give a node that starts again the
- * `stateDir` of its earlier life.
+ * `stateDir` of its earlier life. It answers no HTTP unless `env` says where.
  */
 export async function startProcess(
   args: readonly string[],
@@ -34,7 +34,7 @@ export async function startProcess(
   const stateDir = env.PETREL_STATE_DIR ?? ownDir ?? '';
   const child = spawnBound(process.execPath, ['--enable-source-maps', main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: stateDir, PETREL_STATE_DIR: stateDir, ...env },
+    env: { PATH: process.env.PATH, HOME: stateDir, PETREL_STATE_DIR: stateDir, PETREL_LISTEN: 'off', ...env },
   });
   const started = new PetrelProcess(child, stateDir, ownDir);
   everyProcess.add(started);

@@ -1,0 +1,92 @@
+/** An agent's HTTP interface, from its settings. It is loaded only where there is to be one. */
+import { readFileSync } from 'node:fs';
+import type { Agent } from '../agent/agent.js';
+import { hostText, isLoopback, parseListen, usualListen } from '../config/listen.js';
+import type { AgentSettings } from '../config/settings.js';
+import { storeOptions } from '../config/store-options.js';
+import { readTokenFile } from '../config/token.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { HttpServer, Secrets } from '../http/server.js';
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import { openStore } from '../zookeeper/index.js';
+
+export type HttpSettings = Pick<
+  AgentSettings,
+  'httpListen' | 'httpTokenFile' | 'httpToken' | 'httpTlsCert' | 'httpTlsKey'
+>;
+type NodeSettings = HttpSettings & Pick<AgentSettings, 'root' | 'site'> & Parameters<typeof storeOptions>[0];
+
+const sessionTimeoutMs = 10_000;
+const callTimeoutMs = 5_000;
+
+/**
+ * Null where there is to be none, or where the usual place is taken, and no other was asked for.
+ * Throws PetrelError: INVALID for a token or a certificate that will not do, FAILED where it cannot listen.
+ */
+export async function openHttp(
+  settings: NodeSettings,
+  agent: Agent,
+  log: Logger,
+): Promise<HttpServer | null> {
+  const asked = parseListen(settings.httpListen);
+  if (asked === 'off') return null;
+  const listen = asked === 'auto' ? usualListen : asked;
+  const secrets = readSecrets(settings);
+  const { HttpServer: Server, CannotListen } = await import('../http/server.js');
+  const { root, site } = settings;
+  const reader = { ...storeOptions(settings), sessionTimeoutMs, callTimeoutMs };
+  try {
+    const server = await Server.open({
+      listen,
+      agent,
+      root,
+      site,
+      openStore: () => openStore(reader),
+      secrets,
+      clock: systemClock,
+      log,
+    });
+    tell(server, listen.host, secrets, log);
+    return server;
+  } catch (error) {
+    if (asked !== 'auto' || !(error instanceof CannotListen)) throw error;
+    log.warn({ error }, `going on without HTTP: ${error.message}; --listen says where, or off`);
+    return null;
+  }
+}
+
+/** Throws PetrelError INVALID. */
+export function readSecrets({ httpToken, httpTokenFile, httpTlsCert, httpTlsKey }: HttpSettings): Secrets {
+  const token = httpToken ?? (httpTokenFile === null ? null : readTokenFile(httpTokenFile));
+  if (httpTlsCert === null || httpTlsKey === null) return { token, certificate: null };
+  return { token, certificate: { cert: readPem(httpTlsCert), key: readPem(httpTlsKey) } };
+}
+
+/** Reads token and certificate anew; where that fails they stay as they were. */
+export function reloadHttp(server: HttpServer, settings: HttpSettings, log: Logger): void {
+  try {
+    server.use(readSecrets(settings));
+  } catch (error) {
+    log.error({ error }, `HTTP: token and certificate stay as they were: ${errorMessage(error)}`);
+  }
+}
+
+function readPem(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new PetrelError('INVALID', `http.tls: ${path}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function tell(server: HttpServer, host: string, { token, certificate }: Secrets, log: Logger): void {
+  log.info({ url: server.url }, `HTTP on ${server.url}`);
+  const isOpen = !isLoopback(host);
+  if (token === null) {
+    const reads = isOpen ? `; whoever reaches ${hostText(host)} may read the group` : '';
+    log[isOpen ? 'warn' : 'info'](`HTTP: there is no token, so changes are refused${reads}`);
+  } else if (isOpen && certificate === null) {
+    log.warn('HTTP: the token travels in the clear: give a certificate, or listen on a loopback address');
+  }
+}

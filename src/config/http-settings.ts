@@ -1,0 +1,50 @@
+/** The settings of an agent's HTTP interface. */
+import { z } from 'zod';
+import { parseListen } from './listen.js';
+import { optionalPath, parsedBy, setting } from './setting.js';
+import { tokenPattern, tokenRule } from './token.js';
+
+export const httpFields = {
+  httpListen: listen('auto', '127.0.0.1:8008, or nowhere if that is taken'),
+  httpTokenFile: setting(optionalPath(), {
+    key: 'http.tokenFile',
+    flags: '--http-token-file <file>',
+    env: 'PETREL_HTTP_TOKEN_FILE',
+    help: 'file with the bearer token that changes over HTTP want; nobody else may read it',
+    isPath: true,
+    isFile: true,
+  }),
+  httpToken: setting(z.string('a token').regex(tokenPattern, tokenRule).nullable().prefault(null), {
+    key: 'http.token',
+    env: 'PETREL_HTTP_TOKEN',
+    help: 'the bearer token itself, in the place of a file of its own',
+    secret: true,
+  }),
+  httpTlsCert: setting(optionalPath(), {
+    key: 'http.tls.cert',
+    flags: '--http-tls-cert <file>',
+    env: 'PETREL_HTTP_TLS_CERT',
+    help: 'speak HTTPS: certificate, a PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  httpTlsKey: setting(optionalPath(), {
+    key: 'http.tls.key',
+    flags: '--http-tls-key <file>',
+    env: 'PETREL_HTTP_TLS_KEY',
+    help: 'key of that certificate, a PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+};
+
+/** Where to answer, by default `fallback`. */
+export function listen(fallback: string, defaultText: string) {
+  return setting(parsedBy(parseListen, 'ADDRESS:PORT, or off').prefault(fallback), {
+    key: 'http.listen',
+    flags: '--listen <address>',
+    env: 'PETREL_LISTEN',
+    help: 'where to answer HTTP, ADDRESS:PORT, or off',
+    defaultText,
+  });
+}

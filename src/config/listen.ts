@@ -1,0 +1,45 @@
+/** Where an agent answers HTTP, as people write it. */
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { quoted } from '../core/outside.js';
+
+export interface ListenAddress {
+  /** A host's name or an address, IPv6 without brackets. */
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+}
+
+/** auto: the usual place, or nowhere if somebody else has it. */
+export type Listen = ListenAddress | 'auto' | 'off';
+
+export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };
+
+const pattern = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:[\]\s/@]+)):(?<port>\d{1,5})$/;
+const rule = 'write ADDRESS:PORT, like 127.0.0.1:8008, 0.0.0.0:8008 or [::1]:8008; or off, or auto';
+
+/** Throws a RangeError that says what would be right. */
+export function parseListen(text: string): Listen {
+  if (text === 'off' || text === 'auto') return text;
+  const { v6, host = v6, port = '' } = pattern.exec(text)?.groups ?? {};
+  if (host === undefined || (v6 !== undefined && !isIPv6(v6))) {
+    throw new RangeError(`${quoted(text)} is no place to listen: ${rule}`);
+  }
+  if (Number(port) > 65_535) throw new RangeError(`${port} is no port: 0 to 65535, 0 for any that is free`);
+  return { host, port: Number(port) };
+}
+
+/** As a URL has it. */
+export function hostText(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Nobody but this machine can reach it. False for names other than localhost: who knows what they stand for. */
+export function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return host.toLowerCase() === 'localhost';
+  return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}

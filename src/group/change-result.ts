@@ -1,0 +1,68 @@
+/** What a change to a group came to, as commands with `-f json` and the HTTP interface say it. */
+import { z } from 'zod';
+import type { Choice } from '../core/elect.js';
+import { electedOrRestored } from '../core/restored.js';
+import { causeSchema } from '../core/znodes.js';
+import type { Plan } from './change.js';
+import { configDifferenceSchema, configDifferences } from './config-keys.js';
+import { isPutOff, readableConfig } from './judge.js';
+import { type Outcome, outcomeSchema } from './wait.js';
+
+export const changeResultSchema = z.object({
+  /** What was done, or why there was nothing to do. */
+  what: z.string(),
+  changed: z.boolean(),
+  dryRun: z.boolean(),
+  /** Keys of the configuration that were, or would be, written. */
+  changes: z.array(configDifferenceSchema),
+  /** Version of the configuration that holds the change. */
+  configVersion: z.int().nullable(),
+  /** Whom the elector is to choose then; null where that cannot be told. */
+  follows: z
+    .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
+    .nullable(),
+  /** The term to follow; null when no transition is expected. */
+  term: z.int().nullable(),
+  /** Null when it was not waited for, or there is nothing to wait for. */
+  outcome: outcomeSchema.nullable(),
+});
+export type ChangeResult = z.infer<typeof changeResultSchema>;
+
+export interface Made {
+  readonly dryRun: boolean;
+  /** Of the configuration that holds the change; null where nothing was written. */
+  readonly version: number | null;
+  readonly outcome: Outcome | null;
+}
+
+export function changeResult(plan: Plan, { dryRun, version, outcome }: Made): ChangeResult {
+  const { config, what, before } = plan;
+  const follows = config === null ? null : plan.follows;
+  return {
+    what,
+    changed: version !== null,
+    dryRun,
+    changes: config === null ? [] : configDifferences(readableConfig(before), config),
+    configVersion: version,
+    follows: follows === null ? null : choiceResult(follows),
+    term: isTransitionExpected(plan) || asksForSwitchover(plan) ? electedOrRestored(before).term + 1 : null,
+    outcome,
+  };
+}
+
+/** A transition follows, and soon. */
+export function isTransitionExpected({ config, follows }: Plan): boolean {
+  if (config === null || follows === null) return false;
+  return follows.changes && !isPutOff(follows, config);
+}
+
+/** Perhaps not now, but the next term will be its doing. */
+function asksForSwitchover({ before, config }: Plan): boolean {
+  return (
+    config !== null && config.switchover !== null && config.switchover !== before.config.value?.switchover
+  );
+}
+
+export function choiceResult({ node, changes, cause, reason }: Choice): ChangeResult['follows'] {
+  return { node, changes, cause, reason };
+}

@@ -1,0 +1,28 @@
+/** What went wrong with a group, in terms that whoever asked can act on. */
+import { z } from 'zod';
+import { errorMessage, PetrelError } from '../errors.js';
+import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
+
+/** An error as commands with `-f json` and the HTTP interface tell it. */
+export const failureSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), reasons: z.array(z.string()) }),
+});
+export type Failure = z.infer<typeof failureSchema>;
+
+/** Anything thrown, as a PetrelError. */
+export function asPetrelError(error: unknown): PetrelError {
+  if (error instanceof PetrelError) return error;
+  if (isStoreError(error)) return fromStore(error);
+  return new PetrelError('FAILED', errorMessage(error), { cause: error });
+}
+
+function fromStore(error: StoreError): PetrelError {
+  if (isPermissionError(error)) {
+    const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth or PETREL_AUTH`;
+    return new PetrelError('FORBIDDEN', message, { cause: error });
+  }
+  if (error.outcomeUnknown) {
+    return new PetrelError('UNREACHABLE', `lost touch with ZooKeeper: ${error.message}`, { cause: error });
+  }
+  return new PetrelError('FAILED', error.message, { cause: error });
+}

@@ -1,0 +1,132 @@
+/**
+ * The HTTP server itself: its limits, and what every answer bears. What it answers is the affair of the modules beside
+ * it.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import fastifySwagger from '@fastify/swagger';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify';
+import {
+  jsonSchemaTransform,
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+} from 'fastify-type-provider-zod';
+import type { Logger } from '../log.js';
+import { version } from '../version.js';
+import { answerBrokenRequest, answerError, notFound } from './failures.js';
+
+export type App = FastifyInstance<
+  Server,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** PEM. */
+export interface Certificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+const limits = {
+  maxHeaderSize: 8 * 1024,
+  /** For a client to send the head of a request, and all of it. */
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 60_000,
+} as const;
+const maxBodyBytes = 16 * 1024;
+/** A connection on which nothing moves is closed. */
+const silenceMs = 75_000;
+/** Files are needed to talk to ZooKeeper, too. */
+const maxConnections = 4_000;
+
+/** On every answer. */
+export const commonHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Not listening yet, and without routes. Throws for a certificate that will not do. */
+export async function createApp(log: Logger, certificate: Certificate | null): Promise<App> {
+  const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+    answerError(log, error, request, reply);
+  const app: App = fastify({
+    serverFactory: (handler: RequestListener) => createLimited(handler, certificate),
+    bodyLimit: maxBodyBytes,
+    forceCloseConnections: true,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: answer,
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler(answer);
+  app.addHook('onRequest', whenItsTurnComes);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, url, ip } = request;
+    log.debug({ method, url, ip, status: reply.statusCode }, `HTTP: ${method} ${url}: ${reply.statusCode}`);
+    done();
+  });
+  const known: string[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    if (method !== 'HEAD') known.push(`${[method].flat().join('|')} ${url}`);
+  });
+  app.setNotFoundHandler((request, reply) => answer(notFound(request, known), request, reply));
+  takeJsonAlone(app);
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Petrel agent', version },
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+    },
+    transform: jsonSchemaTransform,
+  });
+  return app;
+}
+
+function createLimited(handler: RequestListener, certificate: Certificate | null): Server {
+  const server =
+    certificate === null
+      ? createServer(limits, handler)
+      : createSecureServer({ ...limits, ...certificate, minVersion: 'TLSv1.2' }, handler);
+  server.maxConnections = maxConnections;
+  server.setTimeout(silenceMs);
+  return server;
+}
+
+/**
+ * Of several requests sent at once on one connection, the answer to a later one waits behind the earlier ones. It is
+ * made when its turn has come, so that it is not old when it is sent.
+ */
+function whenItsTurnComes(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.headers(commonHeaders);
+  if (reply.raw.socket === null) reply.raw.once('socket', () => done());
+  else done();
+}
+
+/** Another type can be sent across sites without a question asked. An empty body is an empty object. */
+function takeJsonAlone(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, {});
+    else parse(request, String(body), done);
+  });
+}

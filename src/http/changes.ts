@@ -1,0 +1,307 @@
+/** What people change, by the same functions as the commands do. All of it wants the token. */
+import fastifyRateLimit from '@fastify/rate-limit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { durationMs, durationSchema } from '../core/duration.js';
+import { nameSchema, strictObject } from '../core/names.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import { type Author, changeGroup, type Plan, planChange, type Request } from '../group/change.js';
+import { changeResult, changeResultSchema } from '../group/change-result.js';
+import type { GroupAccess } from '../group/config-write.js';
+import { failureSchema } from '../group/failure.js';
+import { cancelSwitchover, failover, switchover, type Target } from '../group/handover.js';
+import { drainNode, readmitNode, undrainNode } from '../group/nodes.js';
+import { pauseGroup, resumeGroup } from '../group/pause.js';
+import { disableSite, enableSite, overridePriority, resetPriority } from '../group/sites.js';
+import { readPointInTime } from '../group/time.js';
+import type { Logger } from '../log.js';
+import type { App } from './app.js';
+import { Denial, failures } from './failures.js';
+import type { GroupSession } from './group-session.js';
+import type { TokenCheck } from './token.js';
+
+export interface ChangesOptions {
+  readonly group: GroupSession;
+  readonly token: TokenCheck;
+  readonly log: Logger;
+}
+
+const aMinute = 60_000;
+const changesAMinute = 60;
+/** Of one address. More are told so without a line in the log. */
+const failuresAMinute = 10;
+
+const oneLine = z
+  .string('a text')
+  .max(500, 'at most 500 characters')
+  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'one line');
+
+/** What every change may say, as the commands' options do. */
+const common = {
+  reason: oneLine.optional().describe('why, for the history and for whoever looks next'),
+  by: oneLine.optional().describe('who wants it, for the history'),
+  dryRun: z
+    .boolean()
+    .default(false)
+    .describe('show what would be written and what would follow; change nothing'),
+  yes: z.boolean().default(false).describe('as -y: also what a person would be asked about first'),
+};
+const plainBody = strictObject(common);
+type Common = z.output<typeof plainBody>;
+
+const pointInTime = z
+  .string('an instant, or how long from now')
+  .superRefine((input, context) => {
+    try {
+      readPointInTime(input);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: errorMessage(error), input });
+    }
+  })
+  .describe('not before then: an instant with its zone, or how long from now, like 30m');
+
+const switchoverBody = strictObject({
+  ...common,
+  to: nameSchema.optional().describe('who is to lead; default: the best other node'),
+  toSite: nameSchema.optional().describe('the best node of this site'),
+  at: pointInTime.optional(),
+  cancel: z.boolean().default(false).describe('take back a switchover that has not happened yet'),
+})
+  .refine(({ to, toSite }) => to === undefined || toSite === undefined, 'to or toSite, not both')
+  .refine(
+    ({ cancel, to, toSite, at }) => !cancel || [to, toSite, at].every((value) => value === undefined),
+    'cancel goes without to, toSite and at',
+  );
+const failoverBody = strictObject({ ...common, to: nameSchema.describe('who is to lead') });
+const priorityRule = 'a whole number, 0 to 1000000';
+const priorityBody = strictObject({
+  ...common,
+  priority: z.int(priorityRule).min(0, priorityRule).max(1_000_000, priorityRule),
+  for: durationSchema.optional().describe('how long it holds, like 2h; default: until it is reset'),
+});
+
+export const changeAnswerSchema = changeResultSchema.omit({ outcome: true }).extend({
+  /** Where to follow the term, on this agent; null where there is none to follow. */
+  follow: z.object({ outcome: z.string(), events: z.string() }).nullable(),
+});
+type ChangeAnswer = z.infer<typeof changeAnswerSchema>;
+
+const response = {
+  /** Nothing had to be changed, or nothing was to be. */
+  200: changeAnswerSchema,
+  202: changeAnswerSchema,
+  ...failures,
+  401: failureSchema,
+  409: failureSchema,
+  412: failureSchema,
+  413: failureSchema,
+  415: failureSchema,
+  429: failureSchema,
+};
+
+export async function addChanges(app: App, options: ChangesOptions): Promise<void> {
+  await app.register(fastifyRateLimit, { global: false });
+  const authorize = authorization(app, options);
+  const add: Add = ({ method = 'POST', url, command, params, body, request }) => {
+    app.route({
+      method,
+      url,
+      schema: {
+        summary: `as ${command}`,
+        tags: ['changes'],
+        security: [{ token: [] }],
+        params,
+        body,
+        response,
+      },
+      onRequest: authorize,
+      preValidation: emptyIfAbsent,
+      // What these schemas let through, they let through again.
+      handler: async ({ ip, ...asked }, reply): Promise<ChangeAnswer> => {
+        const common = body.parse(asked.body);
+        return await answerChange(
+          options,
+          { ip, common, request: request(common, params.parse(asked.params)) },
+          reply,
+        );
+      },
+    });
+  };
+  addHandovers(add);
+  addSites(add);
+  addNodes(add);
+}
+
+interface ChangeRoute<Params, Body extends Common> {
+  readonly method?: 'PUT' | 'DELETE';
+  readonly url: string;
+  /** That does the same. */
+  readonly command: string;
+  readonly params: z.ZodType<Params>;
+  readonly body: z.ZodType<Body>;
+  request(body: Body, params: Params): Request;
+}
+type Add = <Params, Body extends Common>(route: ChangeRoute<Params, Body>) => void;
+
+function addHandovers(add: Add): void {
+  const params = strictObject({});
+  const command = 'petrel switchover';
+  add({ url: '/switchover', command, params, body: switchoverBody, request: switchoverOf });
+  add({
+    url: '/failover',
+    command: 'petrel failover',
+    params,
+    body: failoverBody,
+    request: ({ to, yes }) => failover({ to, evenUnderWay: yes }),
+  });
+  const body = plainBody;
+  add({ url: '/pause', command: 'petrel pause', params, body, request: () => pauseGroup });
+  add({ url: '/resume', command: 'petrel resume', params, body, request: () => resumeGroup });
+}
+
+function addSites(add: Add): void {
+  const params = strictObject({ site: nameSchema });
+  add({
+    method: 'PUT',
+    url: '/sites/:site/priority',
+    command: 'petrel site priority',
+    params,
+    body: priorityBody,
+    request: ({ priority, for: length, yes: evenUnknown }, { site }) => {
+      const forMs = length === undefined ? null : durationMs(length);
+      return overridePriority({ site, priority, forMs, evenUnknown });
+    },
+  });
+  add({
+    method: 'DELETE',
+    url: '/sites/:site/priority',
+    command: 'petrel site reset',
+    params,
+    body: plainBody,
+    request: (_, { site }) => resetPriority(site),
+  });
+  for (const [verb, request] of Object.entries({ disable: disableSite, enable: enableSite })) {
+    add({
+      url: `/sites/:site/${verb}`,
+      command: `petrel site ${verb}`,
+      params,
+      body: plainBody,
+      request: ({ yes }, { site }) => request(site, yes),
+    });
+  }
+}
+
+function addNodes(add: Add): void {
+  const params = strictObject({ node: nameSchema });
+  const verbs = { drain: drainNode, undrain: undrainNode, readmit: readmitNode };
+  for (const [verb, request] of Object.entries(verbs)) {
+    add({
+      url: `/nodes/:node/${verb}`,
+      command: `petrel node ${verb}`,
+      params,
+      body: plainBody,
+      request: ({ yes }, { node }) => request(node, yes),
+    });
+  }
+}
+
+/** All that a body may say may be left out of some. */
+function emptyIfAbsent(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  request.body ??= {};
+  done();
+}
+
+function switchoverOf({ to, toSite, at, cancel }: z.output<typeof switchoverBody>): Request {
+  if (cancel) return cancelSwitchover;
+  const notBeforeMs = at === undefined ? null : readPointInTime(at);
+  return switchover({ to: targetOf(to, toSite), notBeforeMs });
+}
+
+function targetOf(to: string | undefined, toSite: string | undefined): Target {
+  if (to !== undefined) return { node: to };
+  return toSite === undefined ? 'best-other' : { site: toSite };
+}
+
+/** Lets through who has the token, and no more often than is good for a group. */
+function authorization(app: App, { token, log }: ChangesOptions) {
+  const countFailure = app.createRateLimit({ max: failuresAMinute, timeWindow: aMinute });
+  const countChange = app.createRateLimit({ max: changesAMinute, timeWindow: aMinute });
+  return async (request: FastifyRequest): Promise<void> => {
+    if (!token.isSet) {
+      throw new Denial(403, 'FORBIDDEN', 'this agent has no token, so nobody may change anything over HTTP', {
+        reasons: ['give it one by --http-token-file or PETREL_HTTP_TOKEN'],
+      });
+    }
+    const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    // Who has the token is not kept out by those who have not, which may come from the same address.
+    if (given !== undefined && token.accepts(given)) return throwIfExceeded(await countChange(request));
+    throwIfExceeded(await countFailure(request));
+    log.warn(
+      { ip: request.ip, method: request.method, url: request.url },
+      'HTTP: a change without the right token',
+    );
+    const challenge =
+      given === undefined ? 'Bearer realm="petrel"' : 'Bearer realm="petrel", error="invalid_token"';
+    throw new Denial(401, 'UNAUTHORIZED', 'this wants the token: Authorization: Bearer TOKEN', {
+      headers: { 'www-authenticate': challenge },
+    });
+  };
+}
+
+function throwIfExceeded(count: Awaited<ReturnType<ReturnType<App['createRateLimit']>>>): void {
+  if (count.isAllowed || !count.isExceeded) return;
+  const { max, ttlInSeconds } = count;
+  throw new Denial(429, 'TOO_MANY_REQUESTS', `more than ${max} a minute: try again in ${ttlInSeconds} s`, {
+    headers: { 'retry-after': String(ttlInSeconds) },
+  });
+}
+
+interface Asked {
+  readonly ip: string;
+  readonly common: Common;
+  readonly request: Request;
+}
+
+async function answerChange(
+  { group, log }: ChangesOptions,
+  { ip, common: { dryRun, yes, by, reason }, request }: Asked,
+  reply: FastifyReply,
+): Promise<ChangeAnswer> {
+  const author = { by: authorText(by, ip), reason: reason ?? null };
+  const { plan, version } = await group.use((access) => carryOut(access, author, request, { dryRun, yes }));
+  const { outcome: _, ...result } = changeResult(plan, { dryRun, version, outcome: null });
+  if (version === null) return { ...result, follow: null };
+  log.info({ by: author.by, reason: author.reason }, `HTTP: ${result.what}`);
+  const outcome = result.term === null ? null : `/terms/${result.term}`;
+  reply.code(202);
+  if (outcome !== null) reply.header('location', outcome);
+  return { ...result, follow: outcome === null ? null : { outcome, events: '/events' } };
+}
+
+interface Planned {
+  readonly plan: Plan;
+  readonly version: number | null;
+}
+
+async function carryOut(
+  access: GroupAccess,
+  author: Author,
+  request: Request,
+  { dryRun, yes }: Pick<Common, 'dryRun' | 'yes'>,
+): Promise<Planned> {
+  if (dryRun) return { plan: await planChange(access, author, request), version: null };
+  const change = await changeGroup(access, author, request, async (plan) => mustLeaveSomebody(plan, yes));
+  return { plan: change, version: change.version };
+}
+
+/** What a command asks a person about, and refuses where there is none. */
+function mustLeaveSomebody({ leavesNobody, follows }: Plan, yes: boolean): void {
+  if (!leavesNobody || yes) return;
+  throw new PetrelError('REFUSED', 'this wants a person’s yes: "yes": true does it all the same', {
+    reasons: [`nobody would lead: ${follows?.reason ?? 'nobody is fit'}`],
+  });
+}
+
+function authorText(by: string | undefined, ip: string): string {
+  return by === undefined || by === '' ? `HTTP from ${ip}` : `${by}, HTTP from ${ip}`;
+}

@@ -1,0 +1,195 @@
+/**
+ * The group as it changes, for any number of readers: server-sent events, each a whole picture, so that a reader who
+ * missed some has missed nothing that still holds. One look at ZooKeeper serves them all, and only while there are any.
+ *
+ * Not promised: every change. Several that come while one is read are one. A reader who does not keep up is dropped, and
+ * connects again.
+ */
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { errorMessage } from '../errors.js';
+import { follow } from '../group/follow.js';
+import { type Listing, listing } from '../group/listing.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import { type App, commonHeaders } from './app.js';
+import { Denial, failures } from './failures.js';
+import type { GroupSession } from './group-session.js';
+
+export interface EventsOptions {
+  readonly group: GroupSession;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+const maxReaders = 2_000;
+/** What a reader may have left unread, beside one picture. */
+const maxBacklogBytes = 64 * 1024;
+const aliveMs = 15_000;
+/** Some things change by time alone. */
+const lookAgainMs = 5_000;
+const retryMs = 1_000;
+
+/** What `out-of-touch` holds. */
+export const outOfTouchSchema = z.object({ reason: z.string() });
+
+export class EventHub {
+  readonly #options: EventsOptions;
+  readonly #readers = new Set<ServerResponse>();
+  /** Tells the events of one agent's life from those of any other. */
+  readonly #life = randomBytes(6).toString('hex');
+  #number = 0;
+  /** The newest event, for those who come now; null: none yet. */
+  #newest: Buffer | null = null;
+  #said = '';
+  #following: AbortController | null = null;
+  #cancelAlive: () => void = () => {};
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+  }
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  /** Begins with the group as it is, as soon as that is known. */
+  add(reader: ServerResponse): void {
+    reader.writeHead(200, {
+      ...commonHeaders,
+      'content-type': 'text/event-stream',
+      'x-accel-buffering': 'no',
+    });
+    reader.write(`retry: ${retryMs}\n\n`);
+    this.#readers.add(reader);
+    reader.once('close', () => this.#remove(reader));
+    if (this.#newest !== null) this.#give(reader, this.#newest);
+    if (this.#following === null) this.#begin();
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+    this.#stop();
+  }
+
+  #remove(reader: ServerResponse): void {
+    this.#readers.delete(reader);
+    if (this.#readers.size === 0) this.#stop();
+  }
+
+  #begin(): void {
+    const following = new AbortController();
+    this.#following = following;
+    void this.#follow(following.signal);
+    this.#keepAlive();
+  }
+
+  #stop(): void {
+    this.#following?.abort();
+    this.#following = null;
+    this.#newest = null;
+    this.#said = '';
+    this.#cancelAlive();
+  }
+
+  /** Until the signal fires, over as many sessions as it takes. Never rejects. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#followSession(signal);
+      } catch (error) {
+        log.debug({ error }, `HTTP: the group cannot be followed: ${errorMessage(error)}`);
+        if (!signal.aborted) this.#publish('out-of-touch', { reason: errorMessage(error) });
+      }
+      if (!signal.aborted) await new Promise<void>((resolve) => clock.timer(retryMs, resolve));
+    }
+  }
+
+  async #followSession(signal: AbortSignal): Promise<void> {
+    const { group } = this.#options;
+    await group.use(async ({ store, paths, clock }) => {
+      const unlisten = store.onState((state) => {
+        if (state === 'SUSPENDED' && !signal.aborted) {
+          this.#publish('out-of-touch', { reason: 'the connection to ZooKeeper broke' });
+        }
+      });
+      const when = { watch: 'all', nextLookInMs: () => lookAgainMs, signal } as const;
+      try {
+        for await (const view of follow(store, paths, clock, when)) {
+          const nowMs = await group.nowMs(store, view);
+          if (!signal.aborted) this.#publish('status', listing(view, nowMs));
+        }
+      } finally {
+        unlisten();
+      }
+    });
+  }
+
+  #publish(event: 'status', content: Listing): void;
+  #publish(event: 'out-of-touch', content: z.output<typeof outOfTouchSchema>): void;
+  #publish(event: string, content: object): void {
+    const said = `${event} ${JSON.stringify(content, withoutElapsed)}`;
+    if (said === this.#said) return;
+    this.#said = said;
+    this.#number += 1;
+    const data = JSON.stringify(content);
+    const message = Buffer.from(`id: ${this.#life}-${this.#number}\nevent: ${event}\ndata: ${data}\n\n`);
+    this.#newest = message;
+    for (const reader of this.#readers) this.#give(reader, message);
+  }
+
+  #give(reader: ServerResponse, message: Buffer | string): void {
+    if (reader.writableLength > maxBacklogBytes) {
+      this.#options.log.debug('HTTP: a reader of events does not keep up, and is dropped');
+      reader.destroy();
+    } else reader.write(message);
+  }
+
+  /** A comment now and again, so that neither side takes a quiet group for a dead connection. */
+  #keepAlive(): void {
+    this.#cancelAlive = this.#options.clock.timer(aliveMs, () => {
+      for (const reader of this.#readers) this.#give(reader, ': alive\n\n');
+      this.#keepAlive();
+    });
+  }
+}
+
+/** That time goes by is no news. */
+function withoutElapsed(key: string, value: unknown): unknown {
+  return key === 'elapsedMs' ? undefined : value;
+}
+
+export function addEvents(app: App, hub: EventHub): void {
+  app.get(
+    '/events',
+    {
+      exposeHeadRoute: false,
+      schema: {
+        summary: 'server-sent events: `status`, as /status, now and at every change; `out-of-touch`',
+        tags: ['group'],
+        produces: ['text/event-stream'],
+        response: {
+          200: { description: 'events', content: { 'text/event-stream': { schema: z.string() } } },
+          503: failures[503],
+        },
+      },
+    },
+    (_request, reply) => {
+      if (hub.readers >= maxReaders) {
+        throw new Denial(
+          503,
+          'TOO_MANY_READERS',
+          `${maxReaders} readers are the most that one agent serves`,
+          {
+            headers: { 'retry-after': '10' },
+          },
+        );
+      }
+      reply.hijack();
+      hub.add(reply.raw);
+    },
+  );
+}

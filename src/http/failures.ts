@@ -1,0 +1,143 @@
+/** What goes wrong, as answers: always the same shape, saying what would be right, and nothing of the inside. */
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { cut, firstOf } from '../core/outside.js';
+import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
+import { asPetrelError, type Failure, failureSchema } from '../group/failure.js';
+import type { Logger } from '../log.js';
+import { isStoreError } from '../ports/store.js';
+
+/** Not let through, before anybody looked at the group. */
+export class Denial extends Error {
+  override readonly name = 'Denial';
+  /** HTTP's. */
+  readonly status: number;
+  readonly code: string;
+  readonly reasons: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: { reasons?: readonly string[]; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.reasons = more.reasons ?? [];
+    this.headers = more.headers ?? {};
+  }
+}
+
+const statusOf: Readonly<Record<PetrelErrorCode, number>> = {
+  INVALID: 400,
+  FORBIDDEN: 403,
+  CONFLICT: 409,
+  DUPLICATE_NODE: 409,
+  UNDER_WAY: 409,
+  REFUSED: 412,
+  FAILED: 500,
+  LEADERSHIP_LOST: 503,
+  UNREACHABLE: 503,
+};
+
+/** The answers with which any call may fail. */
+export const failures = {
+  400: failureSchema,
+  403: failureSchema,
+  500: failureSchema,
+  503: failureSchema,
+} as const;
+
+interface Told extends Omit<Failure['error'], 'reasons'> {
+  readonly status: number;
+  readonly reasons: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export function answerError(
+  log: Logger,
+  error: unknown,
+  { method, url }: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { status, code, message, reasons, headers } = told(error);
+  if (status >= 500 && status !== 503) log.error({ error, method, url }, `HTTP: ${errorMessage(error)}`);
+  const failure: Failure = { error: { code, message, reasons: [...reasons] } };
+  // Not by the route's own schemas: they know nothing of what goes wrong before or beside it.
+  const text = JSON.stringify(failure);
+  void reply
+    .code(status)
+    .headers(headers)
+    .type('application/json; charset=utf-8')
+    .serializer((payload: string) => payload)
+    .send(text);
+}
+
+function told(error: unknown): Told {
+  const none = { reasons: [], headers: {} };
+  if (error instanceof Denial) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const reasons = firstOf(
+      error.validation.map(({ instancePath, message }) => {
+        const part = error.validationContext === 'querystring' ? 'query' : error.validationContext;
+        const where = [part, ...instancePath.split('/')].filter(Boolean).map(String);
+        return `${where.map(cut).join('.')}: ${message}`;
+      }),
+    );
+    return { ...none, status: 400, code: 'INVALID', message: reasons.join('; '), reasons };
+  }
+  if (error instanceof PetrelError || isStoreError(error)) {
+    const { code, message, reasons } = asPetrelError(error);
+    const headers: Told['headers'] = code === 'UNREACHABLE' ? { 'retry-after': '1' } : {};
+    return { status: statusOf[code], code, message, reasons, headers };
+  }
+  const status = statusOfFramework(error);
+  if (status === null)
+    return { ...none, status: 500, code: 'FAILED', message: 'an error of the agent: its log has it' };
+  const [code, message] = frameworkWords[status] ?? ['INVALID', errorMessage(error)];
+  return { ...none, status, code, message };
+}
+
+const frameworkWords: Readonly<Record<number, readonly [code: string, message: string]>> = {
+  413: ['TOO_LARGE', 'a body has at most 16 KiB'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'this wants JSON: Content-Type: application/json'],
+};
+
+/** Of errors that Fastify finds in a request; null: it is none. */
+function statusOfFramework(error: unknown): number | null {
+  if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number')
+    return null;
+  return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
+}
+
+/** A place that is not there, or has no such method. */
+export function notFound({ method, url }: FastifyRequest, known: readonly string[]): Denial {
+  const reasons = [`there are: ${known.join(', ')}`];
+  return new Denial(404, 'NOT_FOUND', `there is no ${cut(method)} ${cut(url)}`, { reasons });
+}
+
+const brokenRequests: Readonly<Record<string, readonly [line: string, code: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'TOO_LARGE',
+    'the head of a request has at most 8 KiB',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'TIMEOUT', 'the request took too long to arrive'],
+};
+
+/** What is no HTTP, or too slow, is told so where it can be, and the connection is closed. */
+export function answerBrokenRequest(error: Error & { readonly code: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const [line, code, message] = brokenRequests[error.code] ?? [
+    '400 Bad Request',
+    'INVALID',
+    'this is not HTTP',
+  ];
+  const body = JSON.stringify({ error: { code, message, reasons: [] } } satisfies Failure);
+  const head = `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  if (socket.writable) socket.write(head + body);
+  socket.destroySoon();
+}

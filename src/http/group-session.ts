@@ -1,0 +1,153 @@
+/**
+ * The group, as the HTTP interface reads and changes it: by a session of its own, so that no reader, however many there
+ * are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a little longer.
+ */
+import type { GroupPaths } from '../core/paths.js';
+import type { TransitionRecord } from '../core/znodes.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { GroupAccess } from '../group/config-write.js';
+import { type History, historyOf, newestRecords, type StoredRecord } from '../group/history.js';
+import { KeptClock } from '../group/time.js';
+import { type GroupView, readGroup } from '../group/view.js';
+import { type Outcome, outcomeOfTerm } from '../group/wait.js';
+import type { Clock } from '../ports/clock.js';
+import { isPermissionError, isStoreError, type Store } from '../ports/store.js';
+import { Coalesced } from './coalesced.js';
+
+export interface GroupSessionOptions {
+  openStore(): Store;
+  readonly paths: GroupPaths;
+  readonly clock: Clock;
+}
+
+/** A group as it was read, and when: milliseconds since the epoch, the ensemble's clock. */
+export interface Look {
+  readonly view: GroupView;
+  readonly nowMs: number;
+}
+
+const connectTimeoutMs = 5_000;
+const idleMs = 30_000;
+const closeTimeoutMs = 500;
+/** However many ask, the group is read at most this often. */
+const minIntervalMs = 50;
+/** As many as a history ever holds. */
+const allRecords = 10_000;
+
+export class GroupSession {
+  readonly #options: GroupSessionOptions;
+  readonly #time: KeptClock;
+  readonly #looks: Coalesced<Look>;
+  readonly #records: Coalesced<StoredRecord[]>;
+  #wanted = 0;
+  #store: Store | null = null;
+  #users = 0;
+  #cancelIdle: () => void = () => {};
+  #closed = false;
+
+  constructor(options: GroupSessionOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.#time = new KeptClock(clock);
+    const work = () => this.use((access) => this.#read(access));
+    this.#looks = new Coalesced({ clock, minIntervalMs, work });
+    this.#records = new Coalesced({ clock, minIntervalMs, work: () => this.#readRecords() });
+  }
+
+  /** The group, read after this was called. Throws PetrelError UNREACHABLE or INVALID, StoreError. */
+  look(): Promise<Look> {
+    return this.#looks.ask();
+  }
+
+  /** The newest `limit` records, read after this was called. Throws as `look` does. */
+  async history(limit: number): Promise<History> {
+    return historyOf(this.#options.paths, await this.#newest(limit));
+  }
+
+  /** What has become of a term; null while nothing has. Throws as `look` does. */
+  async outcome(term: number): Promise<Outcome | null> {
+    const { view } = await this.look();
+    return await outcomeOfTerm(view, term, async () => {
+      const records = await this.#newest(allRecords);
+      return records.find((record) => isOfTerm(record, term))?.value ?? null;
+    });
+  }
+
+  /** The time by the ensemble's clock, as `KeptClock` has it. */
+  nowMs(store: Store, view: GroupView): Promise<number> {
+    return this.#time.nowMs(store, view);
+  }
+
+  /** Does something in touch with the group. Throws PetrelError UNREACHABLE when no server answers, and what `work` does. */
+  async use<T>(work: (access: GroupAccess) => Promise<T>): Promise<T> {
+    this.#users += 1;
+    this.#cancelIdle();
+    try {
+      const { paths, clock } = this.#options;
+      return await work({ store: await this.#connected(), paths, clock });
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#closeWhenIdle();
+    }
+  }
+
+  /** For good. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelIdle();
+    await this.#letGo();
+  }
+
+  async #read({ store, paths }: GroupAccess): Promise<Look> {
+    // What others committed before is seen from here on, as it is by a command.
+    await store.sync('/');
+    const view = await readGroup(store, paths, { scores: true });
+    return { view, nowMs: await this.#time.nowMs(store, view) };
+  }
+
+  async #newest(limit: number): Promise<readonly StoredRecord[]> {
+    this.#wanted = Math.max(this.#wanted, limit);
+    return (await this.#records.ask()).slice(0, limit);
+  }
+
+  async #readRecords(): Promise<StoredRecord[]> {
+    const wanted = this.#wanted;
+    this.#wanted = 0;
+    return await this.use(async ({ store, paths }) => {
+      await store.sync('/');
+      return await newestRecords(store, paths, wanted);
+    });
+  }
+
+  async #connected(): Promise<Store> {
+    if (this.#closed) throw new PetrelError('UNREACHABLE', 'the agent is leaving');
+    if (this.#store === null || this.#store.state === 'LOST') {
+      void this.#letGo();
+      this.#store = this.#options.openStore();
+    }
+    const store = this.#store;
+    try {
+      await store.connected({ timeoutMs: connectTimeoutMs });
+    } catch (error) {
+      if (!isStoreError(error) || isPermissionError(error)) throw error;
+      throw new PetrelError('UNREACHABLE', `ZooKeeper is out of reach: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    }
+    return store;
+  }
+
+  #closeWhenIdle(): void {
+    this.#cancelIdle = this.#options.clock.timer(idleMs, () => void this.#letGo());
+  }
+
+  async #letGo(): Promise<void> {
+    const store = this.#store;
+    this.#store = null;
+    await store?.close({ timeoutMs: closeTimeoutMs });
+  }
+}
+
+function isOfTerm(record: StoredRecord, term: number): record is StoredRecord & { value: TransitionRecord } {
+  return record.value?.kind === 'transition' && record.value.term === term;
+}

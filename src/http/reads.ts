@@ -1,0 +1,91 @@
+/** What the group is, was, and would be: what `petrel list`, `history`, `explain` and `wait` say. */
+import { z } from 'zod';
+import { nameSchema } from '../core/names.js';
+import { explain, explanationSchema } from '../group/explain.js';
+import { historySchema } from '../group/history.js';
+import { listing, listingSchema } from '../group/listing.js';
+import { outcomeSchema } from '../group/wait.js';
+import type { App } from './app.js';
+import { failures } from './failures.js';
+import type { GroupSession } from './group-session.js';
+
+function wholeNumber(max: number) {
+  const rule = `a whole number, 1 to ${max}`;
+  return z.coerce.number(rule).int(rule).min(1, rule).max(max, rule);
+}
+
+const historyQuery = z.strictObject({
+  /** How many records, the newest ones. */
+  n: wholeNumber(10_000).default(20),
+});
+
+/** Given once, or several times. */
+const names = z
+  .union([nameSchema, z.array(nameSchema)])
+  .optional()
+  .describe('may be given several times');
+const explainQuery = z.strictObject({ without: names, withoutSite: names });
+
+const termParams = z.strictObject({
+  term: wholeNumber(Number.MAX_SAFE_INTEGER),
+});
+export const termSchema = z.object({
+  term: z.int(),
+  /** Null while there is none. */
+  outcome: outcomeSchema.nullable(),
+});
+
+export function addReads(app: App, group: GroupSession): void {
+  const tags = ['group'];
+  app.get(
+    '/status',
+    { schema: { summary: 'as petrel list -f json', tags, response: { 200: listingSchema, ...failures } } },
+    async () => {
+      const { view, nowMs } = await group.look();
+      return listing(view, nowMs);
+    },
+  );
+  app.get(
+    '/history',
+    {
+      schema: {
+        summary: 'as petrel history -f json',
+        tags,
+        querystring: historyQuery,
+        response: { 200: historySchema, ...failures },
+      },
+    },
+    async ({ query }) => await group.history(query.n),
+  );
+  app.get(
+    '/explain',
+    {
+      schema: {
+        summary: 'as petrel explain -f json',
+        tags,
+        querystring: explainQuery,
+        response: { 200: explanationSchema, ...failures },
+      },
+    },
+    async ({ query: { without, withoutSite } }) => {
+      const { view, nowMs } = await group.look();
+      return explain(view, nowMs, { without: listOf(without), withoutSites: listOf(withoutSite) });
+    },
+  );
+  app.get(
+    '/terms/:term',
+    {
+      schema: {
+        summary: 'what has become of a term, as petrel wait tells it; does not wait',
+        tags,
+        params: termParams,
+        response: { 200: termSchema, ...failures },
+      },
+    },
+    async ({ params: { term } }) => ({ term, outcome: await group.outcome(term) }),
+  );
+}
+
+function listOf(names: string | string[] | undefined): string[] {
+  return names === undefined ? [] : [names].flat();
+}

@@ -1,0 +1,109 @@
+/**
+ * The HTTP interface of an agent. It never holds the agent up, nor the process: what is slow, broken or too much is
+ * turned away, and when the agent has left it is gone at once.
+ */
+import { Server as SecureServer } from 'node:https';
+import type { Agent } from '../agent/agent.js';
+import { hostText, type ListenAddress } from '../config/listen.js';
+import { groupPaths } from '../core/paths.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+import { type App, type Certificate, createApp } from './app.js';
+import { addChanges } from './changes.js';
+import { addEvents, EventHub } from './events.js';
+import { GroupSession } from './group-session.js';
+import { addReads } from './reads.js';
+import { addRoles } from './roles.js';
+import { TokenCheck } from './token.js';
+
+/** What is read from files, and can be read anew. */
+export interface Secrets {
+  /** Null: nobody may change anything. */
+  readonly token: string | null;
+  /** Null: HTTP in the clear. */
+  readonly certificate: Certificate | null;
+}
+
+export interface HttpOptions {
+  readonly listen: ListenAddress;
+  readonly agent: Pick<Agent, 'status'>;
+  readonly root: string;
+  readonly site: string;
+  /** A session of its own, with no part in the election. */
+  openStore(): Store;
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The port is somebody else's, or the address is not this machine's; the cause says which. */
+export class CannotListen extends PetrelError {}
+
+export class HttpServer {
+  readonly #app: App;
+  readonly #group: GroupSession;
+  readonly #hub: EventHub;
+  readonly #token: TokenCheck;
+  readonly #host: string;
+
+  private constructor(options: HttpOptions, app: App) {
+    const { openStore, root, clock, log, secrets, listen } = options;
+    this.#app = app;
+    this.#host = listen.host;
+    this.#group = new GroupSession({ openStore, paths: groupPaths(root), clock });
+    this.#hub = new EventHub({ group: this.#group, clock, log });
+    this.#token = new TokenCheck(secrets.token);
+  }
+
+  /** Listens when this resolves. Throws PetrelError INVALID for a certificate that will not do, CannotListen. */
+  static async open(options: HttpOptions): Promise<HttpServer> {
+    const { listen, log, secrets } = options;
+    const app = await createApp(log, secrets.certificate).catch((error: unknown) => {
+      throw new PetrelError('INVALID', `http.tls: ${errorMessage(error)}`, { cause: error });
+    });
+    const server = new HttpServer(options, app);
+    await server.#addRoutes(options);
+    try {
+      await app.listen({ host: listen.host, port: listen.port });
+    } catch (error) {
+      await server.close();
+      const where = `${hostText(listen.host)}:${listen.port}`;
+      throw new CannotListen('FAILED', `cannot listen for HTTP on ${where}: ${errorMessage(error)}`, {
+        cause: error,
+      });
+    }
+    return server;
+  }
+
+  /** `http://127.0.0.1:8008` */
+  get url(): string {
+    const address = this.#app.server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const scheme = this.#app.server instanceof SecureServer ? 'https' : 'http';
+    return `${scheme}://${hostText(this.#host)}:${port}`;
+  }
+
+  /** From the next request, and the next connection, on. Throws for a certificate that will not do; nothing is changed then. */
+  use({ token, certificate }: Secrets): void {
+    const { server } = this.#app;
+    if (server instanceof SecureServer && certificate !== null) server.setSecureContext(certificate);
+    this.#token.use(token);
+  }
+
+  /** Ends every connection. Never rejects. */
+  async close(): Promise<void> {
+    this.#hub.close();
+    await this.#app.close().catch(() => {});
+    await this.#group.close();
+  }
+
+  async #addRoutes({ agent, root, site, clock, log }: HttpOptions): Promise<void> {
+    addRoles(this.#app, { agent, root, site, clock });
+    addReads(this.#app, this.#group);
+    addEvents(this.#app, this.#hub);
+    await addChanges(this.#app, { group: this.#group, token: this.#token, log });
+    this.#app.get('/openapi.json', { schema: { hide: true } }, () => this.#app.swagger());
+  }
+}

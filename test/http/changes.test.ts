@@ -1,0 +1,256 @@
+/** What changes the group over HTTP: who may, how, and what is answered. */
+
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { Group, type Member } from '../support/agent-group.js';
+import { type Api, openApi, token } from '../support/http.js';
+import { RecordingDuty } from '../support/recording-duty.js';
+import { until } from '../support/until.js';
+
+/** No test is about leases: none should end on a machine that is busy. */
+const patient = { maxSessionTimeoutMs: 60_000 };
+const sessionTimeoutMs = 60_000;
+
+let zookeeper: DevelopmentServer;
+beforeAll(async () => {
+  zookeeper = await startDevelopmentServer(patient);
+});
+afterAll(() => zookeeper.close());
+
+async function led(group: Group): Promise<Member> {
+  const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs });
+  if (a === undefined) throw new Error('two were started');
+  await group.ready('a');
+  return a;
+}
+
+const post = { method: 'POST' } as const;
+
+describe('a change over HTTP', () => {
+  it('is accepted, says which term to follow and where, and comes to pass', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const body = { to: 'b', reason: 'kernel', by: 'eve' };
+    const { status, headers, body: answer } = await api.call('/switchover', { ...post, body });
+    expect({ status, location: headers.get('location') }).toEqual({ status: 202, location: '/terms/2' });
+    expect(answer).toMatchObject({
+      what: 'switchover from a to b asked for',
+      changed: true,
+      dryRun: false,
+      follows: { node: 'b', cause: 'planned' },
+      term: 2,
+      follow: { outcome: '/terms/2', events: '/events' },
+    });
+    await group.ready('b');
+    await until(async () => {
+      const { body: term } = await api.call('/terms/2');
+      expect(term).toMatchObject({ outcome: { state: 'READY', node: 'b' } });
+      return true;
+    });
+    const [change] = (await group.history()).filter(({ kind }) => kind === 'change');
+    expect(change).toMatchObject({ by: 'eve, HTTP from 127.0.0.1', reason: 'kernel' });
+  });
+
+  it('can be any that the commands make', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const change = async (method: string, path: string, body?: unknown) => {
+      const answer = await api.call(path, { method, ...(body === undefined ? {} : { body }) });
+      expect(answer, `${method} ${path}`).toMatchObject({ status: 202, body: { changed: true } });
+      return await group.config();
+    };
+    expect(await change('POST', '/pause', { reason: 'network' })).toMatchObject({
+      paused: { by: 'HTTP from 127.0.0.1', reason: 'network' },
+    });
+    expect(await change('POST', '/nodes/b/drain')).toMatchObject({ drained: { b: {} } });
+    expect(await change('POST', '/nodes/b/undrain')).toMatchObject({ drained: {} });
+    const override = { priority: 7, until: expect.any(String) };
+    expect(await change('PUT', '/sites/here/priority', { priority: 7, for: '2h' })).toMatchObject({
+      sites: { here: { override } },
+    });
+    expect(await change('DELETE', '/sites/here/priority')).toMatchObject({
+      sites: { here: { override: null } },
+    });
+    expect(await change('POST', '/sites/here/disable', { yes: true })).toMatchObject({
+      sites: { here: { enabled: false } },
+    });
+    expect(await change('POST', '/sites/here/enable')).toMatchObject({ sites: { here: { enabled: true } } });
+    expect(await change('POST', '/resume')).toMatchObject({ paused: null });
+    expect(await change('POST', '/switchover', { to: 'b', at: '30m' })).toMatchObject({
+      switchover: { to: { node: 'b' } },
+    });
+    expect(await change('POST', '/switchover', { cancel: true })).toMatchObject({ switchover: null });
+    await group.ready('a');
+    expect(await change('POST', '/failover', { to: 'b' })).toMatchObject({ switchover: { force: true } });
+    await group.ready('b');
+  });
+
+  it('readmits a node', async () => {
+    await using group = await Group.found(zookeeper.connectString, {
+      exclusion: { base: '10m', max: '10m' },
+    });
+    const fails = new RecordingDuty({
+      takeover: () => {
+        throw new Error('no disk');
+      },
+    });
+    const member = group.start('a', { duty: fails, priority: 200, sessionTimeoutMs });
+    await member.joined();
+    const other = group.start('b', { sessionTimeoutMs });
+    await group.ready('b');
+    await using api = await openApi(group, other);
+    expect(await api.call('/nodes/a/readmit', post)).toMatchObject({ status: 202 });
+    expect(await api.call('/nodes/b/readmit', post)).toMatchObject({
+      status: 200,
+      body: { changed: false, what: 'node b is not excluded', follow: null },
+    });
+  });
+
+  it('that is only to be tried writes nothing', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const before = await group.config();
+    const body = { to: 'b', dryRun: true };
+    expect(await api.call('/switchover', { ...post, body })).toMatchObject({
+      status: 200,
+      body: { changed: false, dryRun: true, term: 2, follows: { node: 'b' }, follow: null },
+    });
+    expect(await group.config()).toEqual(before);
+  });
+
+  it('is refused with reasons, or told that something is under way', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    expect(await api.call('/switchover', { ...post, body: { to: 'c' } })).toMatchObject({
+      status: 412,
+      body: {
+        error: {
+          code: 'REFUSED',
+          message: 'c cannot take over from a',
+          reasons: ['c: it is not registered', expect.anything(), expect.anything()],
+        },
+      },
+    });
+    expect(await api.call('/sites/nowhere/disable', post)).toMatchObject({ status: 412 });
+    expect(await api.call('/sites/here/disable', post)).toMatchObject({
+      status: 412,
+      body: { error: { reasons: [expect.stringContaining('nobody would lead')] } },
+    });
+    const later = { to: 'b', at: '30m' };
+    expect(await api.call('/switchover', { ...post, body: later })).toMatchObject({
+      status: 202,
+      body: { term: 2, follow: { outcome: '/terms/2' } },
+    });
+    expect(await api.call('/switchover', { ...post, body: { to: 'b' } })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'CONFLICT', message: expect.stringContaining('in progress') } },
+    });
+  });
+
+  it.each<[method: string, path: string, body: unknown, message: string]>([
+    ['POST', '/switchover', { to: 'b/1' }, 'body.to: a name has 1 to 128'],
+    ['POST', '/switchover', { whom: 'b' }, 'body: unknown `whom`; known are reason, by'],
+    ['POST', '/switchover', { to: 'b', toSite: 'here' }, 'body: to or toSite, not both'],
+    ['POST', '/switchover', { cancel: true, to: 'b' }, 'body: cancel goes without to'],
+    ['POST', '/switchover', { at: 'tomorrow' }, 'body.at: it is an instant, like'],
+    ['POST', '/switchover', '{"to":', 'JSON'],
+    ['POST', '/switchover', '{"__proto__": {}}', 'JSON'],
+    ['POST', '/switchover', [], 'body: Invalid input'],
+    ['POST', '/failover', {}, 'body.to: '],
+    ['PUT', '/sites/here/priority', { priority: -1 }, 'body.priority: a whole number, 0 to 1000000'],
+    ['PUT', '/sites/here/priority', { priority: 1, for: '20' }, 'body.for: 20 has no unit'],
+    ['POST', '/sites/a%2Fb/disable', {}, 'params.site: a name has'],
+    ['POST', '/pause', { reason: 'a\nb' }, 'body.reason: one line'],
+    ['POST', '/pause', { reason: 'x'.repeat(501) }, 'body.reason: at most 500 characters'],
+  ])('%s %s with %j is answered by 400', async (method, path, body, message) => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const { status, body: answer } = await api.call(path, { method, body });
+    expect(answer).toMatchObject({ error: { code: 'INVALID', message: expect.stringContaining(message) } });
+    expect(status).toBe(400);
+  });
+
+  it('wants JSON, and not too much of it', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const headers = { 'content-type': type };
+      expect(await api.call('/pause', { ...post, body: '{}', headers })).toMatchObject({
+        status: 415,
+        body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+      });
+    }
+    const body = { reason: 'x'.repeat(20_000) };
+    expect(await api.call('/pause', { ...post, body })).toMatchObject({ status: 413 });
+  });
+});
+
+describe('a change by somebody who may not', () => {
+  it.each([
+    ['without a token', { token: null }],
+    ['with a wrong token', { token: `${token}0` }],
+    ['with a token that is shorter', { token: token.slice(1) }],
+    ['by another scheme', { token: null, headers: { authorization: `Basic ${token}` } }],
+  ])('%s is answered by 401, and nothing is looked at', async (_, options) => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const { status, headers, body } = await api.call('/pause', { ...post, body: '{', ...options });
+    expect({ status, body }).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } });
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="petrel"/);
+    expect(api.stores).toHaveLength(0);
+  });
+
+  it('is answered by 403 where there is no token to have', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group), { secrets: { token: null } });
+    expect(await api.call('/pause', post)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'FORBIDDEN', reasons: [expect.stringContaining('--http-token-file')] } },
+    });
+  });
+
+  it('again and again is answered by 429, and keeps nobody out who has the token', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const codes: number[] = [];
+    for (let n = 0; n < 12; n++) codes.push((await api.call('/pause', { ...post, token: 'wrong' })).status);
+    expect(codes).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+    expect((await api.call('/pause', post)).status).toBe(202);
+  });
+
+  it('leaves no token in the log', async () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group), { log });
+    await api.call('/pause', { ...post, token: 'guessed-by-somebody' });
+    await api.call('/pause', post);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines.filter((line) => line.includes(token) || line.includes('guessed'))).toEqual([]);
+  });
+
+  it('is a page of another site: no answer lets one read it, and none asks for leave', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api: Api = await openApi(group, await led(group));
+    const headers = { origin: 'http://evil.example', 'access-control-request-method': 'POST' };
+    for (const [path, method] of [
+      ['/switchover', 'OPTIONS'],
+      ['/leader', 'OPTIONS'],
+      ['/status', 'GET'],
+    ] as const) {
+      const answer = await api.call(path, { method, headers });
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+});
+
+it('more than sixty changes a minute are answered by 429', async () => {
+  await using group = await Group.found(zookeeper.connectString);
+  await using api = await openApi(group, await led(group));
+  const tries = Array.from({ length: 61 }, () => api.call('/resume', post));
+  const codes = (await Promise.all(tries)).map(({ status }) => status);
+  expect(codes.filter((code) => code === 200)).toHaveLength(60);
+  expect(codes.filter((code) => code === 429)).toHaveLength(1);
+});

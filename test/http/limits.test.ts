@@ -1,0 +1,99 @@
+/** Clients that are slow, broken or too much: each is turned away, and nobody else is kept waiting. */
+import { connect as dial, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { Group } from '../support/agent-group.js';
+import { type Api, codeOf, openApi, token } from '../support/http.js';
+import { until } from '../support/until.js';
+
+let zookeeper: DevelopmentServer;
+let group: Group;
+let api: Api;
+beforeAll(async () => {
+  zookeeper = await startDevelopmentServer();
+  group = await Group.found(zookeeper.connectString);
+  api = await openApi(group, group.start('a'));
+});
+afterAll(async () => {
+  await api.server.close();
+  await group[Symbol.asyncDispose]();
+  await zookeeper.close();
+});
+
+interface Talk extends Disposable {
+  readonly socket: Socket;
+  /** All that came until the other side hung up. */
+  readonly ended: Promise<string>;
+}
+
+function talk(text: string): Talk {
+  const { hostname, port } = new URL(api.server.url);
+  const socket = dial(Number(port), hostname);
+  let received = '';
+  const ended = new Promise<string>((resolve) => {
+    socket.on('data', (data) => {
+      received += data;
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(received));
+  });
+  socket.write(text);
+  return { socket, ended, [Symbol.dispose]: () => socket.destroy() };
+}
+
+const errorOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+
+describe('a client', () => {
+  it('that never ends its head is hung up on', async () => {
+    using slow = talk('GET /leader HTTP/1.1\r\nhost: a\r\nx-slow: ');
+    const drip = setInterval(() => slow.socket.write('x'), 200);
+    const answer = await slow.ended;
+    clearInterval(drip);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(errorOf(answer)).toMatchObject({ error: { code: 'TIMEOUT' } });
+  });
+
+  it('that never ends its body is hung up on', async () => {
+    const head = `POST /pause HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\n`;
+    using slow = talk(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"reason": "`);
+    expect(await slow.ended).toMatch(/^HTTP\/1\.1 408 /);
+  }, 30_000);
+
+  it('whose head is too large is told so', async () => {
+    using big = talk(`GET /leader HTTP/1.1\r\nhost: a\r\nx-big: ${'x'.repeat(9_000)}\r\n\r\n`);
+    const answer = await big.ended;
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(errorOf(answer)).toMatchObject({ error: { code: 'TOO_LARGE' } });
+  });
+
+  it('that speaks another protocol is told so', async () => {
+    using odd = talk('\u0016\u0003\u0001 hello\r\n\r\n');
+    const answer = await odd.ended;
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(errorOf(answer)).toMatchObject({ error: { code: 'INVALID', message: 'this is not HTTP' } });
+  });
+
+  it('that asks for nonsense gets an answer', async () => {
+    for (const path of [
+      '/%zz',
+      '/sites/%00/priority',
+      `/${'x'.repeat(5_000)}`,
+      '//',
+      '/../leader',
+      '/leader/',
+    ]) {
+      using odd = talk(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+      expect(await odd.ended, path).toMatch(/^HTTP\/1\.1 (400|404|414) /);
+    }
+  });
+
+  it('does not wait for five hundred that say nothing', async () => {
+    const idle = Array.from({ length: 500 }, () => talk('GET /leader HTTP/1.1\r\n'));
+    try {
+      await until(() => idle.every(({ socket }) => !socket.connecting));
+      expect(await codeOf(`${api.server.url}/health`)).toBe(200);
+    } finally {
+      for (const each of idle) each[Symbol.dispose]();
+    }
+  });
+});

@@ -1,0 +1,100 @@
+/** An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of itself. */
+import { request } from 'node:http';
+import pino from 'pino';
+import type { Agent } from '../../src/agent/agent.js';
+import { HttpServer, type Secrets } from '../../src/http/server.js';
+import type { Logger } from '../../src/log.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Store } from '../../src/ports/store.js';
+import { connect, type Group, type Member } from './agent-group.js';
+import { type Description, descriptionSchema, expectDescribed } from './openapi.js';
+
+export const token = 'a-token-for-the-tests-0123456789';
+
+export interface OpenOptions {
+  readonly agent?: Pick<Agent, 'status'>;
+  readonly secrets?: Partial<Secrets>;
+  readonly log?: Logger;
+  /** Where it reads the group; default the group's own ensemble. */
+  readonly connect?: string;
+}
+
+export interface Api extends AsyncDisposable {
+  readonly server: HttpServer;
+  /** Sessions that it opened to read the group, the newest last. */
+  readonly stores: Store[];
+  readonly call: Call;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+  /** Null: none is sent. Default: the right one. */
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export type Call = (path: string, options?: CallOptions) => Promise<Answer>;
+
+/** The interface of one member of a group, in this process. */
+export async function openApi(group: Group, member: Member, options: OpenOptions = {}): Promise<Api> {
+  const stores: Store[] = [];
+  const server = await HttpServer.open({
+    listen: { host: '127.0.0.1', port: 0 },
+    agent: options.agent ?? member.agent,
+    root: group.root,
+    site: 'here',
+    openStore() {
+      const store = connect(options.connect ?? group.connectString);
+      stores.push(store);
+      return store;
+    },
+    secrets: { token, certificate: null, ...options.secrets },
+    clock: systemClock,
+    log: options.log ?? pino({ level: 'silent' }),
+  });
+  const call = await caller(server.url);
+  return { server, stores, call, [Symbol.asyncDispose]: () => server.close() };
+}
+
+/** Calls to whoever answers there. */
+export async function caller(url: string): Promise<Call> {
+  const described = await fetch(`${url}/openapi.json`);
+  const description: Description = descriptionSchema.parse(await described.json());
+  return async (path, { method = 'GET', body, token: given = token, headers = {} } = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(method === 'GET' || given === null ? {} : { authorization: `Bearer ${given}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const parsed: unknown = text === '' ? undefined : JSON.parse(text);
+    const type = response.headers.get('content-type');
+    if (response.status !== 404) {
+      expectDescribed(description, { method, path, status: response.status, type, body: parsed });
+    }
+    return { status: response.status, headers: response.headers, body: parsed };
+  };
+}
+
+/** Only the code, by any method, on a connection of its own. */
+export function codeOf(url: string, method = 'GET'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}

@@ -1,0 +1,47 @@
+/** Holds answers to the description that the interface gives of itself. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'vitest';
+import { z } from 'zod';
+
+const responseSchema = z.looseObject({
+  content: z.record(z.string(), z.looseObject({ schema: z.looseObject({}) })).optional(),
+});
+const operationSchema = z.looseObject({ responses: z.record(z.string(), responseSchema) });
+export const descriptionSchema = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(z.string(), z.record(z.string(), operationSchema)),
+});
+export type Description = z.infer<typeof descriptionSchema>;
+
+export interface Answered {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly type: string | null;
+  /** Undefined when there was none. */
+  readonly body: unknown;
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+/** Fails where the description does not know the answer, or says that it looks otherwise. */
+export function expectDescribed(
+  { paths }: Description,
+  { method, path, status, type, body }: Answered,
+): void {
+  const template = Object.keys(paths).find((one) => matches(one, path));
+  const operation = template === undefined ? undefined : paths[template]?.[method.toLowerCase()];
+  const response = operation?.responses[String(status)];
+  const told = { method, path, status, body };
+  expect(response, `the description has no such answer: ${JSON.stringify(told)}`).toBeDefined();
+  if (body === undefined) return;
+  const schema = response?.content?.[(type ?? '').split(';')[0] ?? '']?.schema;
+  expect(schema, `the description has no such content: ${type} ${JSON.stringify(told)}`).toBeDefined();
+  const isRight = ajv.validate(schema ?? {}, body);
+  expect(isRight ? [] : ajv.errors, JSON.stringify(told)).toEqual([]);
+}
+
+function matches(template: string, path: string): boolean {
+  const pattern = template.replaceAll(/\{[^}]+\}/g, '[^/]+');
+  return new RegExp(`^${pattern}$`).test(path.split('?')[0] ?? '');
+}
