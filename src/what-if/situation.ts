@@ -70,11 +70,11 @@ function leaderIsMissing(view: GroupView): boolean {
   return previous !== null && !view.members.some(({ node }) => node === previous.node);
 }
 
-/** Strategies that reckon with a quorum may be told, in the option `size`, of nodes that are not there now. */
+/** What is `given`, else what the group's own strategy is told in its option `size`, else how many are known. */
 function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
-  const said = given ?? (Number.isSafeInteger(size) ? Number(size) : known);
-  if (said >= known) return said;
-  if (given === undefined) return known;
+  if (given === undefined)
+    return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : known;
+  if (given >= known) return given;
   throw new PetrelError('INVALID', `--size: the group has ${known} nodes already, those that are lost too`);
 }
 

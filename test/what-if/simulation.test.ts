@@ -105,6 +105,20 @@ describe('a what-if', () => {
     expect(refusal({}, { size: 4 })).toBe('--size: the group has 5 nodes already, those that are lost too');
   });
 
+  it('counts as many nodes as the option of its own strategy says', () => {
+    const own = { strategy: 'consensus', strategyOptions: { size: 9 } };
+    expect(ask({ ...deployment, ...own })).toMatchObject({ size: 9, quorum: 5 });
+    const reason = 'no quorum remains: 4 of 9 nodes are left, 5 are needed';
+    expect(electedBy('consensus', own, { lose: ['node=c1'] })).toMatchObject({ node: null, reason });
+  });
+
+  it('leaves a leader that is there only for what is better by the margin', () => {
+    const strategies = [{ strategy: 'latency', strategyOptions: { margin: 0 } }];
+    // Under b1 22 ms, under a1 24.2.
+    expect(electedBy('latency')).toMatchObject({ node: 'a1', aboveBestMean: { ms: 2.2, percent: 10 } });
+    expect(electedBy('latency', { strategies })).toMatchObject({ node: 'b2' });
+  });
+
   it('leads nobody of priority 0, and nobody at all where that is everybody', () => {
     const idle = { ...deployment.sites, a: { ...deployment.sites.a, priority: 0 } };
     expect(electedBy('latency', { sites: idle, leader: null })).toMatchObject({ site: 'b' });

@@ -98,11 +98,15 @@ function assumed({ lose, size }: Options): Assumed {
 }
 
 function strategiesFor(
-  known: Pick<Wanted, 'own' | 'listed'>,
-  { strategy, option }: Options,
+  { own, listed }: Pick<Wanted, 'own' | 'listed'>,
+  options: Options,
   { size }: Situation,
 ) {
-  return askedStrategies({ ...known, names: strategy, options: option }, size);
+  const { strategy, option } = options;
+  const { size: told, ...rest } = own.strategyOptions;
+  const hasOther = options.size !== undefined && told !== undefined;
+  const resized = hasOther ? { ...own, strategyOptions: { ...rest, size: options.size } } : own;
+  return askedStrategies({ own: resized, listed, names: strategy, options: option }, size);
 }
 
 type Format = Parameters<typeof print>[0];
