@@ -1,4 +1,5 @@
 /** What a what-if is about: a group as it is, or as a file describes it, and who is lost. */
+import { firstOf } from '../core/outside.js';
 import { previousLeader } from '../core/records.js';
 import { PetrelError } from '../errors.js';
 import { readableConfig } from '../group/judge.js';
@@ -56,11 +57,7 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
     lost: lostNodes(lose, places, '--lose'),
     size: sizeOf(size, options, places.length + (leaderIsMissing(view) ? 1 : 0)),
     load: loadOf(options),
-    notes: view.members.flatMap(({ node, value, problem }) =>
-      value === null
-        ? [`${node} is left out of all latencies: its registration cannot be read: ${problem}`]
-        : [],
-    ),
+    notes: firstOf(view.problems.map(({ path, problem }) => `${path}: ${problem}`)),
   };
 }
 
