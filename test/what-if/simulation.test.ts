@@ -230,6 +230,39 @@ describe('a what-if', () => {
   });
 });
 
+describe('a large deployment', () => {
+  const names = (letter: string, count: number) => Array.from({ length: count }, (_, n) => `${letter}${n}`);
+
+  function large(nodes: number, sites: number): string {
+    const places = names('s', sites);
+    const table = places.map((site, index) => {
+      const others = places.slice(index).map((other, apart) => [other, apart + 0.5]);
+      return [site, { requests: index, roundTripsMs: Object.fromEntries(others) }];
+    });
+    const list = names('n', nodes).map((node, n) => [
+      node,
+      { site: places[n % sites], scores: { history: n } },
+    ]);
+    return JSON.stringify({
+      sites: Object.fromEntries(table),
+      nodes: Object.fromEntries(list),
+      leader: 'n0',
+    });
+  }
+
+  it('of a thousand nodes in a hundred sites is answered', () => {
+    const { outcomes, nodes, best } = askOf(large(1000, 100), { lose: ['site=s0'] });
+    expect(nodes).toHaveLength(990);
+    expect(outcomes.map(({ strategy }) => strategy)).toEqual(expect.arrayContaining(['history', 'latency']));
+    expect(outcomes.find(({ strategy }) => strategy === 'latency')?.meanMs).toBe(best.mean?.ms);
+  });
+
+  it('of more is refused', () => {
+    expect(() => askOf(large(1001, 10))).toThrow('nodes: 1001 nodes: at most 1000');
+    expect(() => askOf(large(600, 600))).toThrow('it is longer than 2 MiB: write round trips between sites');
+  });
+});
+
 describe('a deployment', () => {
   it.each<[string, object, string]>([
     [
