@@ -1,0 +1,82 @@
+/**
+ * What scores cost an ensemble: a hundred nodes that measure one each second, on a server of a real ZooKeeper, in five
+ * ways, one after the other. Writes and reads are those that the server counted (`mntr`: how many updates and how many
+ * reads it has the latencies of). The first way has no scores, so that the others can be compared with it: what it
+ * writes are the renewals of the leader's lease.
+ *
+ *   npm run bench:scores                  10 minutes
+ *   NODES=20 SECONDS=30 npm run bench:scores
+ */
+import { Measurements } from '../src/scores/measurements.js';
+import { Group } from '../test/support/agent-group.js';
+import { until } from '../test/support/until.js';
+import { fourLetterWord } from '../test/support/zookeeper/four-letter-word.js';
+import { startJavaServer } from '../test/support/zookeeper/java.js';
+
+const size = Number(process.env.NODES ?? 100);
+const forSeconds = Number(process.env.SECONDS ?? 60);
+
+interface Way {
+  readonly name: string;
+  readonly strategy: string;
+  /** What follows a value, a second later; null: nothing is measured. */
+  readonly next: ((value: number, second: number) => number) | null;
+}
+
+const jitter = (_value: number, second: number) => (second % 2 === 0 ? 1020 : 980);
+const drift = (value: number) => value * 1.02;
+const ways: readonly Way[] = [
+  { name: 'no scores', strategy: 'site-priority', next: null },
+  { name: 'they stand still, and are compared', strategy: 'request', next: (value) => value },
+  { name: 'they jitter by 4 %, and are compared', strategy: 'request', next: jitter },
+  { name: 'they drift by 2 % a second, and are compared', strategy: 'request', next: drift },
+  { name: 'they drift by 2 % a second, and are not compared', strategy: 'site-priority', next: drift },
+];
+
+const server = await startJavaServer({});
+console.log(`${size} nodes, ${forSeconds} s each; a second, as the server counted:`);
+try {
+  for (const way of ways) await measure(way);
+} finally {
+  await server.stop();
+}
+
+async function measure(way: Way): Promise<void> {
+  await using group = await Group.found(server.connectString, { strategy: way.strategy });
+  const scores = Array.from({ length: size }, () => new Measurements());
+  const members = scores.map((measurements, index) => {
+    return group.start(`n${index}`, { measurements, sessionTimeoutMs: 10_000 });
+  });
+  await Promise.all(members.map((member) => member.joined()));
+  let value = 1000;
+  const score = (second: number) => {
+    if (way.next === null) return;
+    value = way.next(value, second);
+    for (const measurements of scores) measurements.tell('requests', value);
+  };
+  score(0);
+  await until(() => members.some(({ status }) => status.leads), { timeoutMs: 60_000 });
+  // What joining and the first reports cost is over.
+  await pause(15_000);
+  const before = await served();
+  const startedAtMs = performance.now();
+  for (let second = 1; second <= forSeconds; second++) {
+    score(second);
+    await pause(startedAtMs + second * 1000 - performance.now());
+  }
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const after = await served();
+  const writes = ((after.writes - before.writes) / seconds).toFixed(2);
+  const reads = ((after.reads - before.reads) / seconds).toFixed(2);
+  console.log(`${way.name}: ${writes} writes, ${reads} reads`);
+}
+
+async function served(): Promise<{ readonly writes: number; readonly reads: number }> {
+  const text = await until(() => fourLetterWord(server.connectString, 'mntr'));
+  const count = (name: string) => Number(new RegExp(`^zk_cnt_${name}\\s+(\\d+)`, 'm').exec(text)?.[1]);
+  return { writes: count('updatelatency'), reads: count('readlatency') };
+}
+
+function pause(forMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, forMs));
+}
