@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PetrelProcess } from '../support/agents.js';
 import { startProcess } from '../support/agents.js';
@@ -75,6 +76,20 @@ describe('a leader that gets SIGHUP', () => {
     expect((await reload(agent, { lines: ['priority: 5'] })).msg).toContain('priority is 5, tags is empty');
     await until(async () => (await registration())?.priority === 5);
     expect(await at().view.leader()).toEqual(leader);
+  });
+
+  it('measures by its new sources of scores at once', async () => {
+    await using agent = await startLeader({ lines: ['scores: { load: echo 1, lag: echo 2 }'] });
+    const told = async () => Object.fromEntries((await at().view.scores('a1')) ?? []);
+    await until(async () => isDeepStrictEqual(await told(), { load: 1, lag: 2 }));
+    const load = '{ command: echo 9223372036854775807, tolerance: 0 }';
+    const { msg } = await reload(agent, { lines: [`scores: { load: ${load} }`] });
+    expect(msg).toContain('scores is {"load":{"command":"echo 9223372036854775807","every":"1s"');
+    await until(async () => isDeepStrictEqual(await told(), { load: 9223372036854775807n }), {
+      timeoutMs: 20_000,
+    });
+    const bad = await reload(agent, { lines: ['scores: { load: [/not/there] }'] });
+    expect(bad.msg).toContain('settings stay as they were: scores.load: program "/not/there" not found');
   });
 
   it('names what takes a restart, and leaves it as it is', async () => {

@@ -7,6 +7,7 @@ import type { GroupConfig } from '../../src/core/group-config.js';
 import { type Parsed, parseJson } from '../../src/core/names.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import { parseGroupConfig } from '../../src/core/read-config.js';
+import { type Score, scoreReportSchema } from '../../src/core/scores.js';
 import { seatsInOrder } from '../../src/core/sequence.js';
 import {
   type Elected,
@@ -77,6 +78,12 @@ export class GroupView {
   async registration(node: string): Promise<Registration | null> {
     const read = await this.#read(this.paths.node(node));
     return read === null ? null : parsedValue(parseJson(registrationSchema, read.data.toString('utf8')));
+  }
+
+  /** What the node tells of itself; null while it tells nothing. */
+  async scores(node: string): Promise<ReadonlyMap<string, Score> | null> {
+    const read = await this.#read(this.paths.score(node));
+    return read && parsedValue(parseJson(scoreReportSchema, read.data.toString('utf8'))).values;
   }
 
   /** Nodes that hold a seat, the elector first. */
