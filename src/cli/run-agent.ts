@@ -109,7 +109,7 @@ export async function runNode(
   });
   const prober = watchHealth(settings, agent, log);
   const scores = new NodeScores({ sources, node, root, site, log });
-  scores.begin(agent, () => probes?.roundTrips() ?? new Map());
+  scores.begin(agent, probes === null ? undefined : () => probes.roundTrips());
   probes?.begin({ session: () => agent.session, requestsPerSecond: () => scores.requestsPerSecond });
   let http: HttpServer | null = null;
   const reload = new Reload({

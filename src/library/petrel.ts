@@ -82,7 +82,7 @@ export class Petrel implements AsyncDisposable {
       log: this.#log,
     });
     this.#scores = new NodeScores({ ...rest, sources: scores, node: nodeId, log: this.#log });
-    this.#scores.begin(this.#agent, () => prober?.roundTrips() ?? new Map());
+    this.#scores.begin(this.#agent, prober === null ? undefined : () => prober.roundTrips());
     this.#prober = prober;
     prober?.begin({
       session: () => this.#agent.session,
