@@ -63,6 +63,34 @@ function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure
   };
 }
 
+/** Two groups in five compare scores. */
+function drawScoring({ pick, odds }: Chance): Parameters<Bench['configure']>[0] {
+  if (odds(0.6)) return {};
+  const margin = pick<number | string>([0, 3, '20%']);
+  const width = pick([0, 10]);
+  return {
+    ...pick<Parameters<Bench['configure']>[0]>([
+      { strategy: 'history', strategyOptions: { width, margin } },
+      { strategy: 'latency', strategyOptions: { width, margin } },
+      { strategy: 'worst-case', strategyOptions: { size: 5 } },
+      { strategy: 'pole', strategyOptions: { scores: [{ score: 'consensus', width }, 'history'], margin } },
+      { strategy: 'rotating', strategyOptions: {} },
+    ]),
+    resignation: { hold: pick(['0s', '1m', '20m']), every: '30s' },
+    firstElection: { nodes: pick([1, 3]) },
+  };
+}
+
+function drawMeasures({ odds, upTo }: Chance, bench: Bench, node: string): void {
+  if (odds(0.2)) return;
+  const peers = names.filter(() => odds(0.8));
+  bench.measure(
+    node,
+    { ...(odds(0.9) ? { history: upTo(40) } : {}), ...(odds(0.8) ? { requests: upTo(9) } : {}) },
+    Object.fromEntries(peers.map((peer) => [peer, upTo(60)])),
+  );
+}
+
 function drawRegistration({ pick, odds }: Chance): Partial<Registration> {
   return {
     priority: pick([0, 10, 100, 100, 100]),
@@ -99,14 +127,16 @@ function drawElected(draw: Chance): Elected {
 
 export function drawGroup(seed: number): Bench {
   const draw = chance(seed);
+  const scored = chance(-seed);
   const { pick, odds } = draw;
-  const bench = new Bench([], drawSettings(draw));
+  const bench = new Bench([], { ...drawSettings(draw), ...drawScoring(scored) });
   bench.members = names
     .filter(() => odds(0.7))
     .map((node, seat) => {
       const one = member(node, drawRegistration(draw), { seat: odds(0.95) ? seat : null });
       return odds(0.04) ? { ...one, ...unreadable() } : one;
     });
+  for (const node of names) drawMeasures(scored, bench, node);
   bench.elected = odds(0.08) ? unreadable(5) : versioned(drawElected(draw), 5, epoch0Ms - 1000);
   const owner = pick(['a1', 'b1', 'b1', 'c1', 'gone']);
   const status = pick(['PROGRESS', 'READY', 'READY'] as const);
