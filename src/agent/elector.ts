@@ -56,6 +56,9 @@ export interface TurnResult {
   readonly newSeat: string | null;
 }
 
+/** A number that is no part of a name. */
+const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?/g;
+
 export class Elector {
   readonly #options: ElectorOptions;
   readonly #junk: JunkReport;
@@ -68,7 +71,10 @@ export class Elector {
    * counter has come to its end: nobody else gets to elect. */
   #stuckUnder: number | null = null;
   #lastProblem = '';
-  #lastReason = '';
+  /** The news that was logged last. */
+  #lastNews = '';
+  /** The strategy compares scores, whose values move with every look. */
+  #comparesScores = false;
 
   constructor(options: ElectorOptions) {
     this.#options = options;
@@ -112,6 +118,7 @@ export class Elector {
       const give = { do: 'give-up-seat', reason, configVersion: snapshot.config.version } as const;
       return { actions: [give], memory: this.#memory, recheckInMs: null, choice: null };
     }
+    this.#comparesScores = strategy.usesScores === true;
     const round = electorRound({
       self: node,
       snapshot,
@@ -156,11 +163,16 @@ export class Elector {
     return strategies.get('first-available')?.prepare({}).strategy ?? null;
   }
 
-  /** One line for each new decision or standing reason, so that the log tells why nothing happens, too. */
+  /** One line for each new decision or standing reason, so that the log tells why nothing happens, too. That a measured
+   * value has moved is no news. */
   #explain({ choice, actions }: ElectorRound, { snapshot }: ElectorTurn): void {
-    if (choice === null || choice.reason === this.#lastReason) return;
-    this.#lastReason = choice.reason;
+    if (choice === null) return;
     const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && choice.changes;
+    const { node, reason } = choice;
+    const isMeasured = this.#comparesScores && !isWritten && node !== null;
+    const news = isMeasured ? reason.replaceAll(measuredValue, '…') : reason;
+    if (news === this.#lastNews) return;
+    this.#lastNews = news;
     const fields = {
       elected: choice.node,
       cause: choice.cause,

@@ -1,0 +1,48 @@
+/** Agents that compare scores: whom a new group waits for, and when a leader that nothing is wrong with goes. */
+import { describe, expect, it } from 'vitest';
+import { Measurements } from '../../src/scores/measurements.js';
+import { startDevelopmentServer } from '../../src/testing.js';
+import { Group, type Member } from '../support/agent-group.js';
+import { until } from '../support/until.js';
+
+const electedLines = ({ log }: Member) => log.filter((line) => /elect/.test(line));
+
+describe('a group that compares scores', () => {
+  it('waits with its first election, and leaves its leader for a better one when that has lasted', async () => {
+    await using server = await startDevelopmentServer();
+    const resignation = { hold: '2s', every: '200ms' };
+    await using group = await Group.found(server.connectString, {
+      strategy: 'request',
+      firstElection: { nodes: 2, within: '10m' },
+      failbackHold: '0s',
+      resignation,
+    });
+    const rates = new Map(['a', 'b'].map((node) => [node, new Measurements()]));
+    const tell = (node: string, rate: number) => rates.get(node)?.tell('requests', rate);
+    const joined = async (node: string) => {
+      const measurements = rates.get(node) ?? new Measurements();
+      const member = group.start(node, { measurements });
+      await member.joined();
+      return member;
+    };
+    tell('a', 100);
+    const a = await joined('a');
+    await until(() => a.log.some((line) => /waits for 2 fit nodes with scores: 1 so far/.test(line)));
+    expect((await group.elected()).term).toBe(0);
+    tell('b', 80);
+    await joined('b');
+    await group.ready('a');
+    expect(await group.elected()).toMatchObject({ term: 1, cause: 'first', reason: 'its requests is 100' });
+
+    const before = electedLines(a).length;
+    tell('a', 106);
+    tell('b', 300);
+    await group.ready('b');
+    const { cause, reason } = await group.elected();
+    expect({ cause, reason }).toEqual({ cause: 'preference', reason: 'better than a: its requests is 300' });
+    // Looked at ten times and more: values and waits that only count down are no news.
+    const news = electedLines(a).slice(before);
+    expect(news.filter((line) => /stays a/.test(line)).length).toBeLessThanOrEqual(2);
+    expect(news.some((line) => /b would be better .*if it stays better/.test(line))).toBe(true);
+  });
+});

@@ -1,0 +1,74 @@
+/** What an operator is told that only the elector can time. */
+import { describe, expect, it } from 'vitest';
+import { groupPaths } from '../../src/core/paths.js';
+import { isPutOff, judge } from '../../src/group/judge.js';
+import type { GroupView } from '../../src/group/view.js';
+import { Bench } from '../core/bench.js';
+
+function viewOf(bench: Bench): GroupView {
+  const rest = { seats: [], problems: [], newestChangeMs: 0 };
+  return { ...bench.snapshot, ...rest, members: bench.members, paths: groupPaths('/group') };
+}
+
+function compared(settings: ConstructorParameters<typeof Bench>[1] = {}): Bench {
+  const bench = new Bench(['a1', 'b1'], { strategy: 'request', ...settings });
+  bench.measure('a1', { requests: 100 });
+  bench.lead();
+  bench.measure('b1', { requests: 300 });
+  return bench;
+}
+
+describe('a node that measures better', () => {
+  it.each([
+    ['auto', '1m', '1m'],
+    ['auto', '90s', '90s'],
+    ['after:10m', '1m', '10m'],
+    ['after:10s', '1m', '1m'],
+  ])('with failback %s and a hold of %s leads once it has been better for %s', (failback, hold, length) => {
+    const bench = compared({ failback, resignation: { hold } });
+    const choice = judge(viewOf(bench), bench.epochMs);
+    expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'preference' });
+    expect(choice.reason).toBe(
+      'better than a1: its requests is 300; ' +
+        `not before it has been better for ${length} without a break, which its elector counts`,
+    );
+    expect(isPutOff(choice, bench.lastConfig)).toBe(true);
+  });
+
+  it('does not lead where failback is manual', () => {
+    const bench = compared({ failback: 'manual' });
+    expect(judge(viewOf(bench), bench.epochMs)).toMatchObject({
+      node: 'a1',
+      reason: 'its requests is 100; b1 would be better (its requests is 300), and failback is manual',
+    });
+  });
+
+  it('leads at once where the leader is gone', () => {
+    const bench = compared();
+    expect(judge(viewOf(bench), bench.epochMs, { without: ['a1'] })).toMatchObject({
+      node: 'b1',
+      cause: 'failure',
+      reason: 'instead of a1 (it is gone): its requests is 300',
+    });
+  });
+});
+
+describe('the first election', () => {
+  const waits = { firstElection: { nodes: 3, within: '1m' } };
+
+  it('is told with what it waits for', () => {
+    const bench = new Bench(['a1'], waits);
+    expect(judge(viewOf(bench), bench.epochMs)).toMatchObject({
+      node: 'a1',
+      cause: 'first',
+      reason: expect.stringMatching(/; the first election waits for 3 fit nodes: 1 so far, 1m at most$/),
+    });
+  });
+
+  it('is told with nothing else where it waits for nothing', () => {
+    const bench = new Bench(['a1', 'b1', 'c1'], waits);
+    expect(judge(viewOf(bench), bench.epochMs).reason).toBe('site a has priority 100, the node 100');
+    const nobody = new Bench([]);
+    expect(judge(viewOf(nobody), nobody.epochMs).reason).toBe('no node is registered');
+  });
+});
