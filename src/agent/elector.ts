@@ -56,8 +56,8 @@ export interface TurnResult {
   readonly newSeat: string | null;
 }
 
-/** A number that is no part of a name. */
-const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?/g;
+/** A number, or a length of time, that is no part of a name. */
+const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;
 
 export class Elector {
   readonly #options: ElectorOptions;

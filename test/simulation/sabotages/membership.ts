@@ -161,8 +161,8 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: observe,
-        find: '    names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  return {',
-        replace: '    early;\n  return {',
+        find: '    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),\n',
+        replace: '    early,\n',
       },
       {
         file: observe,
@@ -200,7 +200,7 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: agent,
-        find: '    const observer = { store, paths: this.#paths, node: this.#options.node };',
+        find: '    const observer = { store, paths: this.#paths, node: this.#options.node, scores: this.#scores };',
         replace: `    const once = (key, options) => {
       if (options?.watch !== true) return options;
       if (this.#watched.has(key)) return {};
@@ -212,7 +212,7 @@ export const membershipSabotages: readonly Sabotage[] = [
       getChildren: (path, options) => store.getChildren(path, once('children ' + path, options)),
       exists: (path, options) => store.exists(path, once('stat ' + path, options)),
     };
-    const observer = { store: asIfSet, paths: this.#paths, node: this.#options.node };`,
+    const observer = { store: asIfSet, paths: this.#paths, node: this.#options.node, scores: this.#scores };`,
       },
     ],
   },
