@@ -26,6 +26,7 @@ import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
+import { DecisionLog } from './decision-log.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
@@ -56,12 +57,10 @@ export interface TurnResult {
   readonly newSeat: string | null;
 }
 
-/** A number, or a length of time, that is no part of a name. */
-const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;
-
 export class Elector {
   readonly #options: ElectorOptions;
   readonly #junk: JunkReport;
+  readonly #decisions: DecisionLog;
   #memory: ElectorMemory = newElector;
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
@@ -71,21 +70,18 @@ export class Elector {
    * counter has come to its end: nobody else gets to elect. */
   #stuckUnder: number | null = null;
   #lastProblem = '';
-  /** The news that was logged last. */
-  #lastNews = '';
-  /** The strategy compares scores, whose values move with every look. */
-  #comparesScores = false;
 
   constructor(options: ElectorOptions) {
     this.#options = options;
     this.#junk = new JunkReport(options.paths, options.log);
+    this.#decisions = new DecisionLog(options.log);
   }
 
   /** Throws StoreError. */
   async turn(turn: ElectorTurn): Promise<TurnResult> {
     this.#junk.look(turn.snapshot, turn.members);
     const round = this.#decide(turn);
-    this.#explain(round, turn);
+    this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;
     for (const action of round.actions) {
       if (action.do === 'give-up-seat') newSeat = await this.#giveUpSeat(turn, action);
@@ -118,7 +114,6 @@ export class Elector {
       const give = { do: 'give-up-seat', reason, configVersion: snapshot.config.version } as const;
       return { actions: [give], memory: this.#memory, recheckInMs: null, choice: null };
     }
-    this.#comparesScores = strategy.usesScores === true;
     const round = electorRound({
       self: node,
       snapshot,
@@ -161,27 +156,6 @@ export class Elector {
       `no node can run strategy ${config.strategy}: electing by first-available`,
     );
     return strategies.get('first-available')?.prepare({}).strategy ?? null;
-  }
-
-  /** One line for each new decision or standing reason, so that the log tells why nothing happens, too. That a measured
-   * value has moved is no news. */
-  #explain({ choice, actions }: ElectorRound, { snapshot }: ElectorTurn): void {
-    if (choice === null) return;
-    const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && choice.changes;
-    const { node, reason } = choice;
-    const isMeasured = this.#comparesScores && !isWritten && node !== null;
-    const news = isMeasured ? reason.replaceAll(measuredValue, '…') : reason;
-    if (news === this.#lastNews) return;
-    this.#lastNews = news;
-    const fields = {
-      elected: choice.node,
-      cause: choice.cause,
-      ranking: choice.ranking,
-      unfit: choice.unfit,
-    };
-    const term = (snapshot.elected.value?.term ?? 0) + (isWritten ? 1 : 0);
-    const verb = isWritten ? 'electing' : 'elected stays';
-    this.#options.log.info({ ...fields, term }, `${verb} ${choice.node ?? 'nobody'}: ${choice.reason}`);
   }
 
   async #perform(turn: ElectorTurn, action: Exclude<ElectorAction, { do: 'give-up-seat' }>): Promise<void> {
