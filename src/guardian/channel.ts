@@ -1,6 +1,7 @@
 /** The agent's end of its channel to the guardian that started it. */
 import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
 import type { Keeper, KeeperListener, Keepers } from '../hooks/keepers.js';
+import type { TenureLease } from '../hooks/messages.js';
 import {
   type AskedSignal,
   type FromAgent,
@@ -15,6 +16,8 @@ export interface Parent {
   readonly isThere: boolean;
   /** In order. What is sent to one that has just died is lost. */
   send(message: FromAgent): void;
+  /** Where the guardian finds the newest lease when it looks; null: it has to be told. */
+  readonly slate: { write(lease: TenureLease): void } | null;
   /** At once, by SIGKILL. */
   kill(): void;
   /** What waits is told first. `gone` once, soon, also when it has died before. The returned function unsubscribes. */
@@ -37,6 +40,7 @@ export class GuardianChannel {
   readonly #early: ((listener: GuardianListener) => void)[] = [];
   #keeper: KeeperListener | null = null;
   #cleared: (() => void) | null = null;
+  #lease: TenureLease | null = null;
 
   constructor(parent: Parent, hello: Hello) {
     this.#parent = parent;
@@ -96,7 +100,9 @@ export class GuardianChannel {
 
   readonly #asKeeper: Keeper = {
     name: 'the guardian',
-    send: (message) => this.#parent.send(message),
+    send: (message) => {
+      if (message.type !== 'lease' || !this.#isNoted(message)) this.#parent.send(message);
+    },
     kill: () => this.#parent.kill(),
     leave: () =>
       new Promise((resolve) => {
@@ -105,6 +111,15 @@ export class GuardianChannel {
         else resolve();
       }),
   };
+
+  /** True: that is enough, for the guardian looks when the lease that it knows is due, and that is not too late. */
+  #isNoted(lease: TenureLease): boolean {
+    const { slate } = this.#parent;
+    const before = this.#lease;
+    this.#lease = lease;
+    slate?.write(lease);
+    return slate !== null && before?.tenure === lease.tenure && before.releaseAtMs <= lease.releaseAtMs;
+  }
 
   #heard(message: ToAgent): void {
     if (!isAboutGuardian(message)) this.#keeper?.message(message);

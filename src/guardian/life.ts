@@ -6,7 +6,7 @@
  */
 import { Alarm } from '../hooks/alarm.js';
 import { Guard } from '../hooks/guard.js';
-import type { FromKeeper } from '../hooks/messages.js';
+import type { FromKeeper, TenureLease } from '../hooks/messages.js';
 import type { Machine } from '../ports/processes.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
@@ -18,6 +18,9 @@ export interface AgentProcess {
   send(message: ToAgent): void;
   /** At once, by SIGKILL. */
   kill(): void;
+  /** The newest lease that it has noted: those that it sends are only the first of each tenure, and any that is due
+   * sooner than the one before. Null: it has noted none, or cannot. */
+  lease(): TenureLease | null;
 }
 
 export interface AgentListener {
@@ -81,7 +84,7 @@ export class Life {
     this.#hang = new Alarm(clock);
     this.#heardAtMs = clock.monotonicMs();
     const listener = { post: (message: FromKeeper) => this.#post(message), idle: () => this.#cleared?.() };
-    this.#guard = new Guard(listener, { clock, processes });
+    this.#guard = new Guard(listener, { clock, processes }, () => this.#agent.lease());
     let die: (death: Death) => void = () => {};
     const death = new Promise<Death>((resolve) => {
       die = resolve;

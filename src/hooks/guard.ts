@@ -13,7 +13,7 @@ import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
 import { HookProcess } from './hook-process.js';
 import { Lane, type Running } from './lane.js';
-import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
+import { type FromKeeper, type RunRequest, type TenureLease, type ToKeeper, unasked } from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
 
 interface Tenure {
@@ -50,6 +50,7 @@ export interface GuardListener {
 export class Guard {
   readonly #listener: GuardListener;
   readonly #machine: Machine;
+  readonly #noted: () => TenureLease | null;
   readonly #groups: GroupRegister;
   readonly #lane: Lane;
   readonly #leaseAlarm: Alarm;
@@ -62,9 +63,11 @@ export class Guard {
   /** The newest workload in the foreground, and how it ends. */
   #workload: { readonly tenure: number; readonly outcome: Promise<DutyOutcome> } | null = null;
 
-  constructor(listener: GuardListener, machine: Machine) {
+  /** `noted` looks up the agent's newest lease where that is not told of every one. */
+  constructor(listener: GuardListener, machine: Machine, noted: () => TenureLease | null = () => null) {
     this.#listener = listener;
     this.#machine = machine;
+    this.#noted = noted;
     this.#leaseAlarm = new Alarm(machine.clock);
     this.#lastKill = new Alarm(machine.clock);
     this.#groups = new GroupRegister(machine, (pgid) => {
@@ -88,7 +91,7 @@ export class Guard {
         tenure.release = message.release;
         tenure.begun ||= message.begun;
       }
-    } else if (message.type === 'lease') this.#setLease(message.tenure, message);
+    } else if (message.type === 'lease') this.#setLease(message);
     else if (message.type === 'let-go') this.#letGo(message.tenure);
     else this.#groups.adopt(message.pgid);
   }
@@ -142,19 +145,34 @@ export class Guard {
     return this.#tenure;
   }
 
-  #setLease(id: number, { releaseAtMs, endsAtMs }: DutyLease): void {
+  #setLease({ tenure: id, releaseAtMs, endsAtMs }: TenureLease): void {
     const tenure = this.#open(id);
     if (tenure === null || tenure.ending !== null) return;
     tenure.lease = { releaseAtMs, endsAtMs };
+    this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());
+  }
+
+  #leaseIsDue(): void {
+    this.#lookUpLease();
     // An alarm that rings late (this process stood still too) may find a renewal waiting: read that first.
-    this.#leaseAlarm.set(releaseAtMs, () => this.#machine.clock.turn(() => this.#lookAtLease()));
+    if (this.#leaseAlarm.atMs === never) this.#machine.clock.turn(() => this.#lookAtLease());
   }
 
   #lookAtLease(): void {
+    this.#lookUpLease();
     const { lease } = this.#tenure;
     if (lease !== null && lease.releaseAtMs <= this.#machine.clock.monotonicMs()) {
       this.#releaseUnasked('the lease was not renewed in time');
     }
+  }
+
+  /** One of another tenure is not this one's: the first of each is told. */
+  #lookUpLease(): void {
+    const noted = this.#noted();
+    const { id, lease, released } = this.#tenure;
+    if (noted?.tenure !== id || released) return;
+    const isNews = noted.releaseAtMs !== lease?.releaseAtMs || noted.endsAtMs !== lease.endsAtMs;
+    if (isNews) this.#setLease(noted);
   }
 
   #letGo(id: number): void {
@@ -171,6 +189,7 @@ export class Guard {
   #releaseUnasked(reason: string): void {
     const tenure = this.#tenure;
     if (tenure.ending !== null || tenure.released) return;
+    this.#lookUpLease();
     tenure.ending = reason;
     tenure.asked = this.#lane.has((request) => request.phase === 'release');
     const now = this.#machine.clock.monotonicMs();

@@ -1,5 +1,5 @@
 /** What the agent and its keeper say to each other. Both are of one build, and nobody else has their channel. */
-import type { DutyOutcome, Phase } from '../ports/duty.js';
+import type { DutyLease, DutyOutcome, Phase } from '../ports/duty.js';
 import type { OutputStream } from './output.js';
 import {
   type Check,
@@ -38,6 +38,10 @@ export interface RunRequest {
   readonly graceMs: number;
 }
 
+export interface TenureLease extends DutyLease {
+  readonly tenure: number;
+}
+
 export type ToKeeper =
   | { readonly type: 'run'; readonly request: RunRequest }
   /** `killAtMs` null: after the grace time. */
@@ -49,12 +53,7 @@ export type ToKeeper =
     }
   /** What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier keeper, so that it is due. */
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
-  | {
-      readonly type: 'lease';
-      readonly tenure: number;
-      readonly releaseAtMs: number;
-      readonly endsAtMs: number;
-    }
+  | ({ readonly type: 'lease' } & TenureLease)
   | { readonly type: 'let-go'; readonly tenure: number }
   /** A group that an earlier keeper left, killed but not proven dead. */
   | { readonly type: 'adopt'; readonly pgid: number };

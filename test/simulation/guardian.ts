@@ -5,6 +5,7 @@ import { HeldSession } from '../../src/guardian/held-session.js';
 import type { AgentListener, AgentProcess } from '../../src/guardian/life.js';
 import type { FromAgent, SessionNote, ToAgent } from '../../src/guardian/messages.js';
 import { Report } from '../../src/guardian/report.js';
+import type { TenureLease } from '../../src/hooks/messages.js';
 import { Link } from './link.js';
 import type { Machine } from './machine.js';
 import type { Network } from './network.js';
@@ -106,12 +107,21 @@ export class SimulatedGuardian {
     return {
       send: (message) => this.process.call(() => there.send(() => agent.deliver(() => parent.told(message)))),
       kill: () => this.process.call(() => agent.kill()),
+      lease: () => parent.noted,
     };
   }
 }
 
 class SimulatedParent implements Parent {
   isThere = true;
+  /** What the slate says. */
+  noted: TenureLease | null = null;
+  readonly slate = {
+    write: (lease: TenureLease) =>
+      this.#agent.call(() => {
+        this.noted = lease;
+      }),
+  };
   readonly #agent: Process;
   readonly #guardian: Process;
   readonly #send: (message: FromAgent) => void;
