@@ -7,30 +7,15 @@
  * One that was suspended wakes with a clock that stood still as well: its lease seems good until its agent hears,
  * at its first exchange, that the session is over.
  */
-import type { DutyLease, DutyOutcome } from '../ports/duty.js';
+import type { DutyOutcome } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
+import { type GuardedTenure, newTenure, releaseOf } from './guarded-tenure.js';
 import { HookProcess } from './hook-process.js';
 import { Lane, type Running } from './lane.js';
 import { type FromKeeper, type RunRequest, type TenureLease, type ToKeeper, unasked } from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
-
-interface Tenure {
-  readonly id: number;
-  lease: DutyLease | null;
-  /** What to run when nobody asks. */
-  release: RunRequest | null;
-  /** A takeover has started, or a release was asked for: a release is due. */
-  begun: boolean;
-  released: boolean;
-  /** Why it ends without being asked. */
-  ending: string | null;
-  /** The agent had asked for the release before it became due. */
-  asked: boolean;
-  /** How the release went that nobody asked for. */
-  ended: DutyOutcome | null;
-}
 
 /** Shares of the time until the lease's end. */
 const takeoverAbortShare = 1 / 3;
@@ -38,7 +23,6 @@ const releaseShare = 0.6;
 const releaseKillShare = 0.8;
 /** Left, after the last kill, for the processes to be gone. */
 const maxKillMarginMs = 50;
-const defaultGraceMs = 2000;
 const never = Number.POSITIVE_INFINITY;
 
 export interface GuardListener {
@@ -125,7 +109,7 @@ export class Guard {
   }
 
   /** The tenure ends by itself, or has. */
-  #submitLate(request: RunRequest, tenure: Tenure, ending: string): void {
+  #submitLate(request: RunRequest, tenure: GuardedTenure, ending: string): void {
     const outcome = request.phase === 'release' ? tenure.ended : notRun(ending);
     if (outcome === null) this.#attached.push(request.id);
     else if (tenure.ended === null) this.#heldBack.push({ id: request.id, outcome });
@@ -133,7 +117,7 @@ export class Guard {
   }
 
   /** Null when the tenure is an earlier one. A later one ends what it finds. */
-  #open(id: number): Tenure | null {
+  #open(id: number): GuardedTenure | null {
     if (id < this.#tenure.id) return null;
     if (id > this.#tenure.id) {
       this.#leaseAlarm.clear();
@@ -372,35 +356,4 @@ export class Guard {
 
 function isNoRelease({ phase }: RunRequest): boolean {
   return phase !== 'release';
-}
-
-function newTenure(id: number): Tenure {
-  return {
-    id,
-    lease: null,
-    release: null,
-    begun: false,
-    released: false,
-    ending: null,
-    asked: false,
-    ended: null,
-  };
-}
-
-function releaseOf({ id, release }: Tenure, reason: string): RunRequest {
-  const known = release ?? {
-    name: 'onRelease',
-    command: null,
-    foreground: false,
-    env: {},
-    timeoutMs: 0,
-    graceMs: defaultGraceMs,
-  };
-  return {
-    ...known,
-    id: unasked,
-    tenure: id,
-    phase: 'release',
-    env: { ...known.env, PETREL_REASON: reason },
-  };
 }

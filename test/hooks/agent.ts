@@ -1,6 +1,6 @@
 /**
  * A process that leads as an agent does: holds a lease that it renews, takes over, and prints what its duty tells
- * it, a JSON line each. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
+ * it, a JSON line each. Where a guardian has started it that is its first keeper. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
  * A line on stdin asks for a release, the end of stdin for close.
  */
 import { randomUUID } from 'node:crypto';
@@ -8,6 +8,8 @@ import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { GuardianChannel } from '../../src/guardian/channel.js';
+import { guardianProcess, partFromGuardian } from '../../src/guardian/parent-process.js';
 import type * as duties from '../../src/hooks/command-duty.js';
 import type * as keeping from '../../src/hooks/keeper-process.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
@@ -28,6 +30,9 @@ const { commands, releaseInMs, endsInMs, foreground } = z
 const url = pathToFileURL(module);
 const { CommandDuty }: typeof duties = await import(url.href);
 const { systemKeepers }: typeof keeping = await import(new URL(`keeper-process${extname(module)}`, url).href);
+const parent = guardianProcess();
+const hello = { node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 0, codeWhenAsked: 'done' } as const;
+const guardian = parent === null ? null : new GuardianChannel(parent, hello);
 const duty = new CommandDuty({
   commands: { onPrepare: null, onFence: null, ...commands },
   node: 'a1',
@@ -37,7 +42,7 @@ const duty = new CommandDuty({
   log: createLogger({ level: 'silent', format: 'json' }),
   clock: systemClock,
   processes: systemProcesses,
-  keepers: systemKeepers,
+  keepers: guardian?.keepers(systemKeepers) ?? systemKeepers,
 });
 
 function say(line: object): void {
@@ -66,4 +71,5 @@ input.on('close', async () => {
   clearInterval(renewals);
   await duty.close();
   say({ closed: true });
+  await partFromGuardian(0);
 });

@@ -9,7 +9,14 @@ export const dutySabotages: readonly Sabotage[] = [
     name: 'guard that hears no lease end',
     rule: 'The guardian ends the tenure when its lease passes unrenewed, whatever the agent does',
     file: guard,
-    find: '    this.#leaseAlarm.set(releaseAtMs, () => this.#machine.clock.turn(() => this.#lookAtLease()));\n',
+    find: '    this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());\n',
+    replace: '',
+  },
+  {
+    name: 'guard that looks no lease up',
+    rule: 'The guardian looks up the newest lease before it ends a tenure for want of one',
+    file: guard,
+    find: '    if (isNews) this.#setLease(noted);\n',
     replace: '',
   },
   {

@@ -1,0 +1,177 @@
+/** What a guardian makes of the leases that its agent notes: with real processes and signals. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { GuardianChannel } from '../../src/guardian/channel.js';
+import type { FromAgent } from '../../src/guardian/messages.js';
+import { Slate } from '../../src/guardian/slate.js';
+import { systemKeepers } from '../../src/hooks/keeper-process.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { bench, eventually } from '../hooks/support.js';
+
+const at = bench();
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+/** The agent renews every 50 ms. */
+const leaseMs = { releaseInMs: 1_500, endsInMs: 3_000 };
+
+const guardians: ChildProcess[] = [];
+afterEach(() => {
+  for (const guardian of guardians.splice(0)) guardian.kill('SIGKILL');
+});
+
+const processes = (name: string) =>
+  at()
+    .processes()
+    .filter(({ args }) => args.includes(name) && !args.includes('/guardian.ts'))
+    .filter(({ args }) => name === '/agent.ts' || !args.includes('/agent.ts'));
+const workloads = () => processes('sleep 1000');
+const agentPid = () => processes('/agent.ts')[0]?.pid ?? Number.NaN;
+
+interface Said {
+  readonly told?: string;
+  readonly noted?: { readonly releaseAtMs: number } | null;
+  readonly [key: string]: unknown;
+}
+
+/** A guardian with an agent that leads. */
+async function leading(lease = leaseMs) {
+  const commands = { onTakeover: 'sleep 1000 & ', onRelease: 'echo "$PETREL_REASON" >> $DIR/log' };
+  const json = JSON.stringify({ commands, ...lease, foreground: false });
+  const args = ['--import', loader, path('fixtures/guardian.ts')];
+  const agent = [path('../hooks/agent.ts'), path('../../src/hooks/command-duty.ts'), json];
+  const guardian = spawn(process.execPath, [...args, ...agent], { stdio: ['pipe', 'pipe', 'inherit'] });
+  guardians.push(guardian);
+  const said: Said[] = [];
+  createInterface({ input: guardian.stdout }).on('line', (line) => said.push(JSON.parse(line)));
+  await eventually(() => said).toContainEqual(
+    expect.objectContaining({ takeover: expect.objectContaining({ result: 'ok' }) }),
+  );
+  await eventually(workloads).toHaveLength(1);
+  const looks = () => said.filter(({ noted }) => noted !== undefined).length;
+  return { guardian, said, looks, pid: guardian.pid ?? Number.NaN };
+}
+
+async function passed(ms: number): Promise<void> {
+  const endMs = systemClock.monotonicMs() + ms;
+  await eventually(() => systemClock.monotonicMs()).toBeGreaterThan(endMs);
+}
+
+async function left({ guardian, said }: { guardian: ChildProcess; said: Said[] }): Promise<void> {
+  guardian.stdin?.end();
+  await eventually(() => said).toContainEqual(expect.objectContaining({ closed: true }));
+  await eventually(() => guardian.exitCode).toBe(0);
+}
+
+describe('renewals of a lease', () => {
+  it('keep a tenure, though the guardian is told of none, and looks for them seldom', async () => {
+    const leader = await leading();
+    const from = leader.said.length;
+    const before = leader.looks();
+    await passed(5 * leaseMs.releaseInMs);
+    expect(leader.said.slice(from).filter(({ told }) => told !== undefined)).toEqual([]);
+    // Once in the time that a lease lasts until it is due; more only where the machine was held up.
+    expect(leader.looks() - before).toBeGreaterThan(3);
+    expect(leader.looks() - before).toBeLessThan(15);
+    expect(workloads()).toHaveLength(1);
+    await left(leader);
+    expect(at().lines('log')).toEqual(['the agent leaves']);
+  });
+
+  it('come to an end with an agent that stands still, and the workload before the lease', async () => {
+    await leading();
+    const stoppedAtMs = systemClock.monotonicMs();
+    process.kill(agentPid(), 'SIGSTOP');
+    await eventually(workloads).toEqual([]);
+    expect(systemClock.monotonicMs()).toBeLessThan(stoppedAtMs + leaseMs.endsInMs);
+    expect(at().lines('log')).toEqual(['the lease was not renewed in time']);
+    process.kill(agentPid(), 'SIGKILL');
+  });
+
+  it('go on with an agent that stood still for less than the lease has', async () => {
+    const leader = await leading({ releaseInMs: 5_000, endsInMs: 6_000 });
+    process.kill(agentPid(), 'SIGSTOP');
+    await passed(3_500);
+    process.kill(agentPid(), 'SIGCONT');
+    await passed(3_500);
+    expect(workloads()).toHaveLength(1);
+    expect(at().lines('log')).toEqual([]);
+    await left(leader);
+  });
+
+  it('are good for a guardian that stood still for several leases', async () => {
+    const leader = await leading();
+    process.kill(leader.pid, 'SIGSTOP');
+    await passed(3 * leaseMs.releaseInMs);
+    process.kill(leader.pid, 'SIGCONT');
+    await passed(2 * leaseMs.releaseInMs);
+    expect(workloads()).toHaveLength(1);
+    expect(at().lines('log')).toEqual([]);
+    await left(leader);
+  });
+});
+
+const lease = (tenure: number, releaseAtMs: number) => ({ tenure, releaseAtMs, endsAtMs: releaseAtMs + 1.5 });
+
+describe('a guardian is told', () => {
+  const leases = [lease(1, 10), lease(1, 20), lease(1, 20), lease(2, 30), lease(2, 40), lease(2, 35)];
+  const none = { message() {}, gone() {} };
+
+  function toldBy(slate: Slate | null): FromAgent[] {
+    const told: FromAgent[] = [];
+    const parent = { isThere: true, slate, send: (message: FromAgent) => told.push(message), kill() {} };
+    const hello = {
+      node: 'a1',
+      root: '/cluster',
+      log: 'json',
+      codeAtDeath: 0,
+      codeWhenAsked: 'done',
+    } as const;
+    const channel = new GuardianChannel({ ...parent, listen: () => () => {} }, hello);
+    const keeper = channel
+      .keepers(systemKeepers)
+      .start({ node: 'a1', root: '/cluster', passesOutput: false }, none);
+    for (const each of leases) keeper.send({ type: 'lease', ...each });
+    return told.slice(1);
+  }
+
+  it('of the first lease of each tenure, and of one that is due sooner than the one before', () => {
+    const slate = Slate.create();
+    const told = [lease(1, 10), lease(2, 30), lease(2, 35)];
+    expect(toldBy(slate)).toEqual(told.map((each) => ({ type: 'lease', ...each })));
+    expect(slate?.read()).toEqual(lease(2, 35));
+    slate?.close();
+  });
+
+  it('of every lease where there is no memory to share', () => {
+    expect(toldBy(null)).toEqual(leases.map((each) => ({ type: 'lease', ...each })));
+  });
+});
+
+describe('a slate', () => {
+  const made = () => Slate.create() ?? never();
+
+  it('has the lease that was written last, at the other end and after it was closed', () => {
+    const slate = made();
+    expect(slate.read()).toBeNull();
+    const other = new Slate(slate.fd);
+    for (const [tenure, atMs] of [
+      [1, 10.25],
+      [1, 20],
+      [2, 5],
+      [2, 4],
+    ] as const) {
+      other.write(lease(tenure, atMs));
+      expect(slate.read()).toEqual(lease(tenure, atMs));
+    }
+    slate.close();
+    expect(slate.read()).toEqual(lease(2, 4));
+    slate.close();
+  });
+});
+
+function never(): never {
+  throw new Error('no slate');
+}
