@@ -9,11 +9,12 @@ import guardedCommands = require('./guarded.cjs');
 const args = process.argv.slice(2);
 
 async function beGuardian(): Promise<void> {
-  // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched.
-  for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   // Compiled, it is one file (`npm run build`).
   const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) =
     __filename.endsWith('.cts') ? await import('../guardian/program.js') : require('../guardian/program.cjs');
+  // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched. Not before all is loaded:
+  // what Node.js has compiled of its own in advance would not do under other flags.
+  for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   process.exit(await program.runGuardian(__filename, args));
 }
 

@@ -5,6 +5,7 @@ import type { TenureLease } from '../hooks/messages.js';
 import {
   type AskedSignal,
   type FromAgent,
+  type Hello,
   isAboutGuardian,
   type SessionNote,
   type ToAgent,
@@ -29,8 +30,6 @@ export interface GuardianListener {
   /** The guardian has died. What it ran is ended by who had it run that. */
   gone(): void;
 }
-
-export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
 export class GuardianChannel {
   readonly #parent: Parent;

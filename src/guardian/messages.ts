@@ -76,6 +76,9 @@ export type ToAgent =
 export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
+/** Whose guardian it is, as the agent tells it first. */
+export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
+
 type FromAgentAlone = Exclude<FromAgent, ToKeeper>;
 type ToAgentAlone = Exclude<ToAgent, FromKeeper>;
 

@@ -6,15 +6,14 @@ import type { FromKeeper } from '../hooks/messages.js';
 import type { LineWriter } from '../line-writer.js';
 import type { Clock } from '../ports/clock.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
-import type { FromAgent } from './messages.js';
+import type { Hello } from './messages.js';
 
 type Level = 'info' | 'warn' | 'error';
-type Hello = Extract<FromAgent, { type: 'hello' }>;
 
 export class Report {
   readonly #clock: Clock;
   readonly #writer: Pick<LineWriter, 'write'>;
-  #hello: Omit<Hello, 'type'> | null = null;
+  #hello: Hello | null = null;
 
   constructor(clock: Clock, writer: Pick<LineWriter, 'write'>) {
     this.#clock = clock;

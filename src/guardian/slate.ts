@@ -65,10 +65,16 @@ export class Slate {
     readSync(this.#fd, this.#numbers, 0, slots * slotBytes, 0);
     let newest = 0;
     for (let at = 0; at < slots * fields; at += fields) {
-      const [written = 0, tenure = 0, releaseAtMs = 0, endsAtMs = 0, sum] = this.#numbers.subarray(at);
-      if (written <= newest || written + tenure + releaseAtMs + endsAtMs !== sum) continue;
+      const written = this.#number(at);
+      const lease = {
+        tenure: this.#number(at + 1),
+        releaseAtMs: this.#number(at + 2),
+        endsAtMs: this.#number(at + 3),
+      };
+      const sum = written + lease.tenure + lease.releaseAtMs + lease.endsAtMs;
+      if (written <= newest || sum !== this.#number(at + 4)) continue;
       newest = written;
-      this.#read = { tenure, releaseAtMs, endsAtMs };
+      this.#read = lease;
     }
     return this.#read;
   }
@@ -78,5 +84,8 @@ export class Slate {
     this.read();
     this.#isClosed = true;
     closeSync(this.#fd);
+  }
+  #number(at: number): number {
+    return this.#numbers[at] ?? 0;
   }
 }
