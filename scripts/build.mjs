@@ -13,5 +13,8 @@ await build({
   platform: 'node',
   format: 'cjs',
   target: 'node20',
+  // A process keeps the text of what it runs.
+  minifyWhitespace: true,
+  minifySyntax: true,
   logLevel: 'warning',
 });

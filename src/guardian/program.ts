@@ -7,6 +7,7 @@ import { LineWriter } from '../line-writer.js';
 import { systemClock } from '../ports/clock.js';
 import { dialOver, loadTls, type SecureOptions } from '../zookeeper/dial.js';
 import { startAgentProcess } from './agent-process.js';
+import { collectGarbage } from './garbage.js';
 import { Guardian } from './guardian.js';
 import { HeldSession } from './held-session.js';
 import { leaveSignals } from './leave-signals.js';
@@ -40,6 +41,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is undefined.
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');
+  collectGarbage();
   systemd.watch(() => guardian.isWell);
   const code = await guardian.run();
   sentinel.close();

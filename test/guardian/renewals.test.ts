@@ -46,9 +46,10 @@ async function leading(lease = leaseMs) {
   guardians.push(guardian);
   const said: Said[] = [];
   createInterface({ input: guardian.stdout }).on('line', (line) => said.push(JSON.parse(line)));
-  await eventually(() => said).toContainEqual(
-    expect.objectContaining({ takeover: expect.objectContaining({ result: 'ok' }) }),
-  );
+  // Two processes start from their sources, one after the other.
+  await expect
+    .poll(() => said, { timeout: 45_000 })
+    .toContainEqual(expect.objectContaining({ takeover: expect.objectContaining({ result: 'ok' }) }));
   await eventually(workloads).toHaveLength(1);
   const looks = () => said.filter(({ noted }) => noted !== undefined).length;
   return { guardian, said, looks, pid: guardian.pid ?? Number.NaN };
