@@ -37,7 +37,9 @@ export function pointInTime(text: string): (nowMs: number) => number {
   try {
     return readPointInTime(text);
   } catch (error) {
-    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+    throw new InvalidArgumentError(
+      `${errorMessage(error)}.`.replace(/^[a-z]/, (letter) => letter.toUpperCase()),
+    );
   }
 }
 

@@ -96,7 +96,7 @@ export class EventHub {
 
   /** Until the signal fires, over as many sessions as it takes. Never rejects. */
   async #follow(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
+    const { log } = this.#options;
     while (!signal.aborted) {
       try {
         await this.#followSession(signal);
@@ -104,8 +104,19 @@ export class EventHub {
         log.debug({ error }, `HTTP: the group cannot be followed: ${errorMessage(error)}`);
         if (!signal.aborted) this.#publish('out-of-touch', { reason: errorMessage(error) });
       }
-      if (!signal.aborted) await new Promise<void>((resolve) => clock.timer(retryMs, resolve));
+      await this.#pause(signal);
     }
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.timer(retryMs, resolve);
+      signal.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
   }
 
   async #followSession(signal: AbortSignal): Promise<void> {

@@ -87,7 +87,7 @@ export class GroupSession {
       return await work({ store: await this.#connected(), paths, clock });
     } finally {
       this.#users -= 1;
-      if (this.#users === 0) this.#closeWhenIdle();
+      if (this.#users === 0 && !this.#closed) this.#closeWhenIdle();
     }
   }
 

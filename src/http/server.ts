@@ -85,6 +85,11 @@ export class HttpServer {
     return `${scheme}://${hostText(this.#host)}:${port}`;
   }
 
+  /** Of events. */
+  get readers(): number {
+    return this.#hub.readers;
+  }
+
   /** From the next request, and the next connection, on. Throws for a certificate that will not do; nothing is changed then. */
   use({ token, certificate }: Secrets): void {
     const { server } = this.#app;

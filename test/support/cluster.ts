@@ -83,8 +83,8 @@ export interface ClusterOptions {
   readonly exclusive?: boolean;
   /** The group's configuration where it differs from `testConfig`. */
   readonly config?: Partial<GroupConfig>;
-  /** Further variables of the agents. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Further variables of a node's agent. */
+  readonly env?: (node: string) => Readonly<Record<string, string>>;
 }
 
 /** Short times, and no moves that no test asked for. */
@@ -199,7 +199,7 @@ export class Cluster {
       PETREL_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
       PETREL_LOG_LEVEL: 'debug',
       PETREL_STATE_DIR: stateDir,
-      ...this.#options.env,
+      ...this.#options.env?.(node),
     });
     this.#agents.set(node, agent);
     return agent;

@@ -4,7 +4,7 @@ import pino from 'pino';
 import type { Agent } from '../../src/agent/agent.js';
 import { HttpServer, type Secrets } from '../../src/http/server.js';
 import type { Logger } from '../../src/log.js';
-import { systemClock } from '../../src/ports/clock.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, type Group, type Member } from './agent-group.js';
 import { type Description, descriptionSchema, expectDescribed } from './openapi.js';
@@ -15,6 +15,7 @@ export interface OpenOptions {
   readonly agent?: Pick<Agent, 'status'>;
   readonly secrets?: Partial<Secrets>;
   readonly log?: Logger;
+  readonly clock?: Clock;
   /** Where it reads the group; default the group's own ensemble. */
   readonly connect?: string;
 }
@@ -56,7 +57,7 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
       return store;
     },
     secrets: { token, certificate: null, ...options.secrets },
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     log: options.log ?? pino({ level: 'silent' }),
   });
   const call = await caller(server.url);

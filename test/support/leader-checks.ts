@@ -1,0 +1,126 @@
+/**
+ * What load balancers would see: everybody's /leader, asked again and again over connections that are kept, each answer
+ * written down with the instants between which it was made, on the clock that all processes of the machine share.
+ */
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/ports/clock.js';
+import type { HookEvent } from './hook-events.js';
+
+export interface Check {
+  readonly node: string;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+  readonly code: number;
+  /** Of the leadership that it told of; null when it told of none. */
+  readonly token: bigint | null;
+}
+
+const connectionsEach = 3;
+const pauseMs = 2;
+
+export class LeaderChecks implements AsyncDisposable {
+  readonly checks: Check[] = [];
+  readonly #agents: Agent[] = [];
+  readonly #running: Promise<void>[] = [];
+  #isOver = false;
+
+  /** From now on, also this one. */
+  add(node: string, url: string): void {
+    for (let n = 0; n < connectionsEach; n++) {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      this.#agents.push(agent);
+      this.#running.push(this.#check(node, url, agent));
+    }
+  }
+
+  of(node: string, code: number, sinceMs: number): Check[] {
+    return this.checks.filter((one) => one.node === node && one.code === code && one.sentAtMs >= sinceMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    for (const agent of this.#agents) agent.destroy();
+    await Promise.all(this.#running);
+  }
+
+  async #check(node: string, url: string, agent: Agent): Promise<void> {
+    while (!this.#isOver) {
+      const sentAtMs = systemClock.monotonicMs();
+      const answer = await ask(`${url}/leader`, agent);
+      const receivedAtMs = systemClock.monotonicMs();
+      if (answer !== null) this.checks.push({ node, sentAtMs, receivedAtMs, ...answer });
+      await sleep(pauseMs);
+    }
+  }
+}
+
+/** Null when there is no answer: who is gone does not say that he leads. */
+function ask(url: string, agent: Agent): Promise<Pick<Check, 'code' | 'token'> | null> {
+  return new Promise((resolve) => {
+    const sent = request(url, { agent }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => {
+        const token = /"fencingToken":"(\d+)"/.exec(text)?.[1];
+        resolve({ code: response.statusCode ?? 0, token: token === undefined ? null : BigInt(token) });
+      });
+      response.on('error', () => resolve(null));
+    });
+    sent.on('error', () => resolve(null));
+    sent.end();
+  });
+}
+
+export interface Findings {
+  /** 200 to a request sent after another had begun to take over, or the own release had begun. One line each. */
+  readonly wrong: readonly string[];
+  /**
+   * 200 made before that and received after: on its way meanwhile. Of a process that is frozen just between looking at its
+   * clock and writing there can be one.
+   */
+  readonly overtaken: number;
+  /** 200 received before the own takeover had ended. One line each. */
+  readonly early: readonly string[];
+}
+
+/** Holds answers to what the hooks wrote down themselves. */
+export function findings(checks: readonly Check[], events: readonly HookEvent[]): Findings {
+  const claims = checks.filter(({ code }) => code === 200);
+  const ends = claims.map((claim) => ({ claim, endMs: endOf(claim, events) }));
+  const text = ({ node, token, sentAtMs, receivedAtMs }: Check, why: string) =>
+    `${node} (token ${token}) said 200 to a request of ${sentAtMs} at ${receivedAtMs}, ${why}`;
+  return {
+    wrong: ends
+      .filter(({ claim, endMs }) => claim.sentAtMs > endMs)
+      .map(({ claim, endMs }) => text(claim, `though it was over at ${endMs}`)),
+    overtaken: ends.filter(({ claim, endMs }) => claim.sentAtMs <= endMs && claim.receivedAtMs > endMs)
+      .length,
+    early: claims
+      .filter((claim) => claim.receivedAtMs < beginOf(claim, events))
+      .map((claim) => text(claim, `though it began at ${beginOf(claim, events)}`)),
+  };
+}
+
+/** When a leadership was over for certain: its release began, or another's takeover did. */
+function endOf({ node, token }: Check, events: readonly HookEvent[]): number {
+  const over = events.filter(({ phase, event, token: other, node: who }) => {
+    if (event !== 'started' || token === null || !/^\d+$/.test(other)) return false;
+    if (phase === 'release') return who === node && BigInt(other) === token;
+    return phase === 'takeover' && BigInt(other) > token;
+  });
+  return Math.min(...over.map(({ monotonicMs }) => monotonicMs));
+}
+
+/** When its takeover had ended. */
+function beginOf({ node, token }: Check, events: readonly HookEvent[]): number {
+  const ended = events.find((one) => {
+    return (
+      one.node === node && one.phase === 'takeover' && one.event === 'ended' && one.token === String(token)
+    );
+  });
+  return ended?.monotonicMs ?? Number.POSITIVE_INFINITY;
+}
