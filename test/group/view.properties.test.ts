@@ -32,6 +32,8 @@ beforeAll(async () => {
     await store.create(paths.seatPrefix(node), Buffer.alloc(0), 'ephemeral-sequential');
   }
   await store.create(paths.current, Buffer.alloc(0), 'ephemeral');
+  await store.create(paths.scores, Buffer.alloc(0), 'persistent');
+  await store.create(paths.score('a1'), Buffer.alloc(0), 'ephemeral');
   for (const record of ['0000000000', '0000000001', '0000000002'])
     await store.create(paths.historyRecord(record), Buffer.alloc(0), 'persistent');
   for (const stray of ['constructor-0000000007', '__proto__', '-0000000001', 'x-2147483648'])
@@ -55,12 +57,13 @@ function content(example: unknown): fc.Arbitrary<Buffer> {
 }
 
 const trees = fc.record({
-  [paths.config]: content(examples.config),
+  [paths.config]: fc.oneof(content(examples.config), fc.constant(Buffer.from('{"strategy":"history"}'))),
   [paths.elected]: content(examples.elected),
   [paths.current]: content(examples.claim),
   [paths.history]: content(examples.head),
   [paths.node('a1')]: content(examples.registration),
   [paths.node('b1')]: content({ ...examples.registration, node: 'b1', site: 'constructor' }),
+  [paths.score('a1')]: content(examples.scores),
   [paths.historyRecord('0000000000')]: content(examples.transition),
   [paths.historyRecord('0000000001')]: content({ ...examples.transition, outcome: 'READY', term: 8 }),
   [paths.historyRecord('0000000002')]: content(examples.change),
@@ -71,7 +74,7 @@ describe('a group whose znodes hold junk', () => {
     await holds(
       fc.asyncProperty(trees, async (tree) => {
         await Promise.all(Object.entries(tree).map(([path, data]) => store.set(path, data, 'any')));
-        const view = await readGroup(store, paths);
+        const view = await readGroup(store, paths, { scores: true });
         for (const { path, problem } of view.problems) {
           expect(path.startsWith('/group/')).toBe(true);
           expectClear(problem);

@@ -46,6 +46,12 @@ export const examples = {
     readyAt: null,
     phases: { releaseMs: 1, claimMs: 2, takeoverMs: null },
   },
+  scores: {
+    node: 'a1',
+    incarnation: 'a1-life1',
+    values: { requests: 12.5, history: '9223372036854775807' },
+    roundTripsMs: { b1: 9.88 },
+  },
   change: { kind: 'change', by: 'ops', what: 'paused', reason: null, at: instant(0) },
   config: groupConfigSchema.parse({
     sites: { a: { priority: 5, override: { priority: 1, until: instant(5000), ...byHand } }, b: {} },
