@@ -1,7 +1,9 @@
 /** When a leader is left for a node that measures better. */
 import { describe, expect, it } from 'vitest';
+import { betterForMs, bettersSeen } from '../../src/core/resignation.js';
 import { type Chance, chance } from '../support/chance.js';
 import { Bench } from './bench.js';
+import { members } from './builders.js';
 
 const nodes = ['a1', 'b1', 'c1', 'd1', 'e1'];
 const second = 1000;
@@ -94,6 +96,17 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('c1');
   });
 
+  it('is left only when the other was better for all of after:…, however long it was fit', () => {
+    const bench = led({ failback: 'after:10m' });
+    bench.advance(30 * minute);
+    bench.measure('c1', { requests: 200 });
+    bench.settle();
+    bench.advance(10 * minute - 1);
+    expect(bench.node).toBe('b1');
+    bench.advance(1);
+    expect(bench.node).toBe('c1');
+  });
+
   it('with failback manual is never left by itself', () => {
     const bench = led({ failback: 'manual' }, { c1: 200 });
     bench.advance(24 * 60 * minute);
@@ -162,6 +175,33 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('a1');
     bench.advance(1);
     expect(bench.node).toBe('c1');
+  });
+});
+
+describe('since when another has been better', () => {
+  const group = members('a1', 'b1', 'c1');
+  const ranking = (better: string, present: string) => [
+    { node: better, grade: 0, reason: 'better' },
+    { node: present, grade: 1, reason: 'present' },
+  ];
+  const seen = (elected: string, nowMs: number) => ({ members: group, elected, nowMs });
+  const since0 = bettersSeen(seen('b1', 0), ranking('a1', 'b1'), null);
+
+  it('is kept while the same node leads', () => {
+    expect(betterForMs(seen('b1', 50), 'a1', since0)).toBe(50);
+    const later = bettersSeen(seen('b1', 50), ranking('a1', 'b1'), since0);
+    expect(betterForMs(seen('b1', 70), 'a1', later)).toBe(70);
+    expect(betterForMs(seen('b1', 70), 'c1', later)).toBe(0);
+  });
+
+  it('counts for no other leader, neither at once nor later', () => {
+    expect(betterForMs(seen('c1', 50), 'a1', since0)).toBe(0);
+    const other = bettersSeen(seen('c1', 50), ranking('a1', 'c1'), since0);
+    expect(betterForMs(seen('c1', 70), 'a1', other)).toBe(20);
+  });
+
+  it('is forgotten when nobody fit leads', () => {
+    expect(bettersSeen(seen('b1', 50), [{ node: 'a1', grade: 0, reason: 'alone' }], since0)).toBeNull();
   });
 });
 
