@@ -65,6 +65,7 @@ async function run(node: string): Promise<void> {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
+      PETREL_LISTEN: 'off',
       HOME: directory,
       PETREL_ZOOKEEPER: connectString,
       PETREL_ROOT: root,

@@ -53,6 +53,12 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    name: 'an agent without HTTP does not load it',
+    folders: ['src/agent', 'src/cli', 'src/config', 'src/dev', 'src/group', 'src/guardian', 'src/library'],
+    forbidden: /^(?!import type\b).*\bfrom '(?:(?:\.\.?\/)+http\/|@?fastify)/,
+    examples: ["import { HttpServer } from '../http/server.js';", "import { fastify } from 'fastify';"],
+  },
+  {
     name: 'every test is run',
     folders: ['test'],
     forbidden: /\.(only|skip|todo)\b/,

@@ -14,6 +14,7 @@ import { DevAgents } from '../dev/agents.js';
 import { type CrashPoint, pointName } from '../dev/crash-points.js';
 import type { Stage } from '../dev/group.js';
 import { DevHooks, hookPhases } from '../dev/hooks.js';
+import { type DevHttp, devHttp } from '../dev/http.js';
 import { type Outcome, Rehearsal } from '../dev/rehearsal.js';
 import { errorMessage } from '../errors.js';
 import { readGroup } from '../group/view.js';
@@ -64,7 +65,8 @@ export async function runDev(options: DevOptions): Promise<void> {
   const stop = stopRequest();
   try {
     using hooks = new DevHooks(join(dir, 'hooks'));
-    await using agents = devAgents(options, server, dir, hooks);
+    const http = crash === null ? await devHttp(Object.keys(sites), dir) : null;
+    await using agents = devAgents(options, server, dir, { hooks, http });
     await store.connected();
     await prepareGroup(store, root);
     print(
@@ -80,7 +82,9 @@ export async function runDev(options: DevOptions): Promise<void> {
       for (const node of agents.startAll()) print(`${node} is started again`);
     }
     const leader = await Promise.race([firstLeader(store, root), stop]);
-    if (leader !== undefined) for (const line of await whatToTry(leader, stage, options)) print(line);
+    if (leader !== undefined) {
+      for (const line of await whatToTry(leader, { ...stage, http }, options)) print(line);
+    }
     await stop;
     print('stopping');
   } finally {
@@ -108,7 +112,7 @@ function devAgents(
   { root, crash, logLevel }: DevOptions,
   server: DevelopmentServer,
   dir: string,
-  hooks: DevHooks,
+  { hooks, http }: { readonly hooks: DevHooks; readonly http: DevHttp | null },
 ): DevAgents {
   const [, program = ''] = process.argv;
   const echoes = [
@@ -119,6 +123,7 @@ function devAgents(
   return new DevAgents({
     petrel: [process.execPath, ...process.execArgv, program],
     sites,
+    flagsOf: (node) => http?.flagsOf(node) ?? ['--listen', 'off'],
     flags: [
       ...['--zookeeper', server.connectString, '--root', root],
       ...['--session-timeout', sessionTimeout, '--state-dir', join(dir, 'state')],
@@ -191,7 +196,7 @@ async function firstLeader(store: Store, root: string): Promise<string> {
 
 async function whatToTry(
   leader: string,
-  { server: { port, connectString }, store, paths, agents }: Stage,
+  { server: { port, connectString }, store, paths, agents, http }: Stage & { readonly http: DevHttp | null },
   { root, invocation }: DevOptions,
 ): Promise<string[]> {
   const at = port === usualPort ? '' : ` -z ${connectString}`;
@@ -213,7 +218,21 @@ async function whatToTry(
     `  kill -9 ${guardian}    # its guardian: another is READY at once, and ${leader} leaves`,
     `  kill -9 ${guardian} ${agent}    # both: the service ends at once, and another is READY within ${sessionTimeout}`,
     command('history'),
+    ...(http === null ? [] : httpToTry(http, agents.nodes)),
     '',
     'Stop everything with ^C.',
+  ];
+}
+
+function httpToTry(http: DevHttp, nodes: readonly string[]): string[] {
+  const url = http.urlOf(nodes[0] ?? '');
+  return [
+    '',
+    `HTTP: ${nodes.map((node) => `${node} ${http.urlOf(node)}`).join(', ')}`,
+    '',
+    `  curl -si ${url}/leader    # 200 while ${nodes[0]} leads, else 503`,
+    `  curl -s ${url}/status`,
+    `  curl -sN ${url}/events`,
+    `  curl -si -X POST ${url}/switchover -H "Authorization: Bearer $(cat ${http.tokenFile})"`,
   ];
 }

@@ -13,6 +13,8 @@ export interface DevAgentsOptions {
   readonly petrel: readonly string[];
   /** Arguments of every agent, hooks included. */
   readonly flags: readonly string[];
+  /** Further arguments of one node's agent. */
+  readonly flagsOf?: (node: string) => readonly string[];
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
   /** Where their logs go. Default: where this process's go. */
@@ -47,12 +49,13 @@ export class DevAgents implements AsyncDisposable {
   }
 
   start(node: string): void {
-    const { petrel, flags, sites, output = 'inherit' } = this.#options;
+    const { petrel, flags, flagsOf = () => [], sites, output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
     // Its own group: ^C reaches this process, which then stops the nodes one by one.
     const options = { detached: true, stdio };
-    const args = [...first, 'agent', '--node-id', node, '--site', sites[node] ?? '', ...flags];
+    const own = ['--node-id', node, '--site', sites[node] ?? '', ...flagsOf(node)];
+    const args = [...first, 'agent', ...own, ...flags];
     this.#guardians.set(node, spawn(program, args, options));
   }
 

@@ -10,6 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import type { SecureContextOptions } from 'node:tls';
 import fastifySwagger from '@fastify/swagger';
 import {
   type FastifyBaseLogger,
@@ -101,11 +102,16 @@ export async function createApp(log: Logger, certificate: Certificate | null): P
   return app;
 }
 
+/** What a server with this certificate is to be opened with, or to go on with. */
+export function secured(certificate: Certificate): SecureContextOptions {
+  return { ...certificate, minVersion: 'TLSv1.2' };
+}
+
 function createLimited(handler: RequestListener, certificate: Certificate | null): Server {
   const server =
     certificate === null
       ? createServer(limits, handler)
-      : createSecureServer({ ...limits, ...certificate, minVersion: 'TLSv1.2' }, handler);
+      : createSecureServer({ ...limits, ...secured(certificate) }, handler);
   server.maxConnections = maxConnections;
   server.setTimeout(silenceMs);
   return server;

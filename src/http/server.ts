@@ -10,7 +10,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
-import { type App, type Certificate, createApp } from './app.js';
+import { type App, type Certificate, createApp, secured } from './app.js';
 import { addChanges } from './changes.js';
 import { addEvents, EventHub } from './events.js';
 import { GroupSession } from './group-session.js';
@@ -93,7 +93,7 @@ export class HttpServer {
   /** From the next request, and the next connection, on. Throws for a certificate that will not do; nothing is changed then. */
   use({ token, certificate }: Secrets): void {
     const { server } = this.#app;
-    if (server instanceof SecureServer && certificate !== null) server.setSecureContext(certificate);
+    if (server instanceof SecureServer && certificate !== null) server.setSecureContext(secured(certificate));
     this.#token.use(token);
   }
 

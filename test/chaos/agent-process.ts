@@ -37,7 +37,13 @@ export class AgentProcess {
     try {
       const guardian = spawnBound(process.execPath, ['--enable-source-maps', main, 'agent', ...hookFlags], {
         stdio: ['ignore', output.fd, output.fd],
-        env: { PATH: process.env.PATH, HOME: stateDir, PETREL_STATE_DIR: stateDir, ...env },
+        env: {
+          PATH: process.env.PATH,
+          HOME: stateDir,
+          PETREL_STATE_DIR: stateDir,
+          PETREL_LISTEN: 'off',
+          ...env,
+        },
       });
       return new AgentProcess(guardian);
     } finally {

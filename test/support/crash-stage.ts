@@ -57,6 +57,7 @@ export class CrashStage implements AsyncDisposable {
     const hooks = new DevHooks(join(dir, 'hooks'));
     const flags = [
       ...['--zookeeper', server.connectString, '--root', paths.root, '--log-level', 'fatal'],
+      ...['--listen', 'off'],
       ...['--session-timeout', `${sessionTimeoutMs}ms`, '--state-dir', join(dir, 'state')],
       ...hookPhases.flatMap((phase) => [`--on-${phase}`, hooks.command(phase, log.command(phase).join(' '))]),
     ];

@@ -1,0 +1,193 @@
+/** The HTTP interface of agents as they are run: where they listen, with which secrets, and what is read anew. */
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectSecurely } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { usualListen } from '../../src/config/listen.js';
+import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { makeCertificate } from '../support/certificates.js';
+import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { codeOf } from '../support/http.js';
+import { until } from '../support/until.js';
+
+const token = 'a-token-for-the-tests-0123456789';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'petrel-http-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function write(name: string, text: string, mode = 0o600): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+async function environment(env: Readonly<Record<string, string>>) {
+  return {
+    PETREL_ZOOKEEPER: await sharedZooKeeper(),
+    PETREL_ROOT: uniqueRoot('http'),
+    PETREL_NODE_ID: 'a1',
+    ...env,
+  };
+}
+
+async function agent(env: Readonly<Record<string, string>>, args: readonly string[] = ['agent']) {
+  return await startProcess(args, await environment(env));
+}
+
+async function urlOf(started: PetrelProcess): Promise<string> {
+  return String((await started.logged(/^HTTP on/)).url);
+}
+
+async function changes(url: string, given: string): Promise<number> {
+  const headers = { authorization: `Bearer ${given}` };
+  return (await fetch(`${url}/resume`, { method: 'POST', headers })).status;
+}
+
+/** Holds a port of this machine, where nobody has it yet. */
+async function hold(port: number): Promise<Disposable & { readonly port: number }> {
+  const server = createServer();
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => {
+    server.once('error', () => resolve());
+    server.listen(port, usualListen.host, () => resolve());
+  });
+  const address = server.address();
+  const held = typeof address === 'object' && address !== null ? address.port : port;
+  return { port: held, [Symbol.dispose]: () => server.close() };
+}
+
+describe('an agent', () => {
+  it('whose usual port is taken says so, and goes on without HTTP', async () => {
+    using _ = await hold(usualListen.port);
+    await using started = await agent({ PETREL_LISTEN: 'auto' });
+    await started.logged(/^going on without HTTP: cannot listen for HTTP on 127\.0\.0\.1:8008: .*EADDRINUSE/);
+    await started.logged(/^joined/);
+  });
+
+  it('that is told a port it cannot have ends, and names it', async () => {
+    using held = await hold(0);
+    const { code, stderr } = await runProcess(
+      ['agent'],
+      await environment({ PETREL_LISTEN: `127.0.0.1:${held.port}` }),
+    );
+    expect(stderr).toContain(`cannot listen for HTTP on 127.0.0.1:${held.port}`);
+    expect(code).toBe(1);
+  });
+
+  it('whose command is one that is run answers where it is told to', async () => {
+    await using started = await agent({}, ['run', '--listen', '127.0.0.1:0', '--', 'sleep', '60']);
+    const url = await urlOf(started);
+    await until(async () => (await codeOf(`${url}/leader`)) === 200, { timeoutMs: 20_000 });
+  });
+
+  it.each([
+    ['is open to others', `${token}\n`, 0o644],
+    ['holds no token', 'short', 0o600],
+  ])('whose token file %s ends, and says so without telling it', async (what, text, mode) => {
+    const path = write('token', text, mode);
+    const { code, stderr } = await runProcess(
+      ['agent'],
+      await environment({ PETREL_LISTEN: '127.0.0.1:0', PETREL_HTTP_TOKEN_FILE: path }),
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(what) });
+    expect(stderr).not.toContain(text.trim());
+  });
+
+  it('reads its token anew on SIGHUP, and keeps the old one when the new one will not do', async () => {
+    const path = write('token', token);
+    await using started = await agent({ PETREL_LISTEN: '127.0.0.1:0', PETREL_HTTP_TOKEN_FILE: path });
+    const url = await urlOf(started);
+    await started.logged(/^joined/);
+    expect(await changes(url, token)).toBe(200);
+    const other = `${token}-newer`;
+    write('token', other);
+    started.signal('SIGHUP');
+    await until(async () => (await changes(url, other)) === 200);
+    expect(await changes(url, token)).toBe(401);
+    write('token', 'short');
+    started.signal('SIGHUP');
+    await started.logged(/^HTTP: token and certificate stay as they were/);
+    expect(await changes(url, other)).toBe(200);
+    expect(started.stderr).not.toContain(token);
+  });
+
+  it('that others can reach says that they may read, and that changes are refused', async () => {
+    await using started = await agent({ PETREL_LISTEN: '0.0.0.0:0' });
+    const url = (await urlOf(started)).replace('0.0.0.0', '127.0.0.1');
+    const { level } = await started.logged(
+      /there is no token, so changes are refused; whoever reaches 0\.0\.0\.0/,
+    );
+    expect(level).toBe('warn');
+    expect(await changes(url, token)).toBe(403);
+  });
+
+  it('speaks TLS 1.2 or later, and takes a new certificate on SIGHUP', async () => {
+    const [first, second] = [
+      await makeCertificate(directory, 'first'),
+      await makeCertificate(directory, 'second'),
+    ];
+    const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+    copyFileSync(first.certificatePath, cert);
+    copyFileSync(first.keyPath, key);
+    await using started = await agent({
+      PETREL_LISTEN: '127.0.0.1:0',
+      PETREL_HTTP_TLS_CERT: cert,
+      PETREL_HTTP_TLS_KEY: key,
+    });
+    const url = await urlOf(started);
+    expect(url).toMatch(/^https:/);
+    expect(await subjectAt(url)).toBe('first');
+    expect(await secureCode(`${url}/health`)).toBe(200);
+    await expect(subjectAt(url, 'TLSv1.1')).rejects.toThrow();
+    copyFileSync(second.certificatePath, cert);
+    copyFileSync(second.keyPath, key);
+    started.signal('SIGHUP');
+    await until(async () => (await subjectAt(url)) === 'second');
+  });
+
+  it('whose certificate will not do ends', async () => {
+    const junk = write('junk.pem', 'no certificate');
+    const { code, stderr } = await runProcess(
+      ['agent'],
+      await environment({
+        PETREL_LISTEN: '127.0.0.1:0',
+        PETREL_HTTP_TLS_CERT: junk,
+        PETREL_HTTP_TLS_KEY: junk,
+      }),
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('http.tls') });
+  });
+});
+
+/** Whom the certificate there names. */
+function subjectAt(url: string, maxVersion: 'TLSv1.1' | 'TLSv1.3' = 'TLSv1.3'): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const options = { host: hostname, port: Number(port), rejectUnauthorized: false, maxVersion };
+    const old =
+      maxVersion === 'TLSv1.1' ? { minVersion: 'TLSv1' as const, ciphers: 'DEFAULT@SECLEVEL=0' } : {};
+    const socket = connectSecurely({ ...options, ...old }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+function secureCode(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
