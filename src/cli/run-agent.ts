@@ -83,6 +83,7 @@ export async function runNode(
     throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags } = settings;
+  const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   const probes = await openProbes(settings, sessionMemory, log);
   const life = systemHost.newIncarnation();
   const parent = guardianProcess();
@@ -92,7 +93,6 @@ export async function runNode(
   const keepers = guardian?.keepers(systemKeepers) ?? systemKeepers;
   const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });
   const duty = work.duty(hooks);
-  const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
   const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
   const memory = guardian?.memory(sessionMemory, where) ?? sessionMemory;
   const agent = openAgent({

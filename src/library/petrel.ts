@@ -105,7 +105,7 @@ export class Petrel implements AsyncDisposable {
     signal?.throwIfAborted();
     const { nodeId: node, root, logger } = settings;
     const prober = await openProber(settings.probe, { node, root, log: logger ?? silent });
-    const petrel = new Petrel(settings, prober);
+    const petrel = await Petrel.#with(settings, prober);
     try {
       await petrel.#joined(signal);
     } catch (error) {
@@ -185,6 +185,15 @@ export class Petrel implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  static async #with(settings: JoinSettings, prober: Prober | null): Promise<Petrel> {
+    try {
+      return new Petrel(settings, prober);
+    } catch (error) {
+      await prober?.close();
+      throw error;
+    }
   }
 
   async #run(): Promise<void> {

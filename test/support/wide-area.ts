@@ -6,8 +6,6 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
 const host = '127.0.0.1';
-/** Timers are no more exact than a millisecond or two: the rest is waited for turn by turn of the loop. */
-const coarseMs = 2;
 
 export class WideArea implements AsyncDisposable {
   readonly #delayMs: (from: string, to: string) => number;
@@ -49,11 +47,12 @@ export class WideArea implements AsyncDisposable {
     const dueAtMs = performance.now() + this.#delayMs(from, to);
     const deliver = () => {
       if (this.#isClosed) return;
+      // Timers know whole milliseconds: the rest is waited for turn by turn of the loop.
       if (performance.now() < dueAtMs) setImmediate(deliver);
       else this.#doors.get(from)?.send(bytes, this.#ports.get(to) ?? 0, host);
     };
-    const coarse = dueAtMs - performance.now() - coarseMs;
-    if (coarse < 1) deliver();
-    else setTimeout(deliver, coarse);
+    const wholeMs = Math.floor(dueAtMs - performance.now());
+    if (wholeMs < 1) deliver();
+    else setTimeout(deliver, wholeMs);
   }
 }

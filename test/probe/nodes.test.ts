@@ -1,0 +1,95 @@
+/** Whole nodes that probe: agents in processes of their own, and processes that use the library. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../src/core/names.js';
+import { scoreReportSchema } from '../../src/core/scores.js';
+import { PetrelError } from '../../src/errors.js';
+import { Petrel } from '../../src/library/petrel.js';
+import { Group } from '../support/agent-group.js';
+import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { sharedZooKeeper } from '../support/ensemble.js';
+import { freePorts } from '../support/ports.js';
+import { until } from '../support/until.js';
+
+const secret = 'known to the whole group';
+const timeoutMs = 60_000;
+
+/** What `from` has told of its way to `to`. */
+async function told(group: Group, from: string, to: string): Promise<number | undefined> {
+  const path = group.paths.score(from);
+  if ((await group.store.exists(path)) === null) return undefined;
+  const { data } = await group.store.getData(path);
+  return parseJson(scoreReportSchema, data.toString('utf8')).value?.roundTripsMs.get(to);
+}
+
+async function agent(group: Group, node: string, port: number): Promise<PetrelProcess> {
+  const started = await startProcess(['agent', '--probe-interval', '100ms'], {
+    PETREL_ZOOKEEPER: group.connectString,
+    PETREL_ROOT: group.root,
+    PETREL_NODE_ID: node,
+    PETREL_PROBE_LISTEN: `127.0.0.1:${port}`,
+    PETREL_PROBE_SECRET: secret,
+  });
+  await started.logged(/^joined/);
+  return started;
+}
+
+describe('agents', () => {
+  it('measure and tell; one that stands still again and again makes no way longer; none tells the secret', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const [aPort = 0, bPort = 0] = await freePorts(2);
+    await using a = await agent(group, 'a', aPort);
+    await using b = await agent(group, 'b', bPort);
+    await until(() => told(group, 'a', 'b'), { timeoutMs, describe: 'a to tell of b' });
+    await until(() => told(group, 'b', 'a'), { timeoutMs, describe: 'b to tell of a' });
+    const longest = { ms: 0 };
+    for (let round = 0; round < 14; round++) {
+      b.pause();
+      await sleep(250);
+      b.resume();
+      await sleep(250);
+      longest.ms = Math.max(
+        longest.ms,
+        (await told(group, 'a', 'b')) ?? 0,
+        (await told(group, 'b', 'a')) ?? 0,
+      );
+    }
+    expect(longest.ms).toBeLessThan(50);
+    expect(a.stderr + b.stderr).not.toContain(secret);
+  });
+
+  it('that cannot listen do not start, and say why', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const [port = 0] = await freePorts(1);
+    await using _ = await agent(group, 'a', port);
+    const { code, stderr } = await runProcess(['agent', '--probe-listen', `127.0.0.1:${port}`], {
+      PETREL_ZOOKEEPER: group.connectString,
+      PETREL_ROOT: group.root,
+      PETREL_NODE_ID: 'b',
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`probe.listen: cannot listen at 127.0.0.1:${port} (TCP)`);
+    expect(stderr).toContain('give this node another port');
+  });
+});
+
+describe('processes that use the library', () => {
+  it('measure and tell, and let go of their sockets', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const [port = 0] = await freePorts(1);
+    const join = (nodeId: string, listen: string) =>
+      Petrel.join({
+        zookeeper: group.connectString,
+        root: group.root,
+        nodeId,
+        probe: { listen, secret, interval: '100ms' },
+      });
+    const a = await join('a', `127.0.0.1:${port}`);
+    await using _ = await join('b', '127.0.0.1:0');
+    await until(() => told(group, 'a', 'b'), { timeoutMs, describe: 'a to tell of b' });
+    const error = await join('c', `127.0.0.1:${port}`).catch((thrown: unknown) => thrown);
+    expect(error instanceof PetrelError && error.code).toBe('INVALID');
+    await a.close();
+    await using _again = await join('a', `127.0.0.1:${port}`);
+  });
+});
