@@ -96,8 +96,8 @@ export class Petrel implements AsyncDisposable {
   /**
    * Joins a group: resolves when this node is registered and has its seat. An ensemble that cannot be reached is
    * waited for. The node can be elected from `lead` on.
-   * @throws PetrelError INVALID for a wrong option or an address that cannot be listened at, DUPLICATE_NODE when another living agent has the node id,
-   * FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
+   * @throws PetrelError INVALID for a wrong option or an address that cannot be listened at, DUPLICATE_NODE when another
+   * living agent has the node id, FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
@@ -256,6 +256,7 @@ export class Petrel implements AsyncDisposable {
       const abort = () => reject(signal?.reason);
       const unlisten = this.#agent.onStatus(look);
       signal?.addEventListener('abort', abort, { once: true });
+      if (signal?.aborted) abort();
       stopWaiting = () => {
         unlisten();
         signal?.removeEventListener('abort', abort);
