@@ -38,8 +38,8 @@ function spawned({ program, args, env, passesOutput }: CommandLine): ChildProces
 function started(child: ChildProcess): StartedCommand {
   return {
     pgid: child.pid ?? null,
-    stdout: child.stdout,
-    stderr: child.stderr,
+    stdout: child.stdout ?? null,
+    stderr: child.stderr ?? null,
     exit: new Promise((resolve) => {
       child.once('error', (error) => resolve(failedStart(error)));
       child.once('exit', (code, signal) => resolve({ code, signal, startError: null }));
