@@ -37,7 +37,7 @@ export interface Criterion {
 type Context = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
 /** Ranks by the first criterion, by the next where that leaves candidates equal, and so on; ties go to the higher node
- * id (Becker et al. 2011, section 3), but to whoever leads before all others. */
+ * id (Becker et al. 2011), but to whoever leads before all others. */
 export function rankBy({ candidates, incumbent }: Context, criteria: readonly Criterion[]): Ranked[] {
   const scales = criteria.map((criterion) => new Scale(criterion, incumbent));
   const levels = scales.map((scale) => levelsOf(scale, candidates));
@@ -61,65 +61,81 @@ function levelsOf(scale: Scale, candidates: readonly Candidate[]): ReadonlyMap<s
   return new Map(graded.map(({ candidate, grade }) => [candidate.node, grade]));
 }
 
-const unknown: Reading = { value: null, missing: 0, text: 'nothing is known of it' };
+interface Standing extends Reading {
+  /** The class that it counts as one of; null where there is no value. */
+  readonly counted: Score | null;
+  /** Of a better class than the leader, but not by the margin. */
+  readonly isHeld: boolean;
+}
+
+const unknown: Standing = {
+  value: null,
+  missing: 0,
+  text: 'nothing is known of it',
+  counted: null,
+  isHeld: false,
+};
 
 /** The order that one criterion makes, seen from whoever leads. */
 class Scale {
   readonly #criterion: Criterion;
   readonly #incumbent: string | null;
-  /** What the leader has; null where that cannot be compared, or nobody leads. */
-  readonly #held: { readonly value: Score; readonly missing: number } | null;
+  readonly #standings: ReadonlyMap<string, Standing>;
 
   constructor(criterion: Criterion, incumbent: string | null) {
     this.#criterion = criterion;
     this.#incumbent = incumbent;
-    const { value, missing } = criterion.readings.get(incumbent ?? '') ?? unknown;
-    this.#held = value === null ? null : { value, missing };
+    const { readings } = criterion;
+    const leader = readings.get(incumbent ?? '') ?? unknown;
+    this.#standings = new Map(
+      [...readings].map(([node, reading]) => [node, this.#standing(reading, leader)]),
+    );
   }
 
   /** Negative where `a` is better. */
   compare(a: string, b: string): number {
-    const one = this.#reading(a);
-    const other = this.#reading(b);
-    if (one.value === null || other.value === null) {
-      return Number(one.value === null) - Number(other.value === null) || one.missing - other.missing;
+    const one = this.#of(a);
+    const other = this.#of(b);
+    if (one.counted === null || other.counted === null) {
+      return Number(one.counted === null) - Number(other.counted === null) || one.missing - other.missing;
     }
-    if (one.missing !== other.missing) return one.missing - other.missing;
-    return this.#order(this.#class(one), this.#class(other));
+    return one.missing - other.missing || this.#order(one.counted, other.counted);
   }
 
   reason(node: string): string {
     const { width, margin, unit } = this.#criterion;
-    const reading = this.#reading(node);
-    if (reading.value === null) return reading.text;
-    const from = asNumber(classOf(reading.value, width));
+    const { value, text, isHeld } = this.#of(node);
+    if (value === null) return text;
+    const from = asNumber(classOf(value, width));
     const among =
       width > 0 && from !== null
         ? `, in the class from ${bound(from * width)} to below ${bound((from + 1) * width)}${unit}`
         : '';
-    const held = this.#isWithinMargin(reading)
+    const held = isHeld
       ? `, better than ${this.#incumbent}, which leads, by less than ${margin.text}${margin.isShare ? '' : unit}`
       : '';
-    return `${reading.text}${among}${held}`;
+    return `${text}${among}${held}`;
   }
 
-  #reading(node: string): Reading {
-    return this.#criterion.readings.get(node) ?? unknown;
+  #of(node: string): Standing {
+    return this.#standings.get(node) ?? unknown;
   }
 
-  #class({ value, missing }: Reading): Score {
-    const counted = this.#isWithinMargin({ value, missing }) ? (this.#held?.value ?? 0) : (value ?? 0);
-    return classOf(counted, this.#criterion.width);
+  #standing(reading: Reading, leader: Reading): Standing {
+    const { value, missing } = reading;
+    if (value === null) return { ...reading, counted: null, isHeld: false };
+    const own = classOf(value, this.#criterion.width);
+    if (leader.value === null || missing !== leader.missing)
+      return { ...reading, counted: own, isHeld: false };
+    const leaders = classOf(leader.value, this.#criterion.width);
+    const isHeld = this.#order(own, leaders) < 0 && !this.#isBeyondMargin(value, leader.value);
+    return { ...reading, counted: isHeld ? leaders : own, isHeld };
   }
 
-  /** Of a better class than the leader, but not by the margin. */
-  #isWithinMargin({ value, missing }: Pick<Reading, 'value' | 'missing'>): boolean {
-    const { width, margin, better } = this.#criterion;
-    const held = this.#held;
-    if (held === null || value === null || missing !== held.missing) return false;
-    if (this.#order(classOf(value, width), classOf(held.value, width)) >= 0) return false;
-    const gain = better === 'higher' ? difference(value, held.value) : difference(held.value, value);
-    return !(gain >= margin.of(held.value));
+  #isBeyondMargin(value: Score, leaders: Score): boolean {
+    const { margin, better } = this.#criterion;
+    const gain = better === 'higher' ? difference(value, leaders) : difference(leaders, value);
+    return gain >= margin.of(leaders);
   }
 
   #order(a: Score, b: Score): number {

@@ -1,7 +1,7 @@
 /**
  * What round trips tell of each candidate, were it the leader: how fast a quorum answers it, and how far clients are.
- * After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011),
- * section 3. Clients are thought to be beside the node that they send to.
+ * After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011), whose
+ * Eq. 1 and 2 are meant with round trips. Clients are thought to be beside the node that they send to.
  */
 import type { Peer, StrategyInput } from '../src/core/strategy.js';
 import { kthSmallest } from './select.js';
@@ -97,7 +97,8 @@ function fillTrips(
 /** How many there are. */
 function gatherKnown(tripsMs: Float64Array, knownMs: Float64Array): number {
   let count = 0;
-  for (const ms of tripsMs) {
+  for (let place = 0; place < tripsMs.length; place++) {
+    const ms = tripsMs[place] ?? Number.NaN;
     if (Number.isNaN(ms)) continue;
     knownMs[count] = ms;
     count += 1;
