@@ -205,8 +205,10 @@ export class Ensemble {
   }
 
   #survivors(): Transaction[] {
-    const last = this.servers.find((one) => one.epoch === this.#epoch && this.#epoch > 0);
-    const proposed = last?.takeProposals() ?? [];
+    // Only who leads has any.
+    const proposed = this.servers
+      .filter((one) => one.epoch === this.#epoch && this.#epoch > 0)
+      .flatMap((one) => one.takeProposals());
     return proposed.slice(0, this.#options.world.chance.upTo(proposed.length));
   }
 }

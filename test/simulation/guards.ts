@@ -31,9 +31,15 @@ export class Guards {
     // The keepers of a later life know nothing of it.
     const later = agent === process ? machine.keepers : [];
     const withinMs = group.phase === 'release' ? releaseMs : reactionMs;
+    if (isBelated(group, machine.guardians)) return group.starter.livesForMs >= withinMs;
     return [group.starter, ...later, ...(agent === null ? [] : [agent])].some((guard) => {
       const sentinelForMs = machine.guardians.has(guard) ? guard.deadForMs : 0;
       return guard.hasExited || guard.runsForMs >= withinMs || sentinelForMs >= reactionMs;
     });
   }
+}
+
+/** A release that was left to a guardian that stands still, and that the agent then has run by a keeper of its own. */
+function isBelated({ phase, starter }: Group, guardians: Iterable<Process>): boolean {
+  return phase === 'release' && [...guardians].some((guardian) => guardian !== starter && guardian.wasFrozen);
 }

@@ -67,7 +67,7 @@ export class Machine {
   /** Every process that lives and runs hooks: guardians, and the keepers that agents start without one. */
   readonly keepers = new Set<Process>();
   /** Every guardian that ever was: one that has died leaves its sentinel behind. */
-  readonly guardians = new WeakSet<Process>();
+  readonly guardians = new Set<Process>();
   /** Of each keeper the agent that it is for. */
   readonly #agents = new Map<Process, Process>();
   readonly #world: World;

@@ -25,6 +25,7 @@ export class Process {
   readonly #world: World;
   readonly #runsCode: boolean;
   #alive = true;
+  readonly #bornAtMs: number;
   #diedAtMs = Number.POSITIVE_INFINITY;
   #frozen = false;
   #wasFrozen = false;
@@ -39,6 +40,7 @@ export class Process {
   /** `runsCode`: what it does upon an event may go on in promises. */
   constructor(world: World, name: string, machine: MachineClock, { runsCode = true } = {}) {
     this.#world = world;
+    this.#bornAtMs = world.nowMs;
     this.#runsCode = runsCode;
     this.name = name;
     this.clock = {
@@ -90,6 +92,11 @@ export class Process {
   /** For how long it has been running since it stood still last; 0 while it does not run. */
   get runsForMs(): number {
     return this.isRunning ? this.#world.nowMs - this.#runsSinceMs : 0;
+  }
+
+  /** For how long it has been there; 0 once it is dead. */
+  get livesForMs(): number {
+    return this.#alive ? this.#world.nowMs - this.#bornAtMs : 0;
   }
 
   /** For how long it has been dead; 0 while it lives. */

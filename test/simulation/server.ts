@@ -146,6 +146,8 @@ export class Server {
   follow(leader: Server): void {
     this.epoch = leader.epoch;
     this.#role = { name: 'following', leader, heardAtMs: this.#nowMs() };
+    // What it proposed in an earlier epoch, and nobody agreed to, goes from its log.
+    this.#proposals = [];
     this.#told = this.#ensemble.log.length;
     this.#catchUp();
     leader.#heardFrom(this, []);
