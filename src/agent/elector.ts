@@ -297,7 +297,11 @@ export class Elector {
           { target: fence.node, error: outcome.error },
           `fencing ${fence.node} failed: ${outcome.error}`,
         );
-        clock.timer(timeoutMs, mayTryAgain);
+        // By then what is read has to be read after a write again.
+        clock.timer(timeoutMs, () => {
+          this.#clock = null;
+          mayTryAgain();
+        });
       }
     });
   }

@@ -87,19 +87,25 @@ export function electorRound(situation: ElectorSituation): ElectorRound {
   const failed = failedCandidate(situation, elected, memory);
   if (memory.progress?.isOrphaned === true && situation.memory.progress?.isOrphaned !== true)
     return { actions: [], memory, recheckInMs: 1, choice: null };
-  const isDue = clock === null || needsReading(clock, config, elected.failures, nowMs);
-  if (isDue || (failed !== null && (isOutdated(clock, nowMs) || isHearsay(memory.watched, clock, nowMs)))) {
+  const isAgainst = failed !== null || memory.watched?.condition.kind === 'holding';
+  if (
+    clock === null ||
+    needsReading(clock, config, elected.failures, nowMs) ||
+    (failed !== null && isOutdated(clock, nowMs)) ||
+    (isAgainst && isHearsay(memory.watched, clock, nowMs))
+  ) {
     return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
   }
   return decide({ ...situation, memory, elected, failed, epochMs: ensembleNowMs(clock, nowMs) });
 }
 
 /**
- * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate does. To read the
- * clock is to write: what is read after that is no older. So nobody is late by what was read before.
+ * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate does, nor of a
+ * claim that was given up. To read the clock is to write: what is read after that is no older. So nobody is late, and nobody
+ * is fenced, by what was read before.
  */
 function isHearsay(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
-  if (watched === null || watched.condition.kind === 'holding') return false;
+  if (watched === null) return false;
   const lateMs = overdueMs(watched, nowMs);
   return lateMs >= 0 && clock.atMs < nowMs - lateMs;
 }

@@ -18,6 +18,8 @@ export interface ElectorMemory {
   /** A claim in PROGRESS by the elected node, as last seen under one decision. */
   readonly progress: {
     readonly node: string;
+    /** This node's own seat when it saw the claim: in another it was not woken by what happened in between. */
+    readonly seat: string;
     /** The decision it was made under, as `writeOf` tells it. */
     readonly decision: string;
     readonly token: bigint;
@@ -102,13 +104,13 @@ function progressSeen(
   // By the claim itself: whoever was evicted just now is not registered.
   const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
   if (isOver) return null;
-  if (before?.decision === decision) {
+  if (before?.decision === decision && before.seat === seat.name) {
     const stands = current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
     return before.isOrphaned === stands ? before : { ...before, isOrphaned: stands };
   }
   if (current === null || watched?.condition.kind !== 'taking-over') return null;
   const { token, owner } = current;
-  return { node: watched.condition.node, decision, token, owner, isOrphaned: false };
+  return { node: watched.condition.node, seat: seat.name, decision, token, owner, isOrphaned: false };
 }
 
 function readySeen(

@@ -32,6 +32,22 @@ function overlapsOf(members: readonly Member[]): string[] {
   return overlaps(Object.fromEntries(members.map(({ node, recorded }) => [node, recorded])));
 }
 
+/** Beside a, who leads: a node `ghost` that is elected, claims, and never acts again, until it is disposed of. */
+async function haunted(group: Group): Promise<Group> {
+  const ghost = await Group.found(group.connectString, {}, group.root);
+  const { data } = await group.store.getData(group.paths.node('a'));
+  const content = { ...JSON.parse(data.toString('utf8')), node: 'ghost', incarnation: 'dead' };
+  await ghost.store.create(group.paths.node('ghost'), Buffer.from(JSON.stringify(content)), 'ephemeral');
+  await ghost.store.create(group.paths.seatPrefix('ghost'), Buffer.from('ghost'), 'ephemeral-sequential');
+  await group.switchover('ghost');
+  await until(async () => (await group.current()) === null);
+  const { term, version } = await group.elected();
+  const claim = { node: 'ghost', site: 'here', incarnation: 'dead', status: 'PROGRESS', term };
+  const bytes = Buffer.from(JSON.stringify({ ...claim, electedVersion: version }));
+  await ghost.store.create(group.paths.current, bytes, 'ephemeral');
+  return ghost;
+}
+
 describe('a candidate', () => {
   it('P29 that vanishes in PROGRESS is replaced at once, not when its time is over', async () => {
     await using group = await groupOf({ ...quick, timeouts: { takeover: '10m' } });
@@ -136,20 +152,26 @@ describe('a candidate', () => {
     a?.recorded.does('fence', ({ target }) => {
       fenced.push(target);
     });
-    await using ghost = await Group.found(group.connectString, {}, group.root);
-    const { data } = await group.store.getData(group.paths.node('a'));
-    const content = { ...JSON.parse(data.toString('utf8')), node: 'ghost', incarnation: 'dead' };
-    await ghost.store.create(group.paths.node('ghost'), Buffer.from(JSON.stringify(content)), 'ephemeral');
-    await ghost.store.create(group.paths.seatPrefix('ghost'), Buffer.from('ghost'), 'ephemeral-sequential');
-    await group.switchover('ghost');
-    await until(async () => (await group.current()) === null);
-    const { term, version } = await group.elected();
-    const claim = { node: 'ghost', site: 'here', incarnation: 'dead', status: 'PROGRESS', term };
-    const bytes = Buffer.from(JSON.stringify({ ...claim, electedVersion: version }));
-    await ghost.store.create(group.paths.current, bytes, 'ephemeral');
+    await using _ghost = await haunted(group);
     await group.ready('a');
     expect(fenced).toContain('ghost');
     expect((await group.seats()).some((name) => name.startsWith('ghost-'))).toBe(false);
+  });
+
+  it('is fenced again, where that failed, only by what was read after one more write', async () => {
+    const timeouts = { takeover: '300ms', release: '300ms', grace: '100ms', fence: '300ms' };
+    await using group = await groupOf({ timeouts });
+    const [a] = await group.startInOrder(['a']);
+    await group.ready('a');
+    const writesBefore: number[] = [];
+    a?.recorded.does('fence', async () => {
+      writesBefore.push((await group.store.getData(group.paths.clock)).stat.version);
+      if (writesBefore.length === 1) throw new Error('the switch does not answer');
+    });
+    await using _ghost = await haunted(group);
+    await group.ready('a');
+    const [first = 0, second = 0] = writesBefore;
+    expect(second).toBeGreaterThan(first);
   });
 });
 

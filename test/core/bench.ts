@@ -25,6 +25,8 @@ export class Bench {
   memory = newElector;
   clock: ClockReading | null = null;
   canFence = false;
+  /** The elector's own. */
+  seat = 'a1-0000000000';
   strategy: ReadyStrategy | null = null;
   readonly records: TransitionRecord[] = [];
   readonly alarms: string[] = [];
@@ -41,7 +43,7 @@ export class Bench {
 
   get snapshot(): GroupSnapshot {
     const { config: settings, elected, current, members, history } = this;
-    const seat = { name: 'a1-0000000000', version: 0, below: null, second: false };
+    const seat = { name: this.seat, version: 0, below: null, second: false };
     return { config: settings, elected, current, self: null, seat, members, history };
   }
 

@@ -280,6 +280,19 @@ describe('a failed takeover', () => {
     expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [] });
   });
 
+  it('a claim that was seen from a seat that is lost is none: it may have become READY before the elector was back', () => {
+    const bench = new Bench(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    bench.settle();
+    bench.ready();
+    bench.renew('a1');
+    bench.claim();
+    bench.seat = 'a1-0000000007';
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [] });
+  });
+
   it('a claim that vanished under a decision that was deleted and made anew since is none', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
@@ -570,7 +583,7 @@ describe('an old leader that holds on', () => {
 
   it('is fenced where that can be done, and its claim is removed once it is', () => {
     const bench = stuck({ canFence: true });
-    expect(verbs(bench.advance(34_000))).toEqual(['alarm', 'fence']);
+    expect(verbs(bench.advance(34_000))).toEqual(['read-clock', 'alarm', 'fence']);
     expect(bench.alarms).toEqual(['a1 still owns leader/current after 34000 ms (c1 waits); fencing it']);
     const [fence] = bench.round().actions;
     if (fence?.do !== 'fence') throw new Error('no fence');
@@ -582,6 +595,19 @@ describe('an old leader that holds on', () => {
     expect(verbs(bench.settle())).toEqual(['write-elected', 'remove-fenced-claim']);
     expect(bench.node).toBe('b1');
     expect(bench.current).toBeNull();
+  });
+
+  it('is not fenced, nor told of, by what was read before a write of one’s own: it may have released since', () => {
+    const bench = stuck({ canFence: true });
+    bench.advance(33_999);
+    bench.nowMs += 1;
+    const [write, ...others] = bench.round().actions;
+    expect([write?.do, others]).toEqual(['read-clock', []]);
+    if (write !== undefined) bench.perform(write);
+    // What the server that lost touch did not tell.
+    bench.current = null;
+    expect(bench.settle()).toEqual([]);
+    expect(bench.alarms).toEqual([]);
   });
 
   it('is removed only on what was read: the decision, the heir’s registration, the claim', () => {

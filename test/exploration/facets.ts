@@ -201,6 +201,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
         token: _token,
         owner: _owner,
         node: _node,
+        seat: _seat,
         isOrphaned,
         ...rest
       } = progress;
