@@ -198,9 +198,10 @@ export class Ensemble {
     this.#options.onWake(woken.size);
   }
 
-  /** An administrator ends a session. */
+  /** An administrator ends a session, unless it is about to change something: to claim, it may be. */
   expire(session: bigint): void {
     const leader = this.servers.find((one) => one.isLeading && one.epoch === this.#epoch);
+    if (leader?.isAskedBy(session) === true) return;
     leader?.process.deliver(() => leader.propose({ kind: 'close', session, asker: null }));
   }
 

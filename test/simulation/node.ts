@@ -161,6 +161,7 @@ export class Node {
     this.machine.succeeded.delete(prepared);
     this.#process = process;
     this.#agent = null;
+    this.#store = null;
     this.#options.world.note(() => `${process.name} starts`);
   }
 

@@ -220,6 +220,11 @@ export class Server {
     return this.#proposals.splice(0);
   }
 
+  /** Whether something is on its way through the others that the session has asked for. */
+  isAskedBy(session: bigint): boolean {
+    return this.#proposals.some((one) => one.kind === 'write' && one.session === session);
+  }
+
   /** On the leader: asks the others. */
   propose(transaction: Transaction): void {
     this.#proposals.push(transaction);
