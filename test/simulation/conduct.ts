@@ -149,7 +149,7 @@ export class Conduct {
     this.#court.soon(promptMs, 9, () => {
       const now = this.#court.picture();
       const isSame = now.decisions === decisions && now.config?.content.paused == null;
-      if (!isSame || process?.isAlive !== true || node.machine.moods.has('release')) return null;
+      if (!isSame || process?.isAlive !== true || node.machine.misbehaves(promptMs, 'release')) return null;
       return `the ${phase} hook of ${node.name} has failed, and nothing follows from that`;
     });
   }
@@ -191,7 +191,7 @@ export class Conduct {
     // An earlier life of the heir is not fenced, nor anybody while the heir is not there.
     const isAnothers = now.elected?.content.node !== claim?.content.node;
     if (!isDue || !setup.hasFence || !isAnothers || heirOf(now) === null) return null;
-    if (nodes.some(({ machine }) => machine.moods.has('fence'))) return null;
+    if (nodes.some(({ machine }) => machine.misbehaves(promptMs, 'fence'))) return null;
     return `${claim?.content.node} keeps the claim for too long, and is not fenced`;
   }
 
@@ -222,9 +222,10 @@ export class Conduct {
     const groups = machine.groups.filter(
       (group) => group.phase === 'takeover' && guards.agentOf(group) === process,
     );
-    if (keepers.length === 0 || machine.moods.size > 0) return;
+    if (keepers.length === 0 || machine.misbehaves(0)) return;
     this.#court.world.after(orphanedMs, () => {
-      if (machine.moods.size > 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return;
+      if (machine.misbehaves(orphanedMs) || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen))
+        return;
       const left = groups.find((group) => machine.groups.includes(group) && guards.isGuarded(node, group));
       if (left !== undefined)
         this.#court.violate(9, `${node.name} is dead, and what it ran under token ${left.token} lives on`);

@@ -14,10 +14,14 @@ const releaseMs = 2_500;
 
 export class Guards {
   readonly #agents = new WeakMap<Group, Process | null>();
+  /** Releases that could not be run before. */
+  readonly #belated = new WeakSet<Group>();
 
   /** A group has just been started on the node's machine. */
-  begun({ process }: Node, group: Group): void {
-    this.#agents.set(group, group.agent ?? process);
+  begun({ process, machine }: Node, group: Group): void {
+    const agent = group.agent ?? process;
+    this.#agents.set(group, agent);
+    if (isBelated(group, agent, machine.guardians)) this.#belated.add(group);
   }
 
   /** The agent in whose life it was started. */
@@ -31,7 +35,7 @@ export class Guards {
     // The keepers of a later life know nothing of it.
     const later = agent === process ? machine.keepers : [];
     const withinMs = group.phase === 'release' ? releaseMs : reactionMs;
-    if (isBelated(group, machine.guardians)) return group.starter.livesForMs >= withinMs;
+    if (this.#belated.has(group) && readyForMs(group.starter) < releaseMs) return false;
     return [group.starter, ...later, ...(agent === null ? [] : [agent])].some((guard) => {
       const sentinelForMs = machine.guardians.has(guard) ? guard.deadForMs : 0;
       return guard.hasExited || guard.runsForMs >= withinMs || sentinelForMs >= reactionMs;
@@ -39,7 +43,18 @@ export class Guards {
   }
 }
 
-/** A release that was left to a guardian that stands still, and that the agent then has run by a keeper of its own. */
-function isBelated({ phase, starter }: Group, guardians: Iterable<Process>): boolean {
-  return phase === 'release' && [...guardians].some((guardian) => guardian !== starter && guardian.wasFrozen);
+/** For how long it could have run a hook. */
+function readyForMs({ runsForMs, livesForMs }: Process): number {
+  return Math.min(runsForMs, livesForMs);
+}
+
+/**
+ * A release that could not be run before: by a guardian that has stood still until just now; or by a keeper that the agent
+ * has just started in place of a guardian that stood still, or that died while the agent itself stood still.
+ */
+function isBelated({ phase, starter }: Group, agent: Process | null, guardians: Iterable<Process>): boolean {
+  if (phase !== 'release' || readyForMs(starter) >= reactionMs) return false;
+  if (starter.runsForMs < reactionMs) return true;
+  const isAgentLate = agent?.isAlive === true && agent.runsForMs < reactionMs;
+  return [...guardians].some((one) => one !== starter && (one.wasFrozen || (!one.isAlive && isAgentLate)));
 }

@@ -35,6 +35,7 @@ export interface Group {
   readonly starter: Process;
   /** The agent in whose life it was; null: a guardian has started it, for the agent that it has. */
   readonly agent: Process | null;
+  readonly mood: Mood;
 }
 
 export interface MachineListener {
@@ -73,6 +74,8 @@ export class Machine {
   readonly #world: World;
   readonly #listener: MachineListener;
   readonly #groups = new Map<number, Group>();
+  /** When a hook that misbehaved ended last, by phase. */
+  readonly #misbehavedMs = new Map<Phase, number>();
   #pgids = 0;
 
   constructor(world: World, name: string, clock: MachineClock, listener: MachineListener) {
@@ -84,6 +87,17 @@ export class Machine {
 
   get groups(): readonly Group[] {
     return [...this.#groups.values()];
+  }
+
+  /** Hooks misbehave; or one that does so still runs, whatever the others do by now; or it did less than `withinMs` ago. */
+  misbehaves(withinMs: number, phase: Phase | null = null): boolean {
+    const isMeant = (one: Phase) => phase === null || one === phase;
+    const { nowMs } = this.#world;
+    return (
+      [...this.moods.keys()].some(isMeant) ||
+      this.groups.some((group) => isMeant(group.phase) && isMisbehaving(group)) ||
+      [...this.#misbehavedMs].some(([one, atMs]) => isMeant(one) && nowMs - atMs < withinMs)
+    );
   }
 
   kept(agent: Process, keeper: Process): void {
@@ -129,7 +143,7 @@ export class Machine {
       const run = env.PETREL_RUN ?? '';
       const isUndying = mood === 'undying';
       const agent = this.guardians.has(process) ? null : (this.#agents.get(process) ?? process);
-      const known = { pgid, phase, token, target, run, starter: process, agent };
+      const known = { pgid, phase, token, target, run, starter: process, agent, mood };
       const group: Group = { ...known, leads: true, hasWorkload: false, ignoresTerm, isUndying };
       this.#exits.set(pgid, tellExit);
       this.#groups.set(pgid, group);
@@ -157,6 +171,7 @@ export class Machine {
   }
 
   #leaderEnds(group: Group, how: Exit): void {
+    if (isMisbehaving(group)) this.#misbehavedMs.set(group.phase, this.#world.nowMs);
     if (group.leads) {
       group.leads = false;
       this.#world.note(
@@ -187,6 +202,11 @@ export class Machine {
   keepersFor(agent: Process): Keepers {
     return { start: (_, listener) => new SimulatedKeeper(this.#world, this, agent, listener) };
   }
+}
+
+/** What its hook left in the background does well, unless nothing can end it. */
+function isMisbehaving({ mood, leads, isUndying }: Group): boolean {
+  return isUndying || (leads && mood !== 'well');
 }
 
 const phases: readonly Phase[] = ['prepare', 'takeover', 'release', 'fence'];

@@ -105,18 +105,18 @@ export function claimRules(court: Court): Rule {
       const now = court.picture();
       if (now.decisions !== is.decisions || now.claims !== is.claims) return null;
       const { process, machine } = owner ?? {};
-      const isBound =
-        machine !== undefined && (machine.moods.size > 0 || machine.groups.some((group) => group.isUndying));
+      const isBound = machine?.misbehaves(promptMs) === true;
       const isOld =
         claim !== null && claim.content.node !== elected?.content.node && process?.isRunning === true;
       if (isOld && !isBound) return `${claim.content.node} keeps its claim, though it is elected no longer`;
-      if (claim !== null || node === undefined || elected === null || node.machine.moods.size > 0)
+      if (claim !== null || node === undefined || elected === null || node.machine.misbehaves(promptMs))
         return null;
       const registration = now.registrations.get(node.name);
       const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const isExcluded = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
       const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !isExcluded;
-      const isSince = registration !== undefined && registration.sinceMs < court.world.nowMs - promptMs;
+      const fitSinceMs = Math.max(registration?.sinceMs ?? 0, registration?.lastIllMs ?? 0);
+      const isSince = fitSinceMs < court.world.nowMs - promptMs;
       const hasFailed = registration?.content.lastFailure?.electedVersion === elected.version;
       return isThere && isSince && !hasFailed && node.process?.isRunning === true
         ? `${node.name} is elected, and does not claim`

@@ -28,8 +28,15 @@ export function failureRules(court: Court): Rule {
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
   const knownSinceMs = new Map<string, number>();
+  /** Registrations that gave way to another: a decision that is on its way just then was made by them. */
+  const replaced = new Map<string, { readonly sinceMs: number; readonly untilMs: number }>();
 
   function keepTrack({ was, is, nowMs, ended }: Step): void {
+    if (is.registrations !== was.registrations)
+      for (const [node, { id, sinceMs }] of was.registrations) {
+        const now = is.registrations.get(node);
+        if (now !== undefined && now.id !== id) replaced.set(node, { sinceMs, untilMs: nowMs });
+      }
     if (was.claim !== null && is.claim?.id !== was.claim.id) {
       claimGoneMs = nowMs;
       if (was.claim.content.status === 'PROGRESS') vanish(was.claim, { was, is, nowMs, ended });
@@ -124,6 +131,11 @@ export function failureRules(court: Court): Rule {
     const freeSinceMs = Math.max(elected.changedMs, claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;
     if (freeUntilMs - Math.max(freeSinceMs, registration.sinceMs) >= claimMs) return 'it did not claim';
+    const before = replaced.get(node);
+    if (before !== undefined && nowMs - before.untilMs <= promptMs) {
+      const untilMs = Math.min(freeUntilMs, before.untilMs);
+      if (untilMs - Math.max(freeSinceMs, before.sinceMs) >= claimMs) return 'its last life did not claim';
+    }
     if (freeUntilMs - freeSinceMs >= 2 * claimMs) return 'none of its lives has claimed';
     const overMs = durationMs(timeouts.takeover) + 2 * durationMs(timeouts.grace);
     const own = isOwn ? claim : lastOwn?.content.node === node ? lastOwn : null;
@@ -191,6 +203,8 @@ export function failureRules(court: Court): Rule {
   function retried(node: string, { was, is }: Step): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
     if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
+    // A new life is not tried again: its exclusion has ended.
+    if (!known.restarted && was.registrations.get(node)?.content.incarnation !== known.incarnation) return;
     for (const other of is.elected?.content.failures ?? []) {
       const member = was.registrations.get(other.node);
       const config = is.config?.content;

@@ -4,7 +4,7 @@
  */
 import type { GroupPaths } from '../../src/core/paths.js';
 import { JuteReader } from '../../src/embedded/jute.js';
-import { type Opcode, opcodeName, readConnectRequest } from '../../src/embedded/records.js';
+import { type Opcode, opcodeName, opcodes, readConnectRequest } from '../../src/embedded/records.js';
 import type { Violate } from './judge.js';
 
 /** In which a round's reads are sent. */
@@ -18,6 +18,8 @@ interface Tapped {
   toldBefore: bigint;
   hasAsked: boolean;
   isGranted: boolean;
+  /** What to say of it once it asks for anything that it could be told wrong. */
+  lag: string | null;
   requests: number;
   /** The number of the newest request for each. */
   readonly reads: Map<Read, number>;
@@ -35,7 +37,7 @@ export class Wiretap {
   }
 
   opened(connection: number, machine: string): void {
-    const fresh = { session: 0n, toldBefore: 0n, hasAsked: false, isGranted: false, requests: 0 };
+    const fresh = { session: 0n, toldBefore: 0n, hasAsked: false, isGranted: false, lag: null, requests: 0 };
     this.#connections.set(connection, { ...fresh, machine, reads: new Map() });
   }
 
@@ -61,10 +63,8 @@ export class Wiretap {
     reader.int();
     tapped.session = reader.long();
     if (tapped.session === 0n || known >= tapped.toldBefore) return;
-    this.#violate(
-      9,
-      `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`,
-    );
+    // A guardian that only holds the session of an agent that has died, or ends it, reads nothing.
+    tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`;
   }
 
   /** Has arrived at the client. */
@@ -80,6 +80,7 @@ export class Wiretap {
 
   #request(tapped: Tapped, packet: Buffer): void {
     tapped.requests += 1;
+    if (tapped.lag !== null && !unread.has(packet.readInt32BE(4))) this.#violate(9, tapped.lag);
     const read = this.#readOf(packet);
     if (read === null) return;
     tapped.reads.set(read, tapped.requests);
@@ -104,4 +105,6 @@ export class Wiretap {
 }
 
 const replyHeaderBytes = 16;
+/** Requests that read nothing. */
+const unread: ReadonlySet<number> = new Set([opcodes.ping, opcodes.closeSession]);
 const reads: ReadonlySet<Opcode> = new Set(['getData', 'getChildren', 'getChildren2']);
