@@ -2,9 +2,9 @@
  * What this node is, for load balancers and the like: the status line says it all. Nothing is asked of ZooKeeper.
  *
  * Promised: 200 on `/leader` was true when it was made, which is the last thing done before it is written; so it was true
- * at some moment after the request was sent, and `leaseMs` says for how much longer nobody else can lead. Not promised:
- * what becomes of the answer on its way. A process may be frozen in the very instant between: whoever waits for an
- * answer no longer than `leaseMs` and a fifth of the session timeout never takes an old one for true.
+ * at some moment after the request was sent, and for `leaseMs` from there nobody else can lead because this process is slow,
+ * frozen or cut off. Not promised: what becomes of the answer on its way. A process may be frozen in the very instant
+ * between: an answer that takes longer than `leaseMs` to arrive tells nothing.
  */
 import { z } from 'zod';
 import type { Agent, AgentStatus } from '../agent/agent.js';
