@@ -35,55 +35,49 @@ export const termSchema = z.object({
   outcome: outcomeSchema.nullable(),
 });
 
+const tags = ['group'];
+
 export function addReads(app: App, group: GroupSession): void {
-  const tags = ['group'];
-  app.get(
-    '/status',
-    { schema: { summary: 'as petrel list -f json', tags, response: { 200: listingSchema, ...failures } } },
-    async () => {
-      const { view, nowMs } = await group.look();
-      return listing(view, nowMs);
-    },
-  );
-  app.get(
-    '/history',
-    {
-      schema: {
-        summary: 'as petrel history -f json',
-        tags,
-        querystring: historyQuery,
-        response: { 200: historySchema, ...failures },
-      },
-    },
-    async ({ query }) => await group.history(query.n),
-  );
-  app.get(
-    '/explain',
-    {
-      schema: {
-        summary: 'as petrel explain -f json',
-        tags,
-        querystring: explainQuery,
-        response: { 200: explanationSchema, ...failures },
-      },
-    },
-    async ({ query: { without, withoutSite } }) => {
-      const { view, nowMs } = await group.look();
-      return explain(view, nowMs, { without: listOf(without), withoutSites: listOf(withoutSite) });
-    },
-  );
-  app.get(
-    '/terms/:term',
-    {
-      schema: {
-        summary: 'what has become of a term, as petrel wait tells it; does not wait',
-        tags,
-        params: termParams,
-        response: { 200: termSchema, ...failures },
-      },
-    },
-    async ({ params: { term } }) => ({ term, outcome: await group.outcome(term) }),
-  );
+  addPresent(app, group);
+  addPast(app, group);
+}
+
+function addPresent(app: App, group: GroupSession): void {
+  const status = { summary: 'as petrel list -f json', tags, response: { 200: listingSchema, ...failures } };
+  app.get('/status', { schema: status }, async () => {
+    const { view, nowMs } = await group.look();
+    return listing(view, nowMs);
+  });
+  const explained = {
+    summary: 'as petrel explain -f json',
+    tags,
+    querystring: explainQuery,
+    response: { 200: explanationSchema, ...failures },
+  };
+  app.get('/explain', { schema: explained }, async ({ query: { without, withoutSite } }) => {
+    const { view, nowMs } = await group.look();
+    return explain(view, nowMs, { without: listOf(without), withoutSites: listOf(withoutSite) });
+  });
+}
+
+function addPast(app: App, group: GroupSession): void {
+  const history = {
+    summary: 'as petrel history -f json',
+    tags,
+    querystring: historyQuery,
+    response: { 200: historySchema, ...failures },
+  };
+  app.get('/history', { schema: history }, async ({ query }) => await group.history(query.n));
+  const term = {
+    summary: 'what has become of a term, as petrel wait tells it; does not wait',
+    tags,
+    params: termParams,
+    response: { 200: termSchema, ...failures },
+  };
+  app.get('/terms/:term', { schema: term }, async ({ params }) => ({
+    term: params.term,
+    outcome: await group.outcome(params.term),
+  }));
 }
 
 function listOf(names: string | string[] | undefined): string[] {
