@@ -20,11 +20,14 @@ function line(cells: readonly (string | number)[]): string {
   return `| ${cells.map((cell) => String(cell).replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
+/** The last heading of the page: the table is all that follows. */
+const heading = '## The table\n\n';
+
 /** Puts the table where the old one is: at the end. */
 export function writeTable(caught: readonly (readonly [Sabotage, Catch | null])[]): void {
   const text = readFileSync(file, 'utf8');
   const rows = caught.map(([sabotage, found]) => row(sabotage, found));
   const table = [line(head), line(head.map(() => '---')), ...rows];
-  writeFileSync(file, `${text.slice(0, text.indexOf(line(head).slice(0, 12)))}${table.join('\n')}\n`);
+  writeFileSync(file, `${text.slice(0, text.indexOf(heading) + heading.length)}${table.join('\n')}\n`);
   execFileSync('npx', ['biome', 'format', '--write', file], { stdio: 'ignore' });
 }
