@@ -37,6 +37,8 @@ export interface Work {
   readonly commands: HookCommands;
   /** As `CommandDuty` has it. */
   readonly foreground: boolean;
+  /** As `CommandDuty` has it. */
+  readonly environment: Readonly<Record<string, string>>;
   /** The agent's duty, made of the one that runs the commands. */
   duty(commands: CommandDuty): Duty;
   /** The agent is about to run. */
@@ -48,12 +50,18 @@ export interface Work {
 }
 
 /** Runs a node whose work is its hooks, as `runNode` does. Throws also what opening a `SessionFile` does. */
-export async function runAgent(settings: AgentSettings, log: Logger, reread: Rereading): Promise<void> {
+export async function runAgent(
+  settings: AgentSettings,
+  environment: Work['environment'],
+  log: Logger,
+  reread: Rereading,
+): Promise<void> {
   const { onTakeover, onRelease, onFence, onPrepare } = settings;
   const commands = { onPrepare, onTakeover, onRelease, onFence };
   const work = {
     commands,
     foreground: false,
+    environment,
     duty: (hooks: Duty) => hooks,
     begins() {},
     asked() {},
@@ -75,7 +83,7 @@ export async function runNode(
   work: Work,
   reread: Rereading,
 ): Promise<void> {
-  const { commands, foreground } = work;
+  const { commands, foreground, environment } = work;
   const { healthCheck, scores: sources } = settings;
   const problems = await checkHooks({ ...commands, healthCheck, ...scoreCommands(sources) });
   if (problems.length > 0) {
@@ -91,7 +99,17 @@ export async function runNode(
   const hello = { node, root, log: logForm, ...work.codes } as const;
   const guardian = parent === null ? null : new GuardianChannel(parent, hello);
   const keepers = guardian?.keepers(systemKeepers) ?? systemKeepers;
-  const hooks = new CommandDuty({ commands, foreground, node, root, life, log, ...machine, keepers });
+  const hooks = new CommandDuty({
+    commands,
+    foreground,
+    environment,
+    node,
+    root,
+    life,
+    log,
+    ...machine,
+    keepers,
+  });
   const duty = work.duty(hooks);
   const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
   const memory = guardian?.memory(sessionMemory, where) ?? sessionMemory;

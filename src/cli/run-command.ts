@@ -22,10 +22,11 @@ export async function runCommand(
   settings: RunSettings,
   sessionMemory: SessionMemory,
   command: Command,
+  environment: Work['environment'],
   log: Logger,
   reread: Rereading,
 ): Promise<number> {
-  const run = new Run(settings, command, log);
+  const run = new Run(settings, command, environment, log);
   await runNode(settings, sessionMemory, log, run, reread);
   return run.exitCode();
 }
@@ -33,6 +34,7 @@ export async function runCommand(
 class Run implements Work {
   readonly commands: Work['commands'];
   readonly foreground = true;
+  readonly environment: Work['environment'];
   readonly codes: Work['codes'];
   readonly #settings: RunSettings;
   readonly #log: Logger;
@@ -41,12 +43,13 @@ class Run implements Work {
   /** How it ends; the first counts. */
   #end: { readonly workload: WorkloadEnd } | 'lost' | null = null;
 
-  constructor(settings: RunSettings, command: Command, log: Logger) {
+  constructor(settings: RunSettings, command: Command, environment: Work['environment'], log: Logger) {
     const { onPrepare, onFence } = settings;
     // A command that is to run once is not run again because the agent died.
     const codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
     this.codes = { codeAtDeath, codeWhenAsked: 'signal' };
     this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
+    this.environment = environment;
     this.#settings = settings;
     this.#log = log;
   }

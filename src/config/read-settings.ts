@@ -94,6 +94,19 @@ export async function readSettings<Values extends object>(
   };
 }
 
+/** Flags as the variables that say the same, `--config` among them, so that what this process starts can be told alike. */
+export function flagsAsVariables(
+  settings: SettingsSchema<unknown>,
+  flags: SettingSources['flags'],
+): Record<string, string> {
+  const metas = fieldsOf(settings).map(({ meta }) => meta);
+  const variables = [{ ...config, isPath: true }, ...metas].flatMap(({ flags: spelling, env, isPath }) => {
+    const text = spelling === undefined ? undefined : flagTexts(flags, spelling).at(-1);
+    return text === undefined ? [] : [[env, isPath ? resolve(text) : text]];
+  });
+  return Object.fromEntries(variables);
+}
+
 /** Settings whose values are not the same in both. */
 export function differingSettings<Values extends object>(
   settings: SettingsSchema<Values>,

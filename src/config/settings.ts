@@ -115,6 +115,17 @@ export const commonSettings = z.object({
   }),
 });
 
+/** What it takes to find an ensemble, and to be let in. */
+export const reachSettings = commonSettings.pick({
+  zookeeper: true,
+  auth: true,
+  tlsCa: true,
+  tlsCert: true,
+  tlsKey: true,
+  tlsPassphrase: true,
+  tlsServername: true,
+});
+
 /** An agent takes these too. */
 export const agentSettings = commonSettings.extend({
   nodeId: setting(nameSchema.prefault(hostname), {

@@ -1,15 +1,14 @@
 /** The guardian as this process's parent, at the other end of Node's channel between parent and child. */
 import type { Parent } from './channel.js';
 import { type FromAgent, isToAgent } from './messages.js';
-import { hasGuardian, slateVariable } from './parent.js';
+import { hasGuardian, slateNumber } from './parent.js';
 import { Slate } from './slate.js';
 
 /** Null where no guardian has started this process. */
 export function guardianProcess(): Parent | null {
   if (!hasGuardian()) return null;
-  const slate = process.env[slateVariable];
   return {
-    slate: slate ? new Slate(Number(slate)) : null,
+    slate: slateNumber ? new Slate(Number(slateNumber)) : null,
     get isThere() {
       return process.connected;
     },

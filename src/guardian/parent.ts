@@ -1,12 +1,25 @@
-/** Whether a guardian is this process's parent. */
+/**
+ * Whether a guardian is this process's parent. What the guardian has said of that in the environment is taken out of it: what
+ * this process starts has another parent.
+ */
 
-/** Set in an agent's environment to the pid of its guardian. Whatever the agent starts has another parent.
- * `src/cli/guarded.cts` asks for it by the same name, before anything of this is loaded. */
+/** Set in an agent's environment to the pid of its guardian. `src/cli/guarded.cts` asks for it by the same name, before
+ * anything of this is loaded. */
 export const guardianVariable = 'PETREL_GUARDIAN';
 
 /** Set to the number of the file that is the slate, or to nothing where there is none. */
 export const slateVariable = 'PETREL_GUARDIAN_SLATE';
 
+const guardianPid = taken(guardianVariable);
+/** The slate's, for this process; nothing where there is none. */
+export const slateNumber = taken(slateVariable);
+
 export function hasGuardian(): boolean {
-  return process.send !== undefined && process.env[guardianVariable] === String(process.ppid);
+  return process.send !== undefined && guardianPid === String(process.ppid);
+}
+
+function taken(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value;
 }

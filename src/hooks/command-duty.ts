@@ -35,6 +35,8 @@ export interface CommandDutyOptions extends Machine {
   readonly commands: HookCommands;
   readonly node: string;
   readonly root: string;
+  /** What commands find in their environment beside what `hookEnvironment` has. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** A name for this life of the agent, never given again. */
   readonly life: string;
   readonly log: Logger;
@@ -60,6 +62,7 @@ const overdueMs = 1_000;
 export class CommandDuty implements Duty {
   readonly #commands: HookCommands;
   readonly #keeperOptions: KeeperOptions;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #life: string;
   readonly #log: Logger;
   readonly #runs = new Map<number, Run>();
@@ -81,6 +84,7 @@ export class CommandDuty implements Duty {
   constructor(options: CommandDutyOptions) {
     const { commands, node, root, life, log, foreground = false, clock, processes, keepers } = options;
     this.#commands = commands;
+    this.#environment = options.environment ?? {};
     this.#keeperOptions = { node, root, passesOutput: foreground };
     this.#life = life;
     this.#log = log;
@@ -203,7 +207,7 @@ export class CommandDuty implements Duty {
       name: foreground ? 'the workload' : hook,
       foreground,
       command: command === null ? null : { ...argvOf(command), text: commandText(command) },
-      env: { ...hookEnvironment(context), [runVariable]: this.#nameOf(id) },
+      env: { ...this.#environment, ...hookEnvironment(context), [runVariable]: this.#nameOf(id) },
       timeoutMs: context.timeoutMs,
       graceMs: context.graceMs,
     };

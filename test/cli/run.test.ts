@@ -1,8 +1,9 @@
 /** `petrel run`: one command that runs only while its node leads, and what becomes of it. */
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { sharedZooKeeper } from '../support/ensemble.js';
+import { oncePerRun } from '../support/once-per-run.js';
 import { service, useRunGroup } from '../support/run-group.js';
 
 const at = useRunGroup(sharedZooKeeper);
@@ -66,6 +67,25 @@ describe('a command that is run once', () => {
     b.term();
     expect(await b.exited).toEqual({ code: 143, signal: null });
     expect(await at().view.leader()).toMatchObject({ node: 'a', status: 'READY' });
+  });
+
+  it('asks whether its token is the newest without being told where, also when its node was told by a flag', async () => {
+    const main = await oncePerRun('build');
+    const verify = `${process.execPath} ${main} verify-token >/dev/null; exit $?`;
+    const flags = ['-z', await sharedZooKeeper(), '--node-id', 'a'];
+    const a = await at().start([...flags, '--', '/bin/sh', '-c', verify], { PETREL_ZOOKEEPER: '' });
+    expect(await a.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('and its health check know of no guardian: an agent that either starts has its own', async () => {
+    const env = 'env >"$NOTES.$PETREL_PHASE"';
+    const a = await at().run('a', env, ['--health-check', env]);
+    await a.exited;
+    for (const phase of ['takeover', 'health']) {
+      const seen = await readFile(`${at().notesFile}.${phase}`, 'utf8');
+      expect(seen).toContain('PETREL_PHASE=');
+      expect(seen).not.toContain('PETREL_GUARDIAN');
+    }
   });
 
   it('finds its input empty', async () => {

@@ -8,6 +8,7 @@ import { errorMessage, PetrelError } from '../../errors.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
 import { runDev } from '../dev.js';
+import { handOn } from '../hand-on.js';
 import { print, table } from '../output.js';
 import { rereading } from '../reload.js';
 import { runAgent } from '../run-agent.js';
@@ -39,7 +40,7 @@ Example:
       const { logLevel: level, logFormat: format, nodeId: node, root } = values;
       const log = createLogger({ level, format, fields: { node, root } });
       for (const warning of warnings) log.warn(warning);
-      await runAgent(values, log, rereading(agentSettings, sources, values));
+      await runAgent(values, handOn(flags), log, rereading(agentSettings, sources, values));
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(agentSettings)) {

@@ -8,6 +8,7 @@ import { PetrelError } from '../../errors.js';
 import { commandSchema } from '../../hooks/command.js';
 import { createLogger } from '../../log.js';
 import { takeFreeName } from '../free-name.js';
+import { handOn } from '../hand-on.js';
 import { rereading } from '../reload.js';
 import { runCommand } from '../run-command.js';
 
@@ -35,7 +36,14 @@ export function addRun(program: Command): void {
       const log = createLogger({ level, format, fields: { node, root } });
       for (const warning of warnings) log.warn(warning);
       const reread = rereading(runSettings, sources, values);
-      process.exitCode = await runCommand({ ...values, nodeId: node }, memory, command.data, log, reread);
+      process.exitCode = await runCommand(
+        { ...values, nodeId: node },
+        memory,
+        command.data,
+        handOn(sources.flags),
+        log,
+        reread,
+      );
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(runSettings)) {

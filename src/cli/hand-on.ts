@@ -1,0 +1,10 @@
+/** How what a node runs finds the ensemble that the node was told of by flags. */
+import { flagsAsVariables, type SettingSources } from '../config/read-settings.js';
+import { reachSettings } from '../config/settings.js';
+
+/** From now on what this process starts itself finds them as variables; returned, for whoever else starts something. */
+export function handOn(flags: SettingSources['flags']): Record<string, string> {
+  const variables = flagsAsVariables(reachSettings, flags);
+  Object.assign(process.env, variables);
+  return variables;
+}
