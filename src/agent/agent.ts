@@ -22,12 +22,15 @@ import { isStoreError, type Store, type StoreError } from '../ports/store.js';
 import { Auditor, auditMs } from './auditor.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
+import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
+import { Pacing } from './pacing.js';
 import { ScoreReader } from './score-reader.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
+import { ToldDuty } from './told-duty.js';
 import { ensureTree, forbidden } from './tree.js';
 
 export interface AgentOptions {
@@ -75,15 +78,15 @@ export class Agent {
   readonly #auditor: Auditor;
   readonly #earlier: EarlierLives;
   readonly #scores: ScoreReader;
-  readonly #listeners = new Set<(status: AgentStatus) => void>();
+  readonly #listeners: Listeners<AgentStatus>;
+  readonly #events: Listeners<AgentEvent>;
+  readonly #pacing: Pacing;
   #registration: Registration;
   #store: Store | null = null;
   #snapshot: GroupSnapshot | null = null;
   #seat: SeatKnown = noSeat;
   #placedAtMs = Number.NEGATIVE_INFINITY;
   #part: Part = 'standby';
-  #woken = false;
-  #rouse: () => void = () => {};
   #drainingSinceMs: number | null = null;
   #hurried = false;
   #told = '';
@@ -92,20 +95,26 @@ export class Agent {
   readonly #unlist: () => void;
 
   constructor(options: AgentOptions) {
-    const { node, site, clock, host, duty, log } = options;
+    const { node, site, clock, host, log } = options;
     this.#options = options;
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
     this.#unlist = host.agentLives(incarnation);
     this.#registration = newRegistration(options, incarnation);
+    this.#listeners = new Listeners(log);
+    this.#events = new Listeners(log);
+    this.#pacing = new Pacing(clock);
+    const tell = (event: AgentEvent) => this.#events.tell(event);
     const shared = {
       node,
       site,
       paths: this.#paths,
-      duty,
+      duty: new ToldDuty(options.duty, clock, tell),
       clock,
       log,
-      wake: () => this.#wake(),
+      tell,
+      dueSinceMs: () => this.#pacing.dueSinceMs,
+      wake: () => this.#pacing.wake(),
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
     this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
@@ -145,22 +154,30 @@ export class Agent {
     return this.#store;
   }
 
+  /** What was read of the group last, as much as this node's part calls for. Null when nothing was in this session. */
+  get snapshot(): GroupSnapshot | null {
+    return this.#snapshot;
+  }
+
   /** Hears of every change of `status`, which is already what it says. What a listener throws is logged. */
   onStatus(listener: (status: AgentStatus) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
+  }
+
+  onEvent(listener: (event: AgentEvent) => void): () => void {
+    return this.#events.add(listener);
   }
 
   /** What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null): void {
     this.#amend({ health: { ok, reason } });
-    this.#wake();
+    this.#pacing.wake();
   }
 
   /** The node is elected by these from now on. */
   describe(priority: number, tags: Readonly<Record<string, string>>): void {
     this.#amend({ priority, tags: { ...tags } });
-    this.#wake();
+    this.#pacing.wake();
   }
 
   /** Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor. */
@@ -168,7 +185,7 @@ export class Agent {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
     this.#amend({ draining: true });
-    this.#wake();
+    this.#pacing.wake();
   }
 
   /**
@@ -178,11 +195,12 @@ export class Agent {
   async run(): Promise<void> {
     try {
       for (;;) {
-        this.#woken = false;
+        this.#pacing.begin();
         const waitMs = await this.#tryRound();
+        this.#events.tell({ kind: 'round' });
         if (waitMs === null) break;
         this.#tell();
-        await this.#sleep(waitMs);
+        await this.#pacing.sleep(waitMs);
       }
     } finally {
       await this.#leave();
@@ -287,7 +305,7 @@ export class Agent {
     this.#snapshot = null;
     this.#seat = noSeat;
     this.#part = 'standby';
-    store.onChange(() => this.#wake());
+    store.onChange(() => this.#pacing.wake());
     store.onState((state) => {
       if (state === 'CONNECTED') {
         this.#remember(store);
@@ -295,7 +313,7 @@ export class Agent {
       }
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
       this.#tell();
-      this.#wake();
+      this.#pacing.wake();
     });
     return store;
   }
@@ -455,39 +473,12 @@ export class Agent {
     const said = `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
     if (said === this.#told) return;
     this.#told = said;
-    for (const listener of this.#listeners) {
-      try {
-        listener(status);
-      } catch (error) {
-        this.#options.log.error({ error }, `a status listener threw: ${errorMessage(error)}`);
-      }
-    }
-  }
-
-  #wake(): void {
-    this.#woken = true;
-    this.#rouse();
+    this.#listeners.tell(status);
   }
 
   #waitMs(longestMs: number): number {
     const { dueAtMs } = this.#leadership;
     return dueAtMs === null ? longestMs : Math.min(longestMs, dueAtMs - this.#options.clock.monotonicMs());
-  }
-
-  async #sleep(waitMs: number): Promise<void> {
-    if (this.#woken || waitMs <= 0) {
-      // Even without a wait, timers and sockets get their turn.
-      await new Promise<void>((resolve) => this.#options.clock.turn(resolve));
-      return;
-    }
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.timer(waitMs, resolve);
-      this.#rouse = () => {
-        cancel();
-        resolve();
-      };
-    });
-    this.#rouse = () => {};
   }
 }
 

@@ -19,6 +19,7 @@ import type { ClockReading } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { prepareStrategy } from '../core/read-config.js';
+import { recordText } from '../core/records.js';
 import { compareSequences, parseSeatName } from '../core/sequence.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import type { ChangeRecord, HistoryRecord, Registration } from '../core/znodes.js';
@@ -27,6 +28,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
 import { DecisionLog } from './decision-log.js';
+import type { AgentEvent } from './events.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
@@ -38,6 +40,9 @@ export interface ElectorOptions {
   readonly duty: Duty;
   readonly clock: Clock;
   readonly log: Logger;
+  tell(event: AgentEvent): void;
+  /** When what the rounds at hand are about began to wait for them, monotonic. */
+  dueSinceMs(): number;
   wake(): void;
   amend(change: Partial<Registration>): Registration;
 }
@@ -197,7 +202,10 @@ export class Elector {
       ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),
     ];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
-    if (record !== null) await this.#prune(turn);
+    const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
+    const isNew = elected.term !== turn.snapshot.elected.value?.term;
+    if (isNew) this.#options.tell({ kind: 'elected', elected, tookMs });
+    if (record !== null) await this.#recorded(turn, record);
   }
 
   #recording(record: HistoryRecord, headVersion: number): Operation[] {
@@ -218,6 +226,11 @@ export class Elector {
     const operations = [checkSeat(this.#options.paths, turn.seat), ...this.#recording(record, headVersion)];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
     this.#options.log.info({ record }, `recorded: ${recordText(record)}`);
+    await this.#recorded(turn, record);
+  }
+
+  async #recorded(turn: ElectorTurn, record: HistoryRecord): Promise<void> {
+    if (record.kind === 'transition') this.#options.tell({ kind: 'recorded', record });
     await this.#prune(turn);
   }
 
@@ -372,10 +385,4 @@ export class Elector {
 function isLater(seat: string, other: string): boolean {
   const [a, b] = [parseSeatName(seat), parseSeatName(other)];
   return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;
-}
-
-function recordText(record: HistoryRecord): string {
-  if (record.kind === 'change') return record.what;
-  const { term, outcome, node, previous } = record;
-  return `term ${term}, ${previous?.node ?? 'nobody'} → ${node ?? 'nobody'}: ${outcome}`;
 }

@@ -8,6 +8,7 @@ import {
   type Elected,
   type FailureDetail,
   type HistoryHead,
+  type HistoryRecord,
   initialHistoryHead,
   noCommand,
   type Place,
@@ -115,4 +116,11 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
   if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))
     return null;
   return { ...transition(scene, elected, current), outcome: 'READY', error: null };
+}
+
+/** One line, for people. */
+export function recordText(record: HistoryRecord): string {
+  if (record.kind === 'change') return record.what;
+  const { term, outcome, node, previous } = record;
+  return `term ${term}, ${previous?.node ?? 'nobody'} → ${node ?? 'nobody'}: ${outcome}`;
 }

@@ -242,7 +242,7 @@ export class CommandDuty implements Duty {
   #heard(message: FromKeeper): void {
     this.#heardAtMs = this.#machine.clock.monotonicMs();
     if (message.type === 'gone') this.#groups.gone(message.pgid);
-    else if (message.type === 'lease-ended') this.#leaseEnded(message.tenure, message.outcome);
+    else if (message.type === 'lease-ended') this.#leaseEnded(message);
     else if (message.type === 'workload-ended') this.#workloadEnded(message.tenure, message.outcome);
     else {
       const run = this.#runs.get(message.id);
@@ -287,11 +287,11 @@ export class CommandDuty implements Duty {
     }
   }
 
-  #leaseEnded(tenure: number, outcome: DutyOutcome): void {
+  #leaseEnded({ tenure, outcome, leaseLeftMs }: Extract<FromKeeper, { type: 'lease-ended' }>): void {
     if (tenure !== this.#tenure.id) return;
     logOutcome(this.#logOf(this.#tenure.release), `onRelease, run by ${this.#keeper?.name},`, outcome);
     this.#nextTenure();
-    this.#tell({ cause: 'lease-ended', release: outcome });
+    this.#tell({ cause: 'lease-ended', release: outcome, leaseLeftMs });
   }
 
   #workloadEnded(tenure: number, outcome: DutyOutcome): void {

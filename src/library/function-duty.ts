@@ -119,7 +119,8 @@ export class FunctionDuty implements Duty {
       service.controller.abort(lost(release.reason));
       const timeoutMs = Math.max(0, lease.endsAtMs - this.#clock.monotonicMs());
       void this.#settled(service, timeoutMs).then((outcome) => {
-        if (this.#service === service) this.#emit({ cause: 'lease-ended', release: outcome });
+        const leaseLeftMs = lease.endsAtMs - this.#clock.monotonicMs();
+        if (this.#service === service) this.#emit({ cause: 'lease-ended', release: outcome, leaseLeftMs });
       });
     });
   }

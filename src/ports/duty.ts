@@ -71,8 +71,13 @@ export interface DutyLease {
 /** The tenure ended, or has to, though nobody asked. */
 export type DutyEnd =
   /** The lease was not renewed in time, or this process stood still so long. Runs in progress were aborted, and
-   * the release has been run: this is its outcome. */
-  | { readonly cause: 'lease-ended'; readonly release: DutyOutcome }
+   * the release has been run: this is its outcome. `leaseLeftMs`: how long the lease had to go when it had ended;
+   * negative: it had ended before; null where that is not known. */
+  | {
+      readonly cause: 'lease-ended';
+      readonly release: DutyOutcome;
+      readonly leaseLeftMs: number | null;
+    }
   /** The workload ended by itself, and how; what a hook left in the background is not told of.
    * The release is still to be run. */
   | { readonly cause: 'workload-ended'; readonly workload: DutyOutcome }

@@ -250,7 +250,7 @@ describe('a lease that is not renewed', () => {
     const asked = duty.run(releaseContext);
     writeFileSync(join(at().directory, 'go'), '');
     const release = await asked.outcome;
-    expect(ends).toEqual([{ cause: 'lease-ended', release }]);
+    expect(ends).toEqual([{ cause: 'lease-ended', release, leaseLeftMs: expect.any(Number) }]);
     expect(at().lines('log')).toEqual(['release']);
   });
 

@@ -98,7 +98,8 @@ export class RecordingDuty implements Duty {
   async #leaseEnded(lease: DutyLease, release: DutyContext): Promise<void> {
     const { outcome } = this.run(release);
     const ended = await outcome;
-    if (this.#lease === lease) this.#emit({ cause: 'lease-ended', release: ended });
+    const leaseLeftMs = lease.endsAtMs - systemClock.monotonicMs();
+    if (this.#lease === lease) this.#emit({ cause: 'lease-ended', release: ended, leaseLeftMs });
   }
 
   #emit(end: DutyEnd): void {

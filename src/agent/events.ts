@@ -1,0 +1,44 @@
+/** What happens in an agent that is worth counting, and whoever hears of it. */
+import type { Logger } from 'pino';
+import type { Elected, TransitionRecord } from '../core/znodes.js';
+import { errorMessage } from '../errors.js';
+import type { DutyOutcome, Phase } from '../ports/duty.js';
+
+export type AgentEvent =
+  /** A round has ended: the agent may know more of the group now, or has found that it cannot learn more. */
+  | { readonly kind: 'round' }
+  /** This node, the elector, has committed a decision, so long after it was woken. */
+  | { readonly kind: 'elected'; readonly elected: Elected; readonly tookMs: number }
+  /** This node, the elector, has committed the record of a transition; of each there is one in the group. */
+  | { readonly kind: 'recorded'; readonly record: TransitionRecord }
+  /** A run of the duty has ended, one that nobody asked for included. */
+  | { readonly kind: 'ran'; readonly phase: Phase; readonly outcome: DutyOutcome }
+  /** A release that was due because the lease had not been renewed has ended, and the lease had this long to go;
+   * negative: it had ended. */
+  | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };
+
+export class Listeners<T> {
+  readonly #listeners = new Set<(told: T) => void>();
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** The returned function unsubscribes. */
+  add(listener: (told: T) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What a listener throws is logged, and harms nobody else. */
+  tell(told: T): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(told);
+      } catch (error) {
+        this.#log.error({ error }, `a listener threw: ${errorMessage(error)}`);
+      }
+    }
+  }
+}

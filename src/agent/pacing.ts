@@ -1,0 +1,51 @@
+/** When a loop's next round begins: when something calls for it, or when the time to wait is over. */
+import type { Clock } from '../ports/clock.js';
+
+export class Pacing {
+  readonly #clock: Clock;
+  /** Null while nothing has called for another round since the last began. */
+  #wokenAtMs: number | null = null;
+  #dueSinceMs: number;
+  #rouse: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#dueSinceMs = clock.monotonicMs();
+  }
+
+  /** When what called for the rounds at hand did so, monotonic. Rounds without a wait between them are one matter. */
+  get dueSinceMs(): number {
+    return this.#dueSinceMs;
+  }
+
+  /** What calls for a round from now on is not answered by the one that begins now. */
+  begin(): void {
+    this.#wokenAtMs = null;
+  }
+
+  wake(): void {
+    this.#wokenAtMs ??= this.#clock.monotonicMs();
+    this.#rouse();
+  }
+
+  async sleep(waitMs: number): Promise<void> {
+    if (this.#wokenAtMs !== null || waitMs <= 0) {
+      // Even without a wait, timers and sockets get their turn.
+      await new Promise<void>((resolve) => this.#clock.turn(resolve));
+    } else {
+      await this.#timer(waitMs);
+    }
+    if (waitMs > 0) this.#dueSinceMs = this.#wokenAtMs ?? this.#clock.monotonicMs();
+  }
+
+  async #timer(waitMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.timer(waitMs, resolve);
+      this.#rouse = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#rouse = () => {};
+  }
+}
