@@ -114,7 +114,7 @@ export class Agent {
       log,
       tell,
       dueSinceMs: () => this.#pacing.dueSinceMs,
-      wake: () => this.#pacing.wake(),
+      wake: () => this.#wake(),
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
     this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
@@ -171,13 +171,13 @@ export class Agent {
   /** What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null): void {
     this.#amend({ health: { ok, reason } });
-    this.#pacing.wake();
+    this.#wake();
   }
 
   /** The node is elected by these from now on. */
   describe(priority: number, tags: Readonly<Record<string, string>>): void {
     this.#amend({ priority, tags: { ...tags } });
-    this.#pacing.wake();
+    this.#wake();
   }
 
   /** Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor. */
@@ -185,7 +185,7 @@ export class Agent {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
     this.#amend({ draining: true });
-    this.#pacing.wake();
+    this.#wake();
   }
 
   /**
@@ -305,7 +305,7 @@ export class Agent {
     this.#snapshot = null;
     this.#seat = noSeat;
     this.#part = 'standby';
-    store.onChange(() => this.#pacing.wake());
+    store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') {
         this.#remember(store);
@@ -313,7 +313,7 @@ export class Agent {
       }
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
       this.#tell();
-      this.#pacing.wake();
+      this.#wake();
     });
     return store;
   }
@@ -474,6 +474,10 @@ export class Agent {
     if (said === this.#told) return;
     this.#told = said;
     this.#listeners.tell(status);
+  }
+
+  #wake(): void {
+    this.#pacing.wake();
   }
 
   #waitMs(longestMs: number): number {

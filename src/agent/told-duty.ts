@@ -7,6 +7,7 @@ export class ToldDuty implements Duty {
   readonly #duty: Duty;
   readonly #clock: Clock;
   readonly #tell: (event: AgentEvent) => void;
+  /** Null where there is none, or it was told already what was left of it. */
   #lease: DutyLease | null = null;
   /** How often a lease ended by itself: such a release is told of once, though others may have waited for it. */
   #ends = 0;
@@ -66,6 +67,8 @@ export class ToldDuty implements Duty {
 
   /** What is not proven dead has not ended. */
   #fenced({ provenDead }: DutyOutcome, leaseLeftMs: number): void {
-    if (provenDead) this.#tell({ kind: 'self-fenced', leaseLeftMs });
+    if (!provenDead || this.#lease === null) return;
+    this.#lease = null;
+    this.#tell({ kind: 'self-fenced', leaseLeftMs });
   }
 }

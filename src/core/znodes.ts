@@ -170,6 +170,8 @@ export type ClaimContent = z.infer<typeof claimSchema>;
 
 const milliseconds = z.number().nullable();
 
+export const transitionOutcomeSchema = z.enum(['READY', 'FAILED', 'NOBODY']);
+
 export const transitionRecordSchema = z.object({
   kind: z.literal('transition'),
   term: termSchema,
@@ -181,7 +183,7 @@ export const transitionRecordSchema = z.object({
   strategy: z.string(),
   reason: z.string(),
   cause: causeSchema,
-  outcome: z.enum(['READY', 'FAILED', 'NOBODY']),
+  outcome: transitionOutcomeSchema,
   error: failureDetailSchema.nullable(),
   /** On the ensemble's clock, as the next ones. */
   electedAt: instantSchema,

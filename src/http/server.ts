@@ -3,7 +3,6 @@
  * turned away, and when the agent has left it is gone at once.
  */
 import { Server as SecureServer } from 'node:https';
-import type { Agent } from '../agent/agent.js';
 import { hostText, type ListenAddress } from '../config/listen.js';
 import { groupPaths } from '../core/paths.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -14,6 +13,7 @@ import { type App, type Certificate, createApp, secured } from './app.js';
 import { addChanges } from './changes.js';
 import { addEvents, EventHub } from './events.js';
 import { GroupSession } from './group-session.js';
+import { addMetrics, Metrics, type MetricsOptions } from './metrics.js';
 import { addReads } from './reads.js';
 import { addRoles } from './roles.js';
 import { TokenCheck } from './token.js';
@@ -28,7 +28,7 @@ export interface Secrets {
 
 export interface HttpOptions {
   readonly listen: ListenAddress;
-  readonly agent: Pick<Agent, 'status'>;
+  readonly agent: MetricsOptions['agent'];
   readonly root: string;
   readonly site: string;
   /** A session of its own, with no part in the election. */
@@ -45,6 +45,7 @@ export class HttpServer {
   readonly #app: App;
   readonly #group: GroupSession;
   readonly #hub: EventHub;
+  readonly #metrics: Metrics;
   readonly #token: TokenCheck;
   readonly #host: string;
 
@@ -54,6 +55,7 @@ export class HttpServer {
     this.#host = listen.host;
     this.#group = new GroupSession({ openStore, paths: groupPaths(root), clock });
     this.#hub = new EventHub({ group: this.#group, clock, log });
+    this.#metrics = new Metrics(options);
     this.#token = new TokenCheck(secrets.token);
   }
 
@@ -100,12 +102,14 @@ export class HttpServer {
   /** Ends every connection. Never rejects. */
   async close(): Promise<void> {
     this.#hub.close();
+    this.#metrics.close();
     await this.#app.close().catch(() => {});
     await this.#group.close();
   }
 
   async #addRoutes({ agent, root, site, clock, log }: HttpOptions): Promise<void> {
     addRoles(this.#app, { agent, root, site, clock });
+    addMetrics(this.#app, this.#metrics);
     addReads(this.#app, this.#group);
     addEvents(this.#app, this.#hub);
     await addChanges(this.#app, { group: this.#group, token: this.#token, log });

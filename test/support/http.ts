@@ -1,8 +1,7 @@
 /** An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of itself. */
 import { request } from 'node:http';
 import pino from 'pino';
-import type { Agent } from '../../src/agent/agent.js';
-import { HttpServer, type Secrets } from '../../src/http/server.js';
+import { type HttpOptions, HttpServer, type Secrets } from '../../src/http/server.js';
 import type { Logger } from '../../src/log.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
@@ -12,7 +11,7 @@ import { type Description, descriptionSchema, expectDescribed } from './openapi.
 export const token = 'a-token-for-the-tests-0123456789';
 
 export interface OpenOptions {
-  readonly agent?: Pick<Agent, 'status'>;
+  readonly agent?: HttpOptions['agent'];
   readonly secrets?: Partial<Secrets>;
   readonly log?: Logger;
   readonly clock?: Clock;

@@ -1,0 +1,324 @@
+/**
+ * An agent's metrics, by Prometheus' conventions. What stands at an instant is taken from the agent when it is asked for;
+ * what happens is counted when the agent tells of it. Nothing is asked of ZooKeeper.
+ *
+ * Promised: `petrel_leader` is looked up on the clock when all else is rendered; the answer is made anew until it agrees.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
+import type { Agent } from '../agent/agent.js';
+import type { AgentEvent } from '../agent/events.js';
+import { failureOf } from '../core/eligibility.js';
+import { fromInstant } from '../core/names.js';
+import type { GroupSnapshot } from '../core/snapshot.js';
+import { causeSchema, transitionOutcomeSchema } from '../core/znodes.js';
+import type { Clock } from '../ports/clock.js';
+import type { StoreState } from '../ports/store.js';
+import { version } from '../version.js';
+import type { App } from './app.js';
+import { LeaderlessTime } from './leaderless.js';
+
+export interface MetricsOptions {
+  readonly agent: Pick<Agent, 'status' | 'snapshot' | 'session' | 'onEvent' | 'onStatus'>;
+  readonly root: string;
+  readonly site: string;
+  readonly clock: Clock;
+}
+
+const phaseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const electionBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** What lies at or below 0 has outlived the lease. */
+const marginBuckets = [0, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+const phases = ['release', 'claim', 'takeover'] as const;
+const states = [
+  'CONNECTING',
+  'CONNECTED',
+  'SUSPENDED',
+  'LOST',
+  'CLOSED',
+] as const satisfies readonly StoreState[];
+
+/** What the name of a metric says already, or Node.js is about to withdraw. */
+const leftOut = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+];
+
+export class Metrics {
+  readonly #options: MetricsOptions;
+  readonly #registry = new Registry();
+  readonly #leaderless = new LeaderlessTime();
+  readonly #unlisten: readonly (() => void)[];
+  readonly #counted: Counted;
+  #processIsMeasured = false;
+
+  constructor(options: MetricsOptions) {
+    const { agent, root, site } = options;
+    this.#options = options;
+    this.#registry.setDefaultLabels({ root, node: agent.status.node });
+    this.#counted = new Counted(this.#registry);
+    this.#addGauges();
+    const info = {
+      name: 'petrel_info',
+      help: 'Always 1; tells what runs here.',
+      labelNames: ['version', 'site'],
+    };
+    new Gauge({ ...info, registers: [this.#registry] }).set({ version, site }, 1);
+    this.#unlisten = [
+      agent.onStatus(() => this.#look()),
+      agent.onEvent((event) => (event.kind === 'round' ? this.#look() : this.#counted.count(event))),
+    ];
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** As it is at the end of the very turn in which this resolves. */
+  async text(): Promise<string> {
+    this.#measureProcess();
+    for (;;) {
+      const leads = this.#leads;
+      const text = await this.#registry.metrics();
+      if (leads === this.#leads) return text;
+    }
+  }
+
+  close(): void {
+    for (const unlisten of this.#unlisten) unlisten();
+  }
+
+  get #leads(): boolean {
+    return this.#options.agent.status.leads;
+  }
+
+  /** Costs nothing where nobody asks. */
+  #measureProcess(): void {
+    if (this.#processIsMeasured) return;
+    this.#processIsMeasured = true;
+    collectDefaultMetrics({ register: this.#registry });
+    for (const name of leftOut) this.#registry.removeSingleMetric(name);
+  }
+
+  #look(): void {
+    const { agent, clock } = this.#options;
+    const { elector, joined } = agent.status;
+    if (agent.snapshot === null) {
+      this.#leaderless.loseSight(clock.monotonicMs());
+      return;
+    }
+    const sight = {
+      isElector: elector,
+      inTouch: joined,
+      isLed: agent.snapshot.current?.value?.status === 'READY',
+      sessionTimeoutMs: agent.session?.negotiatedTimeoutMs ?? 0,
+    };
+    this.#leaderless.see(sight, clock.monotonicMs());
+  }
+
+  #addGauges(): void {
+    const { agent, clock } = this.#options;
+    const flag = (name: string, help: string, holds: () => boolean | null) =>
+      this.#gauge(name, help, () => {
+        const value = holds();
+        return value === null ? null : Number(value);
+      });
+    flag(
+      'petrel_leader',
+      'Whether this node leads: READY, and its lease is good. The sum over a group should be 1.',
+      () => this.#leads,
+    );
+    flag('petrel_elector', 'Whether this node decides who leads, as far as it knows.', () => {
+      return agent.status.joined && agent.status.elector;
+    });
+    flag(
+      'petrel_joined',
+      'Whether this node is registered, has a seat, and is in touch with ZooKeeper.',
+      () => agent.status.joined,
+    );
+    flag(
+      'petrel_paused',
+      'Whether the group is paused, as this node read it last: at most 30 s ago while it is joined.',
+      () => ofSnapshot(agent.snapshot, ({ config }) => config.value && config.value.paused !== null),
+    );
+    flag(
+      'petrel_excluded',
+      'Whether this node is excluded because takeovers failed. It ends by the clock of this machine.',
+      () => ofSnapshot(agent.snapshot, (snapshot) => isExcluded(snapshot, agent.status.node, clock.wallMs())),
+    );
+    this.#gauge('petrel_term', 'Number of the last decision that this node has read.', () =>
+      ofSnapshot(agent.snapshot, ({ elected }) => elected.value?.term ?? null),
+    );
+    this.#addTimes();
+    this.#addSessionState();
+  }
+
+  #addTimes(): void {
+    const { agent, clock } = this.#options;
+    this.#gauge(
+      'petrel_lease_remaining_seconds',
+      'For how much longer this node may lead if it hears nothing more of ZooKeeper; 0 where it has no lease.',
+      () => Math.max(0, agent.status.lease.releaseAtMs - clock.monotonicMs()) / 1000,
+    );
+    this.#gauge(
+      'petrel_store_last_commit_seconds',
+      'Age of the newest sign of life of this session that a committed write has proven. A leader writes all the time.',
+      () => {
+        const ageMs = clock.monotonicMs() - (agent.session?.provenAliveAtMs() ?? Number.NEGATIVE_INFINITY);
+        return Number.isFinite(ageMs) ? ageMs / 1000 : null;
+      },
+    );
+    const leaderless = this.#leaderless;
+    new Counter({
+      name: 'petrel_leaderless_seconds_total',
+      help: 'Time without a READY leader that this node has seen as the elector. To be added up over the group.',
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(leaderless.totalMs(clock.monotonicMs()) / 1000);
+      },
+    });
+  }
+
+  #addSessionState(): void {
+    const { agent } = this.#options;
+    new Gauge({
+      name: 'petrel_session_state',
+      help: "State of this node's session with ZooKeeper: 1 for the one that it is in.",
+      labelNames: ['state'],
+      registers: [this.#registry],
+      collect() {
+        const at = agent.session?.state ?? 'CONNECTING';
+        for (const state of states) this.set({ state: state.toLowerCase() }, Number(state === at));
+      },
+    });
+  }
+
+  /** Null: there is nothing to tell. */
+  #gauge(name: string, help: string, read: () => number | null): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        const value = read();
+        if (value === null) this.remove();
+        else this.set(value);
+      },
+    });
+  }
+}
+
+/** What happens, counted. Every series that an alert looks at is there from the beginning. */
+class Counted {
+  readonly #transitions;
+  readonly #phases;
+  readonly #elections;
+  readonly #hooks;
+  readonly #margins;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#transitions = new Counter({
+      name: 'petrel_transitions_total',
+      help: 'Transitions that this node has recorded as the elector, by why they were begun and how they ended.',
+      labelNames: ['reason', 'outcome'],
+      registers,
+    });
+    this.#phases = new Histogram({
+      name: 'petrel_transition_phase_seconds',
+      help: 'How long the phases of recorded transitions took, on the clock of ZooKeeper.',
+      labelNames: ['phase'],
+      buckets: phaseBuckets,
+      registers,
+    });
+    this.#elections = new Histogram({
+      name: 'petrel_election_seconds',
+      help: 'From when this node, the elector, was woken until its decision was committed.',
+      buckets: electionBuckets,
+      registers,
+    });
+    this.#hooks = new Histogram({
+      name: 'petrel_hook_seconds',
+      help: 'How long hooks ran on this node.',
+      labelNames: ['phase', 'outcome'],
+      buckets: phaseBuckets,
+      registers,
+    });
+    this.#margins = new Histogram({
+      name: 'petrel_self_fence_margin_seconds',
+      help: 'What was left of the lease when a release for want of its renewal had ended. Never 0 or less.',
+      buckets: marginBuckets,
+      registers,
+    });
+    for (const reason of causeSchema.options) {
+      for (const outcome of transitionOutcomeSchema.options) {
+        this.#transitions.inc({ reason, outcome: outcome.toLowerCase() }, 0);
+      }
+    }
+    for (const phase of phases) this.#phases.zero({ phase });
+  }
+
+  count(event: Exclude<AgentEvent, { kind: 'round' }>): void {
+    switch (event.kind) {
+      case 'elected':
+        this.#elections.observe(event.tookMs / 1000);
+        return;
+      case 'ran':
+        this.#hooks.observe(
+          { phase: event.phase, outcome: event.outcome.result },
+          event.outcome.durationMs / 1000,
+        );
+        return;
+      case 'self-fenced':
+        this.#margins.observe(event.leaseLeftMs / 1000);
+        return;
+      case 'recorded': {
+        const { cause: reason, outcome, phases: took } = event.record;
+        this.#transitions.inc({ reason, outcome: outcome.toLowerCase() });
+        const { releaseMs: release, claimMs: claim, takeoverMs: takeover } = took;
+        const tookMs = { release, claim, takeover };
+        for (const phase of phases) {
+          if (tookMs[phase] !== null) this.#phases.observe({ phase }, tookMs[phase] / 1000);
+        }
+      }
+    }
+  }
+}
+
+function ofSnapshot<T>(
+  snapshot: GroupSnapshot | null,
+  read: (snapshot: GroupSnapshot) => T | null,
+): T | null {
+  return snapshot === null ? null : read(snapshot);
+}
+
+function isExcluded({ elected }: GroupSnapshot, node: string, nowMs: number): boolean | null {
+  if (elected.value === null) return null;
+  const until = failureOf(elected.value.failures, node)?.until;
+  return until != null && fromInstant(until) > nowMs;
+}
+
+export function addMetrics(app: App, metrics: Metrics): void {
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        summary: 'for Prometheus',
+        tags: ['node'],
+        response: {
+          200: { description: 'its text format', content: { 'text/plain': { schema: z.string() } } },
+        },
+      },
+    },
+    // What stands in the answer was so in the turn in which it is written.
+    async (_request, reply) => {
+      const text = await metrics.text();
+      return reply.type(metrics.contentType).send(text);
+    },
+  );
+}

@@ -1,0 +1,225 @@
+/** /metrics: what it says in each state that a node can be in, and that it says it by Prometheus' conventions. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/ports/clock.js';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { Group, type Member } from '../support/agent-group.js';
+import { type Api, openApi } from '../support/http.js';
+import { hasPrometheus, notHere, type Page, promtool, scrape } from '../support/prometheus.js';
+import { RecordingDuty } from '../support/recording-duty.js';
+import { until } from '../support/until.js';
+
+let zookeeper: DevelopmentServer;
+beforeAll(async () => {
+  zookeeper = await startDevelopmentServer({ tickTimeMs: 250 });
+});
+afterAll(() => zookeeper.close());
+
+const sessionTimeoutMs = 2_000;
+
+interface Pair extends AsyncDisposable {
+  readonly a: Member;
+  readonly ofA: Api;
+  readonly ofB: Api;
+}
+
+/** b joined after a, so that a is the elector; both are asked over HTTP from their first moment on. */
+async function pair(group: Group, dutyOfA = new RecordingDuty()): Promise<Pair> {
+  const a = group.start('a', { sessionTimeoutMs, duty: dutyOfA });
+  const ofA = await openApi(group, a);
+  await a.joined();
+  const b = group.start('b', { sessionTimeoutMs });
+  const ofB = await openApi(group, b);
+  await b.joined();
+  await group.ready('a');
+  return {
+    a,
+    ofA,
+    ofB,
+    async [Symbol.asyncDispose]() {
+      await ofA.server.close();
+      await ofB.server.close();
+    },
+  };
+}
+
+const page = (api: Api): Promise<Page> => scrape(api.server.url);
+
+async function shows(api: Api, name: string, value: number, ...labels: string[]): Promise<Page> {
+  return await until(
+    async () => {
+      const told = await page(api);
+      return told.value(name, ...labels) === value ? told : null;
+    },
+    { timeoutMs: 20_000, describe: `${name} {${labels}} to be ${value}` },
+  );
+}
+
+describe('/metrics', () => {
+  it('tells who leads, who elects, and how each stands with ZooKeeper', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using nodes = await pair(group);
+    const [a, b] = [await page(nodes.ofA), await page(nodes.ofB)];
+    const labels = [`root="${group.root}"`, 'node="a"'];
+    expect(a.value('petrel_leader', ...labels)).toBe(1);
+    expect(b.value('petrel_leader', 'node="b"')).toBe(0);
+    expect([a, b].map((one) => one.value('petrel_elector'))).toEqual([1, 0]);
+    for (const one of [a, b]) {
+      expect(one.value('petrel_joined')).toBe(1);
+      expect(one.value('petrel_term')).toBe(1);
+      expect(one.value('petrel_paused')).toBe(0);
+      expect(one.value('petrel_excluded')).toBe(0);
+      expect(one.value('petrel_session_state', 'state="connected"')).toBe(1);
+      expect(one.value('petrel_session_state', 'state="suspended"')).toBe(0);
+      expect(one.value('petrel_info', 'version="', 'site="here"')).toBe(1);
+      expect(one.value('process_resident_memory_bytes')).toBeGreaterThan(0);
+    }
+    const leaseSeconds = a.value('petrel_lease_remaining_seconds') ?? 0;
+    expect(leaseSeconds).toBeGreaterThan(0);
+    expect(leaseSeconds).toBeLessThan((sessionTimeoutMs / 1000) * 0.7);
+    expect(b.value('petrel_lease_remaining_seconds')).toBe(0);
+    expect(a.value('petrel_store_last_commit_seconds')).toBeLessThan(sessionTimeoutMs / 1000);
+  });
+
+  it('counts a transition once in the group, with its phases and its hooks, and how long deciding took', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    const released = new RecordingDuty({ release: () => new Promise((resolve) => setTimeout(resolve, 60)) });
+    await using nodes = await pair(group, released);
+    await shows(nodes.ofA, 'petrel_transitions_total', 1, 'reason="first"', 'outcome="ready"');
+    await group.switchover('b');
+    const a = await shows(nodes.ofA, 'petrel_transitions_total', 1, 'reason="planned"', 'outcome="ready"');
+    const b = await page(nodes.ofB);
+    expect(b.value('petrel_transitions_total', 'reason="planned"', 'outcome="ready"')).toBe(0);
+    expect(a.value('petrel_transition_phase_seconds_count', 'phase="takeover"')).toBe(2);
+    expect(a.value('petrel_transition_phase_seconds_count', 'phase="release"')).toBe(1);
+    expect(a.value('petrel_transition_phase_seconds_sum', 'phase="release"')).toBeGreaterThan(0.055);
+    expect(a.value('petrel_election_seconds_count')).toBe(2);
+    expect(b.value('petrel_election_seconds_count')).toBe(0);
+    expect(a.value('petrel_hook_seconds_count', 'phase="release"', 'outcome="ok"')).toBe(1);
+    expect(b.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="ok"')).toBe(1);
+  });
+
+  it('tells of a pause and an exclusion', async () => {
+    await using group = await Group.found(zookeeper.connectString, {
+      exclusion: { base: '1m', max: '1m' },
+    });
+    const fails = new RecordingDuty({ takeover: () => Promise.reject(new Error('no disk')) });
+    const a = group.start('a', { sessionTimeoutMs, duty: fails });
+    await using ofA = await openApi(group, a);
+    await a.joined();
+    const b = group.start('b', { sessionTimeoutMs });
+    await using ofB = await openApi(group, b);
+    const told = await shows(ofA, 'petrel_excluded', 1);
+    expect(told.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="failed"')).toBe(1);
+    await group.ready('b');
+    expect((await page(ofB)).value('petrel_excluded')).toBe(0);
+    await group.configure({ paused: { by: 'a test', reason: 'none', at: new Date().toISOString() } });
+    await shows(ofA, 'petrel_paused', 1);
+  });
+
+  it('P69 counts the time without a leader though every agent is well', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using nodes = await pair(group);
+    const before = (await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? Number.NaN;
+    await group.configure({ sites: { here: { enabled: false } } });
+    const beganAtMs = systemClock.monotonicMs();
+    await shows(nodes.ofA, 'petrel_leader', 0);
+    const after = await until(async () => {
+      const value = (await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? 0;
+      return value > before + 0.5 ? value : null;
+    });
+    expect(after - before).toBeLessThanOrEqual((systemClock.monotonicMs() - beganAtMs) / 1000 + 0.001);
+    expect((await page(nodes.ofA)).value('petrel_joined')).toBe(1);
+    expect((await page(nodes.ofB)).value('petrel_leaderless_seconds_total')).toBe(0);
+    await group.configure({ sites: { here: { enabled: true } } });
+    await group.ready('a');
+    // The elector sees it a moment later.
+    const stands = async () => (await page(nodes.ofA)).value('petrel_leaderless_seconds_total');
+    let led = await stands();
+    await until(async () => {
+      const before = led;
+      led = await stands();
+      return led === before;
+    });
+    expect(await stands()).toBe(led);
+  });
+
+  it('says 0 by the end of the lease when the node is cut off, and what was left when it had released', async () => {
+    await using own = await startDevelopmentServer({ tickTimeMs: 250 });
+    await using group = await Group.found(own.connectString);
+    await using nodes = await pair(group);
+    expect((await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_count')).toBe(0);
+    own.freeze();
+    let lastLedMs = 0;
+    await until(
+      async () => {
+        const sentAtMs = systemClock.monotonicMs();
+        if ((await page(nodes.ofA)).value('petrel_leader') === 0) return true;
+        lastLedMs = sentAtMs;
+        return false;
+      },
+      { intervalMs: 1 },
+    );
+    expect(lastLedMs).toBeLessThan(nodes.a.status.lease.releaseAtMs);
+    const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', 1);
+    const margin = told.value('petrel_self_fence_margin_seconds_sum') ?? 0;
+    expect(margin).toBeGreaterThan(0);
+    expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2);
+    await shows(nodes.ofA, 'petrel_joined', 0);
+    // Nobody can lead any more, whatever has become of the others.
+    const beganWith = told.value('petrel_leaderless_seconds_total') ?? 0;
+    await until(
+      async () => ((await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? 0) > beganWith + 0.3,
+      { timeoutMs: 20_000 },
+    );
+    own.resume();
+    await until(() => nodes.a.status.joined, { timeoutMs: 20_000 });
+  });
+
+  it('asks nothing of ZooKeeper', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using nodes = await pair(group);
+    const requests = () => {
+      const {
+        ping: _,
+        multi: __,
+        ...others
+      } = zookeeper.requestCounts().get(nodes.a.store.sessionId)?.requests ?? {};
+      return others;
+    };
+    await until(async () => (await group.history()).length === 1);
+    await page(nodes.ofA);
+    const before = requests();
+    for (let scraped = 0; scraped < 20; scraped += 1) await page(nodes.ofA);
+    expect(requests()).toEqual(before);
+    expect([...nodes.ofA.stores, ...nodes.ofB.stores]).toEqual([]);
+  });
+
+  it('says nothing of what it does not know yet', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    const member = group.start('a', { connect: '127.0.0.1:1' });
+    await using api = await openApi(group, member);
+    const told = await page(api);
+    for (const name of [
+      'petrel_term',
+      'petrel_paused',
+      'petrel_excluded',
+      'petrel_store_last_commit_seconds',
+    ]) {
+      expect(told.value(name)).toBeUndefined();
+    }
+    expect(told.value('petrel_leader')).toBe(0);
+    expect(told.value('petrel_joined')).toBe(0);
+    expect(told.value('petrel_session_state', 'state="connecting"')).toBe(1);
+  });
+
+  it.skipIf(!hasPrometheus)(`is what promtool wants${notHere}`, async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using nodes = await pair(group);
+    await shows(nodes.ofA, 'petrel_transitions_total', 1, 'reason="first"', 'outcome="ready"');
+    const told = await page(nodes.ofA);
+    expect(promtool(['check', 'metrics'], told.text)).toEqual({ ok: true, text: '' });
+    process.stdout.write(`/metrics: ${told.samples.size} samples, ${told.text.length} bytes\n`);
+    // Whatever happens, there are no more series than kinds of things that can.
+    expect(told.samples.size).toBeLessThan(400);
+  });
+});
