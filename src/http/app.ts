@@ -51,6 +51,7 @@ const limits = {
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 60_000,
 } as const;
+const handshakeMs = 5_000;
 const maxBodyBytes = 16 * 1024;
 /** A connection on which nothing moves is closed. */
 const silenceMs = 75_000;
@@ -111,7 +112,7 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
   const server =
     certificate === null
       ? createServer(limits, handler)
-      : createSecureServer({ ...limits, ...secured(certificate) }, handler);
+      : createSecureServer({ ...limits, handshakeTimeout: handshakeMs, ...secured(certificate) }, handler);
   server.maxConnections = maxConnections;
   server.setTimeout(silenceMs);
   return server;

@@ -1,6 +1,6 @@
 /** What the group is, was, and would be: what `petrel list`, `history`, `explain` and `wait` say. */
 import { z } from 'zod';
-import { nameSchema } from '../core/names.js';
+import { nameSchema, strictObject } from '../core/names.js';
 import { explain, explanationSchema } from '../group/explain.js';
 import { historySchema } from '../group/history.js';
 import { listing, listingSchema } from '../group/listing.js';
@@ -14,7 +14,7 @@ function wholeNumber(max: number) {
   return z.coerce.number(rule).int(rule).min(1, rule).max(max, rule);
 }
 
-const historyQuery = z.strictObject({
+const historyQuery = strictObject({
   /** How many records, the newest ones. */
   n: wholeNumber(10_000).default(20),
 });
@@ -24,9 +24,9 @@ const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()
   .describe('may be given several times');
-const explainQuery = z.strictObject({ without: names, withoutSite: names });
+const explainQuery = strictObject({ without: names, withoutSite: names });
 
-const termParams = z.strictObject({
+const termParams = strictObject({
   term: wholeNumber(Number.MAX_SAFE_INTEGER),
 });
 export const termSchema = z.object({
