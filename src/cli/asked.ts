@@ -15,9 +15,10 @@ export interface Askers {
 
 type Source = 'signal' | 'guardian' | 'parent';
 
-/** Until the returned function is called. */
+/** Until the returned function is called. From then on signals do nothing: a process that is about to end in order would die of them. */
 export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked, reload }: Askers): () => void {
   const askedBy = new Set<Source>();
+  let isOver = false;
   // A signal to a whole service reaches agent and guardian: who asks twice is in a hurry, not who is joined by another.
   const leave = (signal: AskedSignal, source: Source) => {
     if (askedBy.size === 0 || askedBy.has(source)) {
@@ -28,6 +29,7 @@ export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked, rel
     askedBy.add(source);
   };
   const hear = (signal: AskedSignal, source: Source) => {
+    if (isOver) return;
     if (leaveSignals.includes(signal)) leave(signal, source);
     else reload();
   };
@@ -44,7 +46,7 @@ export function leaveWhenAsked(agent: Agent, log: Logger, { guardian, asked, rel
     },
   });
   return () => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.off(signal, onSignal);
+    isOver = true;
     guardian?.close();
   };
 }

@@ -107,6 +107,40 @@ describe('a leader that gets SIGHUP', () => {
     await expect(readFile(inDirectory('released'))).rejects.toThrow('ENOENT');
   });
 
+  it('while it leaves reads them, and leaves all the same', async () => {
+    const onRelease = `touch ${inDirectory('releasing')}; until test -e ${inDirectory('go')}; do sleep 0.02; done`;
+    await using agent = await startLeader({ lines: ['priority: 5'], onRelease });
+    const pid = agent.agentPid ?? 0;
+    agent.term();
+    await until(() => readFile(inDirectory('releasing')).then(() => true));
+    expect((await reload(agent, { lines: ['priority: 7'], onRelease })).msg).toContain('priority is 7');
+    process.kill(pid, 'SIGHUP');
+    await agent.logged(/nothing changes/);
+    writeFileSync(inDirectory('go'), '');
+    expect(await agent.exited).toEqual({ code: 0, signal: null });
+    expect(
+      agent.log.filter(({ msg }) => /^onRelease (started|went well)|left the group/.test(msg)),
+    ).toHaveLength(3);
+    expect(await at().view.registration('a1')).toBeNull();
+  });
+
+  it.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)(
+    '%s to its agent when that has left changes nothing',
+    async (signal) => {
+      // A check that does not end when it is told to keeps the agent for a moment when all else is done.
+      const isSlow = inDirectory('slow');
+      const healthCheck = `if test -e ${isSlow}; then trap "" TERM; touch ${isSlow}.now; sleep 5; fi`;
+      await using agent = await startLeader({ healthCheck });
+      const pid = agent.agentPid ?? 0;
+      writeFileSync(isSlow, '');
+      await until(() => readFile(`${isSlow}.now`).then(() => true));
+      agent.term();
+      await agent.logged(/^left the group/);
+      process.kill(pid, signal);
+      expect(await agent.exited).toEqual({ code: 0, signal: null });
+    },
+  );
+
   it.each([
     ['a setting that is wrong', { lines: ['priority: 7', 'site: a/b'] }, /petrel\.yaml:2:\d+: site/],
     ['a file that is no YAML', { lines: ['priority: 7', '- {'] }, /petrel\.yaml/],
