@@ -4,7 +4,8 @@
  *
  * As in ZooKeeper: a server that hears nothing of its leader serves on, reads and pings, until its patience (syncLimit)
  * ends; signs of life of sessions reach the leader with the answers to its own pings; a new leader gives all sessions
- * their whole timeout again, and its wall clock is another one. A proposal whose leader is lost may survive or not.
+ * their whole timeout again, and its wall clock is another one. A proposal whose leader is lost may survive
+ * where one of the servers that elect the next leader had heard of it: who has the longest log of these becomes the leader.
  */
 import { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -179,7 +180,7 @@ export class Ensemble {
     const electorate = others.filter((one) => one.process.isRunning && one.isLooking);
     if (electorate.length + 1 < this.majority) return;
     // What the last leader had proposed, some of those who are left may have heard of.
-    for (const proposal of this.#survivors()) this.commit(proposal);
+    for (const proposal of this.#survivors([candidate, ...electorate])) this.commit(proposal);
     this.#epoch += 1;
     this.#options.world.note(() => `server ${candidate.index} leads the ensemble, epoch ${this.#epoch}`);
     candidate.lead(this.#epoch);
@@ -205,11 +206,12 @@ export class Ensemble {
     leader?.process.deliver(() => leader.propose({ kind: 'close', session, asker: null }));
   }
 
-  #survivors(): Transaction[] {
+  /** What stands in the log of one of the voters is agreed on by all who follow; how far logs go is a matter of chance. */
+  #survivors(voters: readonly Server[]): Transaction[] {
     // Only who leads has any.
     const proposed = this.servers
       .filter((one) => one.epoch === this.#epoch && this.#epoch > 0)
-      .flatMap((one) => one.takeProposals());
+      .flatMap((one) => one.takeProposals(voters));
     return proposed.slice(0, this.#options.world.chance.upTo(proposed.length));
   }
 }

@@ -23,6 +23,12 @@ type Role =
   | { readonly name: 'following'; readonly leader: Server; heardAtMs: number }
   | { readonly name: 'leading'; readonly heardAtMs: Map<Server, number> };
 
+interface Proposal {
+  readonly transaction: Transaction;
+  /** Followers that may have it in their logs. */
+  readonly heardBy: Set<Server>;
+}
+
 /** How often a server without a leader looks for one, in ticks. */
 const electionTicks = 0.25;
 
@@ -40,7 +46,7 @@ export class Server {
   #told = 0;
   readonly #clients: Clients;
   #touched = new Set<bigint>();
-  #proposals: Transaction[] = [];
+  #proposals: Proposal[] = [];
   #committing = false;
   #closing = new Set<bigint>();
   /** Where each session was last taken up: what comes later from elsewhere was sent before. */
@@ -213,21 +219,32 @@ export class Server {
     if (this.#role.name !== 'leading' || follower.epoch !== this.epoch) return;
     this.#role.heardAtMs.set(follower, this.#nowMs());
     for (const session of touched) this.#hears(session);
+    this.#reaches(follower);
     if (this.#proposals.length > 0) this.#commitSoon();
   }
 
-  takeProposals(): Transaction[] {
-    return this.#proposals.splice(0);
+  /** What it has proposed and those servers have heard of. The rest is lost: nobody will agree to it any more. */
+  takeProposals(by: readonly Server[]): Transaction[] {
+    return this.#proposals
+      .splice(0)
+      .filter(({ heardBy }) => by.some((one) => one === this || heardBy.has(one)))
+      .map(({ transaction }) => transaction);
+  }
+
+  /** What was proposed arrives in order: who hears of the newest has heard of all. */
+  #reaches(follower: Server): void {
+    for (const { heardBy } of this.#proposals) heardBy.add(follower);
   }
 
   /** Whether something is on its way through the others that the session has asked for. */
   isAskedBy(session: bigint): boolean {
-    return this.#proposals.some((one) => one.kind === 'write' && one.session === session);
+    return this.#proposals.some(({ transaction: one }) => one.kind === 'write' && one.session === session);
   }
 
   /** On the leader: asks the others. */
   propose(transaction: Transaction): void {
-    this.#proposals.push(transaction);
+    this.#proposals.push({ transaction, heardBy: new Set() });
+    for (const follower of this.#followers()) this.#reaches(follower);
     this.#commitSoon();
   }
 
@@ -241,7 +258,7 @@ export class Server {
         if (this.#role.name !== 'leading' || this.epoch !== epoch) return;
         const most = this.#followers().length + 1 >= this.#ensemble.majority;
         if (!most) return;
-        for (const transaction of this.#proposals.splice(0)) this.#ensemble.commit(transaction);
+        for (const { transaction } of this.#proposals.splice(0)) this.#ensemble.commit(transaction);
         this.#told = this.#ensemble.log.length;
         this.#catchUp();
         for (const follower of this.#followers()) {
