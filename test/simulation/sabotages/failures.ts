@@ -37,20 +37,6 @@ export const failureSabotages: readonly Sabotage[] = [
     replace: 'if (progress !== null && lives && reachedReady && snapshot.current',
   },
   {
-    name: 'a claim remembered from another seat',
-    rule: 'Only an elector that was woken by each change of a claim in PROGRESS may take its end for a failure',
-    file: 'src/core/elector-memory.ts',
-    find: 'before?.decision === decision && before.seat === seat.name',
-    replace: 'before?.decision === decision && before.seat.length > 0',
-  },
-  {
-    name: 'fences by hearsay',
-    rule: 'Nobody is fenced by what was read before a write: a server that has lost touch goes on answering',
-    file: 'src/core/electing.ts',
-    find: "memory.watched?.condition.kind === 'holding';",
-    replace: 'memory.watched?.firstMs === Number.NEGATIVE_INFINITY;',
-  },
-  {
     name: "the candidate blamed for the old leader's hang",
     rule: 'While the old leader owns current the candidate is never punished',
     file: candidate,
