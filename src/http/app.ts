@@ -10,6 +10,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import fastifySwagger from '@fastify/swagger';
 import {
@@ -52,6 +53,8 @@ const limits = {
   keepAliveTimeout: 60_000,
 } as const;
 const handshakeMs = 5_000;
+/** Requests of one connection that wait for their turn. */
+const maxWaiting = 32;
 const maxBodyBytes = 16 * 1024;
 /** A connection on which nothing moves is closed. */
 const silenceMs = 75_000;
@@ -80,7 +83,7 @@ export async function createApp(log: Logger, certificate: Certificate | null): P
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(answer);
-  app.addHook('onRequest', whenItsTurnComes);
+  app.addHook('onRequest', turns());
   app.addHook('onResponse', (request, reply, done) => {
     const { method, url, ip } = request;
     log.debug({ method, url, ip, status: reply.statusCode }, `HTTP: ${method} ${url}: ${reply.statusCode}`);
@@ -120,12 +123,26 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
 
 /**
  * Of several requests sent at once on one connection, the answer to a later one waits behind the earlier ones. It is
- * made when its turn has come, so that it is not old when it is sent.
+ * made when its turn has come, so that it is not old when it is sent. Who lets too many wait is hung up on.
  */
-function whenItsTurnComes(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  reply.headers(commonHeaders);
-  if (reply.raw.socket === null) reply.raw.once('socket', () => done());
-  else done();
+function turns() {
+  const waiting = new WeakMap<Socket, number>();
+  const count = (socket: Socket, more: number) => {
+    const now = (waiting.get(socket) ?? 0) + more;
+    waiting.set(socket, now);
+    return now;
+  };
+  return ({ raw: { socket } }: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    reply.headers(commonHeaders);
+    if (reply.raw.socket !== null) done();
+    else if (count(socket, 1) > maxWaiting) socket.destroy();
+    else {
+      reply.raw.once('socket', () => {
+        count(socket, -1);
+        done();
+      });
+    }
+  };
 }
 
 /** Another type can be sent across sites without a question asked. An empty body is an empty object. */

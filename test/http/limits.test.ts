@@ -87,6 +87,13 @@ describe('a client', () => {
     }
   });
 
+  it('that lets endless requests wait behind one that does not end is hung up on', async () => {
+    const leader = 'GET /leader HTTP/1.1\r\nhost: a\r\n\r\n';
+    using greedy = talk(`GET /events HTTP/1.1\r\nhost: a\r\n\r\n${leader.repeat(100)}`);
+    const answer = await greedy.ended;
+    expect(answer.split('HTTP/1.1').length).toBeLessThanOrEqual(2);
+  });
+
   it('does not wait for five hundred that say nothing', async () => {
     const idle = Array.from({ length: 500 }, () => talk('GET /leader HTTP/1.1\r\n'));
     try {
