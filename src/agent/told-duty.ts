@@ -65,9 +65,9 @@ export class ToldDuty implements Duty {
     if (end.leaseLeftMs !== null) this.#fenced(end.release, end.leaseLeftMs);
   }
 
-  /** What is not proven dead has not ended. */
+  /** What is not proven dead has not ended; and where nothing was started, nothing could outlive its lease. */
   #fenced({ provenDead }: DutyOutcome, leaseLeftMs: number): void {
-    if (!provenDead || this.#lease === null) return;
+    if (!provenDead || this.#lease === null || !this.#duty.has('takeover')) return;
     this.#lease = null;
     this.#tell({ kind: 'self-fenced', leaseLeftMs });
   }

@@ -181,6 +181,33 @@ describe('/metrics', () => {
     await until(() => nodes.a.status.joined, { timeoutMs: 20_000 });
   });
 
+  it('P33 says 0 until the takeover has ended well', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    let go = () => {};
+    const wait = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const takesTime = new RecordingDuty({ takeover: () => wait });
+    const member = group.start('a', { sessionTimeoutMs: patientMs, duty: takesTime });
+    await using api = await openApi(group, member);
+    await until(() => member.status.stage === 'taking-over');
+    expect((await page(api)).value('petrel_leader')).toBe(0);
+    go();
+    await shows(api, 'petrel_leader', 1);
+  });
+
+  it('is described as what it is', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, group.start('a'));
+    const { headers } = await fetch(`${api.server.url}/metrics`);
+    expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect((await api.call('/openapi.json')).body).toMatchObject({
+      paths: {
+        '/metrics': { get: { responses: { 200: { content: { 'text/plain': expect.anything() } } } } },
+      },
+    });
+  });
+
   it('asks nothing of ZooKeeper', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using nodes = await pair(group);

@@ -1,5 +1,13 @@
 /** Metrics as they are scraped: a page's samples, what Debian's promtool says of it, and a Prometheus that scrapes. */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { exitOf, spawnBound } from './bound-process.js';
+import { freePorts } from './ports.js';
+import { until } from './until.js';
 
 /** Where there is none, tests that want it say so. */
 export const hasPrometheus = spawnSync('promtool', ['--version']).status === 0;
@@ -52,4 +60,88 @@ export function promtool(
 ): { readonly ok: boolean; readonly text: string } {
   const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
   return { ok: status === 0, text: `${stdout}${stderr}` };
+}
+
+const vectorSchema = z.object({
+  status: z.literal('success'),
+  data: z.object({
+    resultType: z.literal('vector'),
+    result: z.array(
+      z.object({
+        metric: z.record(z.string(), z.string()),
+        value: z.tuple([z.number(), z.coerce.number()]),
+      }),
+    ),
+  }),
+});
+
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface ScrapeOptions {
+  /** `HOST:PORT` of each. */
+  readonly targets: readonly string[];
+  readonly scrapeIntervalMs: number;
+  /** Rules, as the file has them. */
+  readonly rules: string;
+}
+
+/** Debian's, with its data in a directory of its own. */
+export class Prometheus implements AsyncDisposable {
+  readonly #url: string;
+  readonly #server: ChildProcess;
+  readonly #directory: string;
+
+  private constructor(url: string, server: ChildProcess, directory: string) {
+    this.#url = url;
+    this.#server = server;
+    this.#directory = directory;
+  }
+
+  /** It is ready when this resolves. */
+  static async start({ targets, scrapeIntervalMs, rules }: ScrapeOptions): Promise<Prometheus> {
+    const directory = await mkdtemp(join(tmpdir(), 'petrel-prometheus-'));
+    const [port] = await freePorts(1);
+    const every = `${scrapeIntervalMs}ms`;
+    const config = {
+      global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: every },
+      rule_files: [join(directory, 'rules.yml')],
+      scrape_configs: [{ job_name: 'petrel', static_configs: [{ targets }] }],
+    };
+    await writeFile(join(directory, 'rules.yml'), rules);
+    await writeFile(join(directory, 'prometheus.yml'), stringify(config));
+    const flags = [
+      `--config.file=${join(directory, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=warn',
+    ];
+    const server = spawnBound('prometheus', flags, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, server, directory);
+    await until(async () => (await fetch(`${prometheus.#url}/-/ready`)).ok, {
+      timeoutMs: 30_000,
+      describe: 'Prometheus to be ready',
+    });
+    return prometheus;
+  }
+
+  async query(query: string): Promise<Series[]> {
+    const body = new URLSearchParams({ query });
+    const response = await fetch(`${this.#url}/api/v1/query`, { method: 'POST', body });
+    const { data } = vectorSchema.parse(await response.json());
+    return data.result.map(({ metric, value }) => ({ labels: metric, value: value[1] }));
+  }
+
+  /** The one value of a query; undefined when it has none. */
+  async value(query: string): Promise<number | undefined> {
+    return (await this.query(query))[0]?.value;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.kill('SIGKILL');
+    await exitOf(this.#server);
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 });
+  }
 }
