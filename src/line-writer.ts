@@ -5,7 +5,7 @@
  *
  * Not promised: that a process can end while a write of its own is held up; Node.js waits for that.
  */
-import { write, writeSync } from 'node:fs';
+import { fstat, write, writeSync } from 'node:fs';
 
 const retryMs = 100;
 
@@ -20,6 +20,8 @@ export class LineWriter {
   constructor(fd: number, maxBytes: number) {
     this.#fd = fd;
     this.#maxBytes = maxBytes;
+    // Starts the threads that will write. Should there be none left for the first line, Node.js would abort.
+    fstat(fd, () => {});
     process.once('exit', () => this.#writeRest());
   }
 

@@ -1,6 +1,6 @@
 /** What a guardian proves before it gives a dead agent's leadership away, and how it starts and ends. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -111,6 +111,16 @@ describe('a guardian', () => {
     expect(await guardian.exited).toEqual({ code: 0, signal: null });
     expect(guardian.log.map(({ msg }) => msg)).toContain('left the group');
     expect(isAlive(agent)).toBe(false);
+  });
+
+  it('starts no thread more when its agent dies: where none can be had, Node.js would abort', async () => {
+    const [follower = ''] = cluster.others((await cluster.ready()).node);
+    const guardian = cluster.agent(follower);
+    const threads = () => readdirSync(`/proc/${guardian.pid}/task`).length;
+    const before = threads();
+    await cluster.killAgent(follower);
+    await guardian.logged(/started again in/);
+    expect(threads()).toBe(before);
   });
 
   it('ends when its agent was told to leave, with its exit code', async () => {
