@@ -133,6 +133,7 @@ export class Life {
     // An agent that hangs says nothing of it, or only when it goes on.
     if (message.type === 'lease-ended') this.#options.report.released(message);
     if (!this.#isGone) this.#agent.send(message);
+    else if (message.type === 'outcome') this.#options.report.ended(message.outcome);
   }
 
   /** Resolves when nothing runs and nothing lives. */

@@ -5,6 +5,7 @@
 import type { FromKeeper } from '../hooks/messages.js';
 import type { LineWriter } from '../line-writer.js';
 import type { Clock } from '../ports/clock.js';
+import type { DutyOutcome } from '../ports/duty.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import type { Hello } from './messages.js';
 
@@ -31,6 +32,11 @@ export class Report {
     const level = result === 'ok' && provenDead ? 'warn' : 'error';
     const fields = { result, provenDead, durationMs, command, leaseLeftMs };
     this.say(level, error ?? 'the guardian has run the release and ended the workload', fields);
+  }
+
+  /** What a dead agent had asked for; told of where it went wrong. */
+  ended({ result, error, provenDead, durationMs, command }: DutyOutcome): void {
+    if (error !== null) this.say('error', error, { result, provenDead, durationMs, command });
   }
 
   sessionEnded(end: SessionEnd, provenDeadInMs: number, inMs: number): void {

@@ -1,12 +1,13 @@
 /** What a guardian proves before it gives a dead agent's leadership away, and how it starts and ends. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProcess } from '../support/agents.js';
+import { runProcess, startProcess } from '../support/agents.js';
 import { useCluster, useServers } from '../support/cluster.js';
+import { uniqueRoot } from '../support/ensemble.js';
 import { isAlive } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
@@ -150,6 +151,33 @@ describe('a guardian', () => {
       if (pause !== '4 s') await until(() => guardian.agentPid, { timeoutMs: 20_000 });
     }
     expect(await cluster.ready()).toEqual(leader);
+  });
+});
+
+describe('a release that its agent had asked for', () => {
+  it('and that fails when the agent has died, is told of by the guardian', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'petrel-release-'));
+    const onRelease = `touch ${dir}/begun; until test -e ${dir}/go; do sleep 0.02; done; exit 3`;
+    const flags = ['--node-id', 'a1', '--on-takeover', 'true', '--on-release', onRelease];
+    await using node = await startProcess(['agent', '-r', uniqueRoot('release'), ...flags], {
+      PETREL_ZOOKEEPER: await servers.connectString,
+      PETREL_SESSION_TIMEOUT: '20s',
+    });
+    try {
+      await node.logged(/^READY: this node leads/);
+      node.term();
+      await until(() => existsSync(`${dir}/begun`));
+      node.signal('SIGKILL');
+      await node.logged(/ending what it ran/);
+      writeFileSync(`${dir}/go`, '');
+      expect(await node.logged(/^onRelease exited with 3/)).toMatchObject({
+        level: 'error',
+        provenDead: true,
+      });
+      expect(await node.exited).toEqual({ code: 137, signal: null });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 });
 
