@@ -59,6 +59,8 @@ export class ToldDuty implements Duty {
   }
 
   #ended(end: DutyEnd): void {
+    // What the guard had in its care has been killed: a release that comes late outlives nothing.
+    if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
     if (end.cause !== 'lease-ended') return;
     this.#ends += 1;
     if (this.#duty.has('release')) this.#tell({ kind: 'ran', phase: 'release', outcome: end.release });

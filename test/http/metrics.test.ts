@@ -1,11 +1,12 @@
 /** /metrics: what it says in each state that a node can be in, and that it says it by Prometheus' conventions. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Metrics } from '../../src/http/metrics.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
 import { descriptionSchema, expectDescribed } from '../support/openapi.js';
-import { hasPrometheus, notHere, type Page, promtool, scrape } from '../support/prometheus.js';
+import { hasPrometheus, notHere, Page, promtool, scrape } from '../support/prometheus.js';
 import { RecordingDuty } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
 
@@ -206,6 +207,22 @@ describe('/metrics', () => {
     expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
     const told = { method: 'GET', path: '/metrics', status: answer.status, type, body: await answer.text() };
     expectDescribed(descriptionSchema.parse(await described.json()), told);
+  });
+
+  it('P10 says 0 with the first breath after standing still for longer than the lease', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    const { agent } = group.start('a', { sessionTimeoutMs: 2_000 });
+    const metrics = new Metrics({ agent, root: group.root, site: 'here', clock: systemClock });
+    const leads = async () => new Page(await metrics.text()).value('petrel_leader');
+    await group.ready('a');
+    await until(async () => (await leads()) === 1);
+    const { releaseAtMs } = agent.status.lease;
+    const untilDueMs = releaseAtMs - systemClock.monotonicMs();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, untilDueMs + 1);
+    // Nothing else has had its turn yet: the agent does not know of the time that has passed.
+    expect(agent.status.stage).toBe('leading');
+    expect(await leads()).toBe(0);
+    metrics.close();
   });
 
   it('asks nothing of ZooKeeper', async () => {
