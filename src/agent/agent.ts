@@ -382,6 +382,7 @@ export class Agent {
       store,
       snapshot,
       seat: snapshot?.seat?.name ?? null,
+      healthy: this.#registration.health.ok,
       draining: this.#drainingSinceMs !== null,
       drainOverdue: this.#drainOverdue(),
     });

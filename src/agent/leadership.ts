@@ -47,6 +47,7 @@ export interface LeadershipRound {
   readonly store: Store;
   readonly snapshot: GroupSnapshot | null;
   readonly seat: string | null;
+  readonly healthy: boolean;
   readonly draining: boolean;
   readonly drainOverdue: boolean;
 }
@@ -134,6 +135,7 @@ export class Leadership {
       spentToken: this.#spentToken,
       lease: this.lease,
       nowMs: clock.monotonicMs(),
+      healthy: round.healthy,
       draining: round.draining,
       drainOverdue: round.drainOverdue,
       prepare: duty.has('prepare') ? { doneUnder: this.#preparedUnder } : null,

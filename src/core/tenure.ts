@@ -67,6 +67,8 @@ export interface TenureSituation {
   readonly lease: Lease;
   /** Monotonic, as the lease. */
   readonly nowMs: number;
+  /** As the node itself knows: what is read of it in the snapshot may be older. */
+  readonly healthy: boolean;
   /** The node is leaving. */
   readonly draining: boolean;
   /** It is leaving, and nobody answered in time. */
@@ -97,7 +99,7 @@ function ownClaim({ session }: TenureSituation, snapshot: GroupSnapshot): Claim 
 
 /** Why this node must not claim under what `elected` says; null when it should. */
 export function claimObstacle(situation: TenureSituation, snapshot: GroupSnapshot): string | null {
-  const { self, draining, failedUnder } = situation;
+  const { self, healthy, draining, failedUnder } = situation;
   const { elected, seat } = snapshot;
   if (elected.value === null) return 'leader/elected cannot be read';
   if (elected.value.node !== self) return `elected is ${elected.value.node ?? 'nobody'}`;
@@ -106,7 +108,7 @@ export function claimObstacle(situation: TenureSituation, snapshot: GroupSnapsho
   if (failureOf(elected.value.failures, self)?.until != null) return 'it is excluded after a failure';
   if (seat === null) return 'it has no seat';
   // A decision made for an earlier life does not know how this one is.
-  const isUnhealthy = snapshot.self?.value?.health.ok === false;
+  const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;
   return isUnhealthy && !elected.value.asked?.waived.includes('unhealthy') ? 'it is unhealthy' : null;
 }
 

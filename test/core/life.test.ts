@@ -175,6 +175,7 @@ class Group {
       spentToken: node.spentToken,
       lease: { releaseAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY },
       nowMs: this.nowMs,
+      healthy: true,
       draining: node.draining,
       drainOverdue: false,
       prepare: null,

@@ -62,6 +62,7 @@ function situation(change: Partial<TenureSituation> = {}): TenureSituation {
     spentToken: 0n,
     lease: { releaseAtMs: 1000, endsAtMs: 2000 },
     nowMs: 0,
+    healthy: true,
     draining: false,
     drainOverdue: false,
     prepare: null,
@@ -512,6 +513,7 @@ describe('without a tenure', () => {
     ],
     ['no seat', { snapshot: seen({ seat: null }) }, 'it has no seat'],
     ['unhealthy', { snapshot: seen({ self: ill }) }, 'it is unhealthy'],
+    ['unhealthy since it was read', { healthy: false }, 'it is unhealthy'],
   ])('says why it does not claim: %s', (_, change, reason) => {
     const one = situation(change);
     expect(claimObstacle(one, one.snapshot ?? seen())).toBe(reason);

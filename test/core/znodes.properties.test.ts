@@ -214,6 +214,7 @@ describe('whatever the znodes hold', () => {
           spentToken: 0n,
           lease: { releaseAtMs: late ? 0 : 10, endsAtMs: 20 },
           nowMs: 5,
+          healthy: true,
           draining: false,
           drainOverdue: false,
           prepare: null,

@@ -110,6 +110,7 @@ export class Decider {
       spentToken: agent.spentToken,
       lease: agent.leaseEnded || (tenure !== null && agent.lease !== 'good') ? passed : never,
       nowMs,
+      healthy: agent.registration.health.ok,
       draining: agent.drainUntilMs !== null,
       drainOverdue: agent.drainUntilMs !== null && nowMs >= agent.drainUntilMs,
       prepare: null,

@@ -1,6 +1,6 @@
 /** Rules about claims: who makes them, when, and when they are given away. */
 import { durationMs } from '../../src/core/duration.js';
-import type { Picture, RegistrationSeen } from './ledger.js';
+import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
 /** Within which a calm group acts on what it sees: some round trips at the slowest. */
@@ -9,7 +9,7 @@ export const promptMs = 1_500;
 export function claimRules(court: Court): Rule {
   const { violate, setup } = court;
 
-  function made({ was, is, nowMs }: Step): void {
+  function made({ was, is }: Step): void {
     const { claim, elected } = is;
     if (claim === null || claim.id === was.claim?.id) return;
     const { node } = claim.content;
@@ -27,15 +27,10 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} claims though it is excluded`);
     const waived = content.asked?.waived ?? [];
     const own = is.registrations.get(node);
-    if (own?.illSinceMs != null && !waived.includes('unhealthy') && knewItself(own, nowMs))
-      violate(9, `${node} claims though it is unhealthy`);
     // What is written with the claim says what the node knew when it sent that.
+    if (own?.illSinceMs != null && !waived.includes('unhealthy'))
+      violate(9, `${node} claims though it is unhealthy`);
     if (own?.content.draining === true) violate(9, `${node} claims while it leaves`);
-  }
-
-  /** It is unwell by its own word, for longer than a claim may be on its way, or since it registered. */
-  function knewItself({ illSinceMs, sinceMs }: RegistrationSeen, nowMs: number): boolean {
-    return illSinceMs === sinceMs || nowMs - (illSinceMs ?? nowMs) > promptMs;
   }
 
   /** A claim that has ended READY, by its owner who leaves, while others could follow. */

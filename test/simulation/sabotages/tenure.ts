@@ -94,7 +94,7 @@ export const tenureSabotages: readonly Sabotage[] = [
     name: 'claims though unhealthy',
     rule: 'An unhealthy node does not lead, whoever was elected before it fell ill',
     file: tenure,
-    find: 'const isUnhealthy = snapshot.self?.value?.health.ok === false;',
+    find: 'const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;',
     replace: 'const isUnhealthy = false;',
   },
   {
