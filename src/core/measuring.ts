@@ -4,7 +4,8 @@ import { isLong, type Parsed } from './names.js';
 import { quoted } from './outside.js';
 import type { Score } from './scores.js';
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+/** Digits can be taken in one way alone, or a very long text that is none would be tried in all. */
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const whole = /^[+-]?\d+$/;
 
 /** A number as programs write it. A whole number is kept exactly, as a bigint where a double would round it. */

@@ -18,11 +18,17 @@ const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
 /** More is junk: a group has no more nodes, and no node so many scores. */
 const mostEntries = 1000;
 
+/** Counted before they are looked at: who elects reads every node's, again and again. */
 function mapOf<T extends z.ZodType>(value: T) {
   return z
-    .record(nameSchema, value)
-    .refine((entries) => Object.keys(entries).length <= mostEntries, `at most ${mostEntries} entries`)
+    .unknown()
+    .refine(isFew, `at most ${mostEntries} entries`)
+    .pipe(z.record(nameSchema, value))
     .transform((entries) => new Map(Object.entries(entries)));
+}
+
+function isFew(input: unknown): boolean {
+  return typeof input !== 'object' || input === null || Object.keys(input).length <= mostEntries;
 }
 
 export const scoreReportSchema = z.object({

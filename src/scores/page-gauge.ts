@@ -25,7 +25,7 @@ export interface PageGaugeOptions {
 
 class PageGauge implements Gauge {
   readonly #options: PageGaugeOptions;
-  readonly #closing = new AbortController();
+  #asking = new AbortController();
   #underWay: Promise<unknown> = Promise.resolve();
 
   constructor(options: PageGaugeOptions) {
@@ -34,7 +34,9 @@ class PageGauge implements Gauge {
 
   async measure(): Promise<Parsed<Score | null>> {
     const { address, read } = this.#options;
-    const fetching = fetchText(address, this.#options, this.#closing.signal);
+    // One for each: a signal that lasted would remember all that was ever asked under it.
+    this.#asking = new AbortController();
+    const fetching = fetchText(address, this.#options, this.#asking.signal);
     this.#underWay = fetching.catch(() => {});
     try {
       const result = read(await fetching);
@@ -45,7 +47,7 @@ class PageGauge implements Gauge {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new Error('closed'));
+    this.#asking.abort(new Error('closed'));
     await this.#underWay;
   }
 }
@@ -86,7 +88,9 @@ function readRate(found: readonly Series[], rate: CounterRate, atMs: number): Pa
     if (read.problem !== null) return read;
     counters.set(labelText(series), read.value);
   }
-  return { value: rate.add({ atMs, counters }), problem: null };
+  const perSecond = rate.add({ atMs, counters });
+  if (perSecond === null || Number.isFinite(perSecond)) return { value: perSecond, problem: null };
+  return { value: null, problem: 'the counters grew by more than a number holds' };
 }
 
 function selector({ metric, labels }: PrometheusSource): string {

@@ -2,7 +2,8 @@
  * The series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io, *Exposition formats*).
  *
  * Reads the lines of that metric alone and passes over the rest, be it well-formed or not: a page costs little more than
- * a search through it. Not read: the quoted names of the format's later version.
+ * a search through it. Not read: the quoted names of the format's later version, and more lines of one metric than the
+ * agent, which also has a lease to renew, can read in passing.
  */
 import type { Parsed } from '../core/names.js';
 import { quoted } from '../core/outside.js';
@@ -13,6 +14,9 @@ export interface Series {
   readonly value: string;
 }
 
+/** Of the lines of one metric, all together. */
+const longestLines = 2 ** 20;
+
 /** In the order of the page; those that have `labels`, and maybe others beside them. */
 export function findSeries(
   page: string,
@@ -21,7 +25,12 @@ export function findSeries(
 ): Parsed<readonly Series[]> {
   const wanted = Object.entries(labels);
   const found: Series[] = [];
+  let length = 0;
   for (const line of linesOf(page, metric)) {
+    length += line.length;
+    if (length > longestLines) {
+      return { value: null, problem: `the lines of ${metric} have more than ${longestLines} characters` };
+    }
     const series = readLine(line.slice(metric.length).trimStart());
     if (series === null)
       return { value: null, problem: `${quoted(line)} is not a line of Prometheus' format` };
@@ -45,8 +54,8 @@ function* linesOf(page: string, metric: string): Generator<string> {
 const labelPattern =
   /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const closePattern = /[ \t]*\}/y;
-/** The value, a timestamp, and what OpenMetrics may put behind them. */
-const valuePattern = /[ \t]*(\S+)(?:[ \t]+-?[\d.]+)?[ \t]*(?:#.*)?$/y;
+/** The value, a timestamp, and what OpenMetrics may put behind them. A blank comes before each: nothing is tried twice. */
+const valuePattern = /[ \t]*(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?$/y;
 
 /** Of a line, what follows the name. Null: it is malformed. */
 function readLine(rest: string): Series | null {

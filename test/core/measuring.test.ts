@@ -36,6 +36,15 @@ describe('a score in text', () => {
   ])('is refused with what is wrong: %j', (text, problem) => {
     expect(readScore(text)).toEqual({ value: null, problem: expect.stringContaining(problem) });
   });
+
+  it('is refused in no time, however long it is', () => {
+    const startedAtMs = performance.now();
+    expect(readScore(`${'1'.repeat(300_000)}x`).problem).toContain('is not one number');
+    expect(readScore(`${'1'.repeat(300_000)}.${'1'.repeat(300_000)}x`).problem).toContain(
+      'is not one number',
+    );
+    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  });
 });
 
 describe('what has moved', () => {

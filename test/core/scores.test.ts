@@ -35,6 +35,12 @@ describe('a score report', () => {
     expect(problem).toMatch(/values|roundTripsMs/);
   });
 
+  it('of very many entries is junk at one glance', () => {
+    const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`/ ${index}`, index]));
+    const { problem } = read(JSON.stringify({ ...report, values: many, roundTripsMs: {} }));
+    expect(problem).toBe('values: at most 1000 entries');
+  });
+
   it('holds nothing of what every object has', () => {
     expect(read(scoreReportText(report)).value?.values.get('constructor')).toBeUndefined();
   });

@@ -58,10 +58,21 @@ describe("a page in Prometheus' format", () => {
   it('is read in no time, however large and odd', () => {
     const startedAtMs = performance.now();
     const large = `${'x m y{'.repeat(1_000_000)}\n`.repeat(2);
-    expect(findSeries(`${large}m{a="${'\\\\'.repeat(1_000_000)}"} 1\n`, 'm', {}).value).toHaveLength(1);
+    expect(findSeries(`${large}m{a="${'\\\\'.repeat(500_000)}"} 1\n`, 'm', {}).value).toHaveLength(1);
     expect(findSeries(`m${' '.repeat(1_000_000)}x y z`, 'm', {}).problem).not.toBeNull();
-    expect(findSeries(`m{${'a="1",'.repeat(300_000)}`, 'm', {}).problem).not.toBeNull();
+    expect(findSeries(`m{${'a="1",'.repeat(150_000)}`, 'm', {}).problem).not.toBeNull();
+    expect(findSeries(`m ${'#'.repeat(1_000_000)}\rx`, 'm', {}).problem).not.toBeNull();
+    expect(findSeries(`m 1${' #'.repeat(500_000)}\rx`, 'm', {}).problem).not.toBeNull();
     expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+  });
+
+  it('is refused where its metric has more lines than can be read in passing', () => {
+    const lines = Array.from({ length: 200_000 }, (_, index) => `m{a="${index}"} 1`).join('\n');
+    expect(findSeries(`n 5\n${lines}`, 'n', {}).value).toHaveLength(1);
+    expect(findSeries(lines, 'm', { a: '7' })).toEqual({
+      value: null,
+      problem: 'the lines of m have more than 1048576 characters',
+    });
   });
 });
 

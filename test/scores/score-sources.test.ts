@@ -185,6 +185,13 @@ describe('a Prometheus page', () => {
     expect(log).toEqual([]);
   });
 
+  it('whose counter grows by more than a number holds is a failure that says so', async () => {
+    let asked = 0;
+    answer = (_, response) => response.end(`asked ${asked++ % 2 === 0 ? 0 : 1e308}\n`);
+    const source = { prometheus: address, metric: 'asked', rate: true };
+    expect(await complaint(source)).toContain('the counters grew by more than a number holds');
+  });
+
   it.each([
     ['other 1\n', 'there is no lag{db="a"}'],
     [
