@@ -1,7 +1,7 @@
 /** Options that strategies which compare measurements share. */
 import { z } from 'zod';
 import { nameSchema } from '../src/core/names.js';
-import type { Score } from '../src/core/scores.js';
+import { requestsScore, type Score } from '../src/core/scores.js';
 
 /** By how much another has to be better than the node that leads. */
 export interface Margin {
@@ -44,6 +44,6 @@ export const sizeOption = z.int(sizeRule).min(1, sizeRule).optional();
 export const scoreNameOption = nameSchema;
 
 /** What nodes call the rate of their clients' requests, unless told otherwise. */
-export const usualLoad = 'requests';
+export const usualLoad = requestsScore;
 /** What nodes call the position that their log has reached, unless told otherwise. */
 export const usualHistory = 'history';

@@ -28,7 +28,7 @@ import { Leadership } from './leadership.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
 import { Pacing } from './pacing.js';
-import { ScoreReader } from './score-reader.js';
+import { type RatesHeard, ScoreReader } from './score-reader.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 import { ToldDuty } from './told-duty.js';
 import { ensureTree, forbidden } from './tree.js';
@@ -41,8 +41,8 @@ export interface AgentOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Where this node answers probes; null, the default, where it does not. */
-  readonly probe?: ProbeAddress | null | undefined;
+  /** Where this node answers probes, and what it hears by them; null, the default, where it does not probe. */
+  readonly probe?: (RatesHeard & { readonly address: ProbeAddress }) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
   readonly duty: Duty;
@@ -118,7 +118,7 @@ export class Agent {
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
     this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
-    this.#scores = new ScoreReader(this.#paths, clock);
+    this.#scores = new ScoreReader(this.#paths, clock, options.probe);
     this.#elector = new Elector(shared);
     this.#auditor = new Auditor({ ...shared, elector: this.#elector, scores: this.#scores });
     this.#leadership = new Leadership({

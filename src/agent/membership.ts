@@ -24,7 +24,7 @@ export interface SelfDescription {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  readonly probe?: ProbeAddress | null | undefined;
+  readonly probe?: { readonly address: ProbeAddress } | null | undefined;
   readonly version: string;
   readonly host: Host;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface SelfDescription {
 
 /** The registration of a life that has done nothing yet. */
 export function newRegistration(self: SelfDescription, incarnation: string): Registration {
-  const { node, site, priority, tags, probe = null, version, host, clock } = self;
+  const { node, site, priority, tags, probe, version, host, clock } = self;
   return {
     node,
     site,
@@ -44,7 +44,7 @@ export function newRegistration(self: SelfDescription, incarnation: string): Reg
     version,
     tags: { ...tags },
     health: { ok: true, reason: null },
-    probe,
+    probe: probe?.address ?? null,
     draining: false,
     claimedUnder: null,
     lastFailure: null,

@@ -1,7 +1,8 @@
 /**
  * What the members of a group have told of their scores, for who elects and who watches that: read where the group's
  * strategy compares it, every so often and when a node came or went, and kept between rounds. No watch is left: a score
- * that moves wakes nobody.
+ * that moves wakes nobody. Of requests the answers to probes tell what is newer than any report, without a read or a
+ * write, as the heartbeats of Becker, Junqueira and Serafini do (2011).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { durationMs } from '../core/duration.js';
@@ -9,11 +10,16 @@ import type { GroupConfig } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { usesScores } from '../core/read-config.js';
-import { type ScoreReport, scoreReportSchema } from '../core/scores.js';
+import { requestsScore, type ScoreReport, scoreReportSchema } from '../core/scores.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 export type ScoreReports = ReadonlyMap<string, ScoreReport>;
+
+export interface RatesHeard {
+  /** Requests a second that peers get from their clients, by node id; of those that said so just now. */
+  heardRates(): ReadonlyMap<string, number>;
+}
 
 const none: ScoreReports = new Map();
 
@@ -33,14 +39,17 @@ interface Reading {
 export class ScoreReader {
   readonly #paths: GroupPaths;
   readonly #clock: Clock;
+  readonly #probes: RatesHeard | null;
   /** How often they are read while the same nodes are there; null: nobody compares them. By the last configuration that
    * could be read, as the elector decides. */
   #everyMs: number | null = null;
   #last: Reading | null = null;
 
-  constructor(paths: GroupPaths, clock: Clock) {
+  /** `probes`: null where this node hears of none. */
+  constructor(paths: GroupPaths, clock: Clock, probes: RatesHeard | null = null) {
     this.#paths = paths;
     this.#clock = clock;
+    this.#probes = probes;
   }
 
   /** When the next round is worth having for the sake of scores; Infinity where nobody compares them. */
@@ -56,7 +65,7 @@ export class ScoreReader {
     return dueAtMs - this.#clock.monotonicMs();
   }
 
-  /** The reports of these nodes, as they were read last. Throws StoreError. `config`: null where it cannot be read. */
+  /** The reports of these nodes, as they were read last and heard since. Throws StoreError. `config`: null where it cannot be read. */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) this.#everyMs = usesScores(config) ? durationMs(config.resignation.every) : null;
     if (this.#everyMs === null) {
@@ -66,9 +75,9 @@ export class ScoreReader {
     const sorted = nodes.toSorted();
     // Whoever replaces a leader that is gone goes by what the others tell now.
     const isSame = this.#last !== null && isDeepStrictEqual(this.#last.nodes, sorted);
-    if (this.#last !== null && isSame && this.nextInMs > 0) return this.#last.reports;
-    this.#last = await this.#readAnew(store, sorted, isSame ? this.#last : null, this.#everyMs);
-    return this.#last.reports;
+    if (this.#last === null || !isSame || this.nextInMs <= 0)
+      this.#last = await this.#readAnew(store, sorted, isSame ? this.#last : null, this.#everyMs);
+    return withHeard(this.#last.reports, this.#probes?.heardRates() ?? new Map());
   }
 
   async #readAnew(
@@ -91,6 +100,17 @@ export class ScoreReader {
     const isNew = this.#clock.monotonicMs() < sinceMs + everyMs;
     return isNew ? nodes.filter((node) => !reports.has(node)) : [];
   }
+}
+
+/** Of nodes that have told something: the report says of which life. */
+function withHeard(reports: ScoreReports, rates: ReadonlyMap<string, number>): ScoreReports {
+  return new Map(
+    [...reports].map(([node, report]) => {
+      const rate = rates.get(node);
+      if (rate === undefined) return [node, report];
+      return [node, { ...report, values: new Map([...report.values, [requestsScore, rate]]) }];
+    }),
+  );
 }
 
 /** One request for each node. What is not there or cannot be read is left out. Throws StoreError. */

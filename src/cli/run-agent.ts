@@ -120,7 +120,7 @@ export async function runNode(
     site,
     priority,
     tags,
-    probe: probes?.address ?? null,
+    probe: probes,
     sessionMemory: memory,
     duty,
     workload: 'outside',

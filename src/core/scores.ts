@@ -10,6 +10,9 @@
 import { z } from 'zod';
 import { longSchema, nameSchema } from './names.js';
 
+/** The rate of the requests that a node gets from its clients, a second. */
+export const requestsScore = 'requests';
+
 /** A position in a log may need 64 bits; a znode then holds it as a string of digits. */
 export type Score = number | bigint;
 

@@ -3,7 +3,7 @@ import { type ReportingAgent, ScorePublisher } from '../agent/score-publisher.js
 import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
 import { nameSchema } from '../core/names.js';
 import { quoted } from '../core/outside.js';
-import type { Score } from '../core/scores.js';
+import { requestsScore, type Score } from '../core/scores.js';
 import { PetrelError } from '../errors.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import type { Logger } from '../log.js';
@@ -40,7 +40,7 @@ export class NodeScores {
 
   /** What is told of its clients' requests; null where that is not measured. */
   get requestsPerSecond(): number | null {
-    const rate = this.values.get('requests');
+    const rate = this.values.get(requestsScore);
     return rate === undefined ? null : Number(rate);
   }
 

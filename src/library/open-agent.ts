@@ -3,10 +3,10 @@ import { Agent } from '../agent/agent.js';
 import type { Workload } from '../agent/earlier-life.js';
 import { systemHost } from '../agent/process-life.js';
 import type { SessionMemory } from '../agent/session-memory.js';
-import type { ProbeAddress } from '../core/znodes.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
+import type { Prober } from '../probe/prober.js';
 import { version } from '../version.js';
 import { openStore, type StoreOptions } from '../zookeeper/index.js';
 
@@ -17,8 +17,8 @@ export interface NodeOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Where it answers probes; null where it does not. */
-  readonly probe: ProbeAddress | null;
+  /** Null where it does not probe. */
+  readonly probe: Prober | null;
   /** Null: nothing is remembered between two lives. */
   readonly sessionMemory: SessionMemory | null;
   readonly duty: Duty;

@@ -75,7 +75,7 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
-      probe: prober?.address ?? null,
+      probe: prober,
       sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
       duty: this.#duty,
       workload: 'inside',

@@ -15,6 +15,8 @@ import type { Address, WireName } from './wire.js';
 
 /** An answer that comes later is none. No round trip on this planet takes as long. */
 const answerWithinMs = 3_000;
+/** Without an answer for as long as so many probes take, of whatever reason, what was measured is worth nothing. */
+const rememberedProbes = 60;
 /** A name may come to lead elsewhere, and one of several addresses may be the one that answers. */
 const resolveEveryMs = 60_000;
 const resolveSilentEveryMs = 5_000;
@@ -24,6 +26,7 @@ export interface PeerOptions {
   readonly address: ProbeAddress;
   /** What this node speaks. */
   readonly wires: readonly WireName[];
+  readonly intervalMs: number;
   /** Sends a question at once, or not at all: whether it did. */
   ask(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
   now(): number;
@@ -48,7 +51,7 @@ export class Peer {
   #resolvedAtMs = Number.NEGATIVE_INFINITY;
   #tries = 0;
   #udpIsClosed = false;
-  #heard: { readonly perSecond: number | null; readonly atMs: number } | null = null;
+  #requestsPerSecond: number | null = null;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PeerOptions) {
@@ -66,14 +69,15 @@ export class Peer {
     return this.#resolved;
   }
 
-  /** Null where this node and the peer have no protocol in common, or it does not answer. */
+  /** Null where this node and the peer have no protocol in common, it does not answer, or was not asked for long. */
   get roundTripMs(): number | null {
+    if (this.#isForgotten(this.#options.now())) return null;
     return this.#ways.udp.known.mean?.ms ?? this.#ways.tcp.known.mean?.ms ?? null;
   }
 
-  /** Requests a second that it gets from its clients, as it said, and when; null when it never answered. */
-  get heard(): { readonly perSecond: number | null; readonly atMs: number } | null {
-    return this.#heard;
+  /** That it gets from its clients, as it said when it answered last; null where it does not know. */
+  get requestsPerSecond(): number | null {
+    return this.#requestsPerSecond;
   }
 
   /** Monotonic; -Infinity when it never did. */
@@ -105,13 +109,19 @@ export class Peer {
     const sentAtMs = way.waiting.get(packet.number);
     if (sentAtMs === undefined) return;
     way.waiting.delete(packet.number);
-    this.#heard = { perSecond: packet.requestsPerSecond, atMs };
+    if (this.#isForgotten(atMs)) for (const one of Object.values(this.#ways)) one.known = noRoundTrips;
+    this.#requestsPerSecond = packet.requestsPerSecond;
     this.#answeredAtMs = atMs;
     const counts = isSteady && packet.kind === 'answer' && atMs - sentAtMs <= answerWithinMs;
     way.known = counts ? measured(way.known, atMs - sentAtMs) : answeredLate(way.known);
     if (this.#ways.udp.known.mean === null) return;
     this.#udpIsClosed = false;
     this.#ways.tcp.known = noRoundTrips;
+  }
+
+  /** A node that does not run as it should asks nothing, and so misses nothing: what it measured is from before that. */
+  #isForgotten(nowMs: number): boolean {
+    return nowMs - this.#answeredAtMs > rememberedProbes * this.#options.intervalMs;
   }
 
   /** TCP as long as UDP is not answered; UDP is asked all the time, so that it is found when it opens. */

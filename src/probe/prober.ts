@@ -10,6 +10,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { groupPaths } from '../core/paths.js';
+import { mostMissed } from '../core/round-trips.js';
 import type { ProbeAddress, ProbeProtocol } from '../core/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
@@ -46,12 +47,6 @@ export interface Surroundings {
   session(): Store | null;
   /** Requests a second that this node gets from its clients; null where it does not know. */
   requestsPerSecond(): number | null;
-}
-
-export interface HeardRate {
-  readonly perSecond: number;
-  /** Since it was heard. */
-  readonly ageMs: number;
 }
 
 interface Probed {
@@ -125,13 +120,15 @@ export class Prober {
     return new Map(measured.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** By node id: what peers said last of the requests that they get, if they know. */
-  heardRates(): ReadonlyMap<string, HeardRate> {
-    const nowMs = this.#options.clock.monotonicMs();
-    const heard = [...this.#peers.values()].flatMap(({ peer: { node, heard } }): [string, HeardRate][] =>
-      heard?.perSecond == null ? [] : [[node, { perSecond: heard.perSecond, ageMs: nowMs - heard.atMs }]],
+  /** By node id: what peers said last of the requests that they get a second, if they know, and said it just now. */
+  heardRates(): ReadonlyMap<string, number> {
+    const { clock, intervalMs } = this.#options;
+    const sinceMs = clock.monotonicMs() - mostMissed * intervalMs;
+    const rates = [...this.#peers.values()].flatMap(
+      ({ peer: { node, answeredAtMs, requestsPerSecond } }): [string, number][] =>
+        requestsPerSecond === null || answeredAtMs < sinceMs ? [] : [[node, requestsPerSecond]],
     );
-    return new Map(heard.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    return new Map(rates);
   }
 
   /** Its own end, whatever address others are told. */
@@ -173,6 +170,7 @@ export class Prober {
       node,
       address,
       wires: [...this.#wires.byName.keys()],
+      intervalMs,
       ask: (wire, to, tag, number) => this.#ask(wire, to, tag, number),
       now: () => clock.monotonicMs(),
       unresolved: (error) => this.#troubles.met(address, error),

@@ -5,6 +5,7 @@
 import { groupConfigSchema } from '../core/group-config.js';
 import { toInstant } from '../core/names.js';
 import { groupPaths } from '../core/paths.js';
+import { requestsScore } from '../core/scores.js';
 import type { Claim, Member, Versioned } from '../core/snapshot.js';
 import { type Elected, initialElected, initialHistoryHead, registrationSchema } from '../core/znodes.js';
 import type { GroupView } from '../group/view.js';
@@ -55,7 +56,7 @@ function describedMembers({ sites, nodes }: Deployment, lost: ReadonlySet<string
     });
     const rate = clients.get(node);
     const values = new Map(Object.entries(scores));
-    if (rate !== undefined) values.set('requests', rate);
+    if (rate !== undefined) values.set(requestsScore, rate);
     const others = names.filter((name) => name !== node);
     const roundTripsMs = new Map(
       others.flatMap((name): [string, number][] => {

@@ -1,6 +1,7 @@
 /** What a what-if is about: a group as it is, or as a file describes it, and who is lost. */
 import { firstOf } from '../core/outside.js';
 import { previousLeader } from '../core/records.js';
+import { requestsScore } from '../core/scores.js';
 import { PetrelError } from '../errors.js';
 import { readableConfig } from '../group/judge.js';
 import type { GroupView } from '../group/view.js';
@@ -76,5 +77,5 @@ function sizeOf(given: number | undefined, { size }: Record<string, unknown>, kn
 }
 
 function loadOf({ load }: Record<string, unknown>): string {
-  return typeof load === 'string' ? load : 'requests';
+  return typeof load === 'string' ? load : requestsScore;
 }

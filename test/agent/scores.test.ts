@@ -252,6 +252,29 @@ describe('who elects', () => {
     expect(reads() - before).toBe(21);
   });
 
+  it('goes by the rates of requests that it heard by probes, where the node has told anything', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const { store, paths } = group;
+    const heard = new Map([['a', 3]]);
+    const reader = new ScoreReader(paths, systemClock, { heardRates: () => heard });
+    await tell(group, 'a', 'life');
+    await tell(group, 'b', 'life');
+    const rates = async () => {
+      const reports = await reader.read(store, byHistory, ['a', 'b', 'c']);
+      return [...reports].map(([node, { values }]) => [node, values.get('requests')]);
+    };
+    const wanted = [
+      ['a', 3],
+      ['b', undefined],
+    ];
+    expect(await rates()).toEqual(wanted);
+    heard.set('c', 9).set('a', 4);
+    expect(await rates()).toEqual([['a', 4], wanted[1]]);
+    heard.clear();
+    expect(await rates()).toEqual([['a', undefined], wanted[1]]);
+  });
+
   it('elects by them, and standbys read nothing of them', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString, { strategy: 'history', failback: 'manual' });
