@@ -10,6 +10,9 @@ import { missingRoundTrips } from './round-trips.js';
 /** More is no table of sites: round trips between very many nodes follow from those of their sites. */
 const longestText = 2 ** 21;
 
+/** Where something stands takes a search. No more are shown. */
+const mostPlaced = 30;
+
 interface Problem {
   /** The keys that lead to it. */
   readonly path: readonly PropertyKey[];
@@ -28,7 +31,7 @@ export function readDeployment(place: string, text: string): Deployment {
   if (read.success && problems.length === 0) return read.data;
   throw invalid(
     place,
-    problems.map((problem) => placed(place, parsed, problem)),
+    problems.map((problem, index) => (index < mostPlaced ? placed(place, parsed, problem) : problem.message)),
   );
 }
 
