@@ -60,6 +60,9 @@ export const nodeListingSchema = z.object({
   node: z.string(),
   /** Null when the registration cannot be read; so are priority and score. */
   site: nameSchema.nullable(),
+  /** The machine it runs on, and the agent's process there; null when the registration cannot be read. */
+  host: z.string().nullable(),
+  pid: z.int().nullable(),
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
   priority: z.int().nullable(),
@@ -207,6 +210,8 @@ function nodeListing(
   return {
     node: member.node,
     site: member.value?.site ?? null,
+    host: member.value?.host ?? null,
+    pid: member.value?.pid ?? null,
     roles: rolesOf(view, member),
     state: stateOf(view, member, found),
     priority: member.value?.priority ?? null,

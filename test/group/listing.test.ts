@@ -50,6 +50,8 @@ describe('the listing', () => {
         {
           node: 'a1',
           site: 'a',
+          host: 'test',
+          pid: 1,
           roles: ['elector', 'leader'],
           state: 'READY',
           priority: 100,
@@ -254,7 +256,7 @@ describe('the listing', () => {
       leader: { node: 'b1' },
       nodes: [
         { node: 'a1' },
-        { node: 'a2', site: null, state: 'UNHEALTHY', eligible: false },
+        { node: 'a2', site: null, host: null, pid: null, state: 'UNHEALTHY', eligible: false },
         { node: 'b1', state: 'READY' },
       ],
       problems: [
