@@ -43,8 +43,11 @@ const usualPort = 2181;
 const sessionTimeoutMs = 4000;
 const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
-/** Site a is preferred, so that there is something to see when its priority changes. */
-const usualConfig = groupConfigSchema.parse({ sites: { a: { priority: 100 }, b: { priority: 50 } } });
+/** Site a is preferred, so that there is something to see when its priority changes; it leads first, whoever starts first. */
+const usualConfig = groupConfigSchema.parse({
+  sites: { a: { priority: 100 }, b: { priority: 50 } },
+  firstElection: { nodes: Object.keys(sites).length },
+});
 const configText = Buffer.from(JSON.stringify(usualConfig));
 
 /** Nobody waits long for what does not come. */
@@ -81,9 +84,10 @@ export async function runDev(options: DevOptions): Promise<void> {
       await store.set(stage.paths.config, configText, 'any');
       for (const node of agents.startAll()) print(`${node} is started again`);
     }
-    const leader = await Promise.race([firstLeader(store, root), stop]);
-    if (leader !== undefined) {
-      for (const line of await whatToTry(leader, { ...stage, http }, options)) print(line);
+    const first = await Promise.race([nextLeader(store, root, null), stop]);
+    if (first !== undefined) {
+      for (const line of await whatToTry(first.node, { ...stage, http }, options)) print(line);
+      await Promise.race([tellLeaders(first, stage, options), stop]);
     }
     await stop;
     print('stopping');
@@ -172,8 +176,29 @@ function stopRequest(): Promise<undefined> {
   });
 }
 
-/** Waits for a READY leader; the name of the node. */
-async function firstLeader(store: Store, root: string): Promise<string> {
+interface Leader {
+  readonly node: string;
+  /** Its fencing token. */
+  readonly token: bigint;
+}
+
+/** Whoever leads next is worth killing, too. Ends when the group cannot be watched any more. */
+async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOptions): Promise<void> {
+  let leader = first;
+  try {
+    for (;;) {
+      leader = await nextLeader(stage.store, root, leader.token);
+      const lines = await waysToKill(leader.node, stage);
+      for (const line of ['', `READY: ${leader.node} leads now. Its processes:`, '', ...lines, ''])
+        print(line);
+    }
+  } catch (error) {
+    print(`who leads next is not told any more: ${errorMessage(error)}`);
+  }
+}
+
+/** Waits for a READY leader whose claim is another than the one with this token. */
+async function nextLeader(store: Store, root: string, last: bigint | null): Promise<Leader> {
   const { current } = groupPaths(root);
   for (;;) {
     let changed = () => {};
@@ -183,9 +208,9 @@ async function firstLeader(store: Store, root: string): Promise<string> {
     const unlisten = store.onChange(changed);
     try {
       await store.exists(current, { watch: true });
-      const { data } = await store.getData(current);
+      const { data, stat } = await store.getData(current);
       const claim = parseJson(claimSchema, data.toString('utf8')).value;
-      if (claim?.status === 'READY') return claim.node;
+      if (claim?.status === 'READY' && stat.czxid !== last) return { node: claim.node, token: stat.czxid };
     } catch (error) {
       if (!isStoreError(error, 'NO_NODE')) throw error;
     }
@@ -202,9 +227,6 @@ async function whatToTry(
   const at = port === usualPort ? '' : ` -z ${connectString}`;
   const where = root === '/cluster' ? at : `${at} -r ${root}`;
   const command = (text: string) => `  ${invocation} ${text}${where}`;
-  const { members } = await readGroup(store, paths);
-  const agent = members.find(({ node }) => node === leader)?.value?.pid ?? 'PID';
-  const guardian = agents.guardianPid(leader);
   return [
     '',
     `READY: ${leader} leads. In another terminal, try:`,
@@ -214,13 +236,25 @@ async function whatToTry(
     `${command('site priority a 0 --for 10m --reason "switch replacement"')}    # leadership moves to site b`,
     `${command('site reset a')}    # and back`,
     `${command('switchover --yes')}    # a planned handover to the next best node`,
-    `  kill -9 ${agent}    # the agent of ${leader}: another is READY at once, and this one is started again`,
-    `  kill -9 ${guardian}    # its guardian: another is READY at once, and ${leader} leaves`,
-    `  kill -9 ${guardian} ${agent}    # both: the service ends at once, and another is READY within ${sessionTimeout}`,
+    ...(await waysToKill(leader, { store, paths, agents })),
     command('history'),
     ...(http === null ? [] : httpToTry(http, agents.nodes)),
     '',
     'Stop everything with ^C.',
+  ];
+}
+
+async function waysToKill(
+  leader: string,
+  { store, paths, agents }: Pick<Stage, 'store' | 'paths' | 'agents'>,
+): Promise<string[]> {
+  const { members } = await readGroup(store, paths);
+  const agent = members.find(({ node }) => node === leader)?.value?.pid ?? 'PID';
+  const guardian = agents.isRunning(leader) ? agents.guardianPid(leader) : 'PID';
+  return [
+    `  kill -9 ${agent}    # the agent of ${leader}: another is READY at once, and this one is started again`,
+    `  kill -9 ${guardian}    # its guardian: another is READY at once, and ${leader} leaves`,
+    `  kill -9 ${guardian} ${agent}    # both: the service ends at once, and another is READY within ${sessionTimeout}`,
   ];
 }
 

@@ -81,6 +81,23 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
   });
 });
 
+describe.skipIf(notHere !== '')(`petrel dev${notHere}`, () => {
+  it('tells the processes of whoever leads, and again when another one does', async () => {
+    await using dev = await startProcess(['dev', '--port', '0']);
+    await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });
+    const agents = () => [...dev.stdout.matchAll(/kill -9 (\d+) {4}# the agent of (\w+)/g)];
+    expect(agents()).toHaveLength(1);
+    process.kill(Number(agents()[0]?.[1]), 'SIGKILL');
+    await until(() => agents().length === 2, { timeoutMs: 30_000 });
+    const [, pid, node] = agents()[1] ?? [];
+    expect(dev.stdout).toContain(`READY: ${node} leads now. Its processes:`);
+    expect(node).not.toBe(agents()[0]?.[2]);
+    expect(childrenOf(dev.pid).flatMap(childrenOf)).toContain(Number(pid));
+    dev.term();
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+  });
+});
+
 describe('an agent that petrel dev has started', () => {
   it('leaves when its parent is gone before it has begun', async () => {
     const main = await oncePerRun('build');
