@@ -85,10 +85,12 @@ export async function runNode(
 ): Promise<void> {
   const { commands, foreground, environment } = work;
   const { healthCheck, scores: sources } = settings;
-  const problems = await checkHooks({ ...commands, healthCheck, ...scoreCommands(sources) });
+  const { onTakeover, ...others } = commands;
+  const main = foreground ? { 'the command': onTakeover } : { onTakeover };
+  const problems = await checkHooks({ ...main, ...others, healthCheck, ...scoreCommands(sources) });
   if (problems.length > 0) {
     sessionMemory.close(false);
-    throw new PetrelError('INVALID', 'hooks cannot be run', { reasons: problems });
+    throw new PetrelError('INVALID', 'there is something to run that cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags } = settings;
   const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };

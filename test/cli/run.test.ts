@@ -96,7 +96,7 @@ describe('a command that is run once', () => {
   it('that is not there is wrong usage', async () => {
     const a = await at().start(['--', '/not/there']);
     expect(await a.exited).toEqual({ code: 2, signal: null });
-    expect(a.stderr).toContain('program "/not/there" not found');
+    expect(a.stderr).toContain('the command: program "/not/there" not found');
   });
 });
 
