@@ -40,7 +40,7 @@ function pretty(list: Listing, nowMs: number): string {
   return [...summary(list, nowMs), '', nodes, ...footer(list, nowMs)].join('\n');
 }
 
-function cells(list: Listing, node: NodeListing): string[] {
+function cells(list: Listing, node: NodeListing, scoreText: (score: number) => string = String): string[] {
   const site = list.sites.find(({ site: name }) => name === node.site);
   return [
     node.node,
@@ -49,7 +49,7 @@ function cells(list: Listing, node: NodeListing): string[] {
     node.state,
     site === undefined ? '?' : String(site.priority),
     String(node.priority ?? '?'),
-    String(node.score ?? '-'),
+    node.score === null ? '-' : scoreText(node.score),
     String(node.seat ?? '-'),
     node.eligible ? 'yes' : 'no',
   ];
@@ -68,9 +68,15 @@ const stateStyles = {
 
 /** With colour, and a mark at what the tree's problems are about. */
 function styledCells(list: Listing, node: NodeListing): string[] {
-  const [name = '', site = '', roles = '', state = '', ...rest] = cells(list, node);
+  const [name = '', site = '', roles = '', state = '', ...rest] = cells(list, node, shortScore);
   const isOdd = list.problems.some((problem) => problem.node === node.node);
   return [isOdd ? `${name} !` : name, site, roles, styled(stateStyles[node.state], state), ...rest];
+}
+
+/** For people: three decimals, and of what is smaller three digits. */
+function shortScore(score: number): string {
+  const decimals = score.toFixed(3);
+  return String(Number(Number(decimals) === 0 ? score.toPrecision(3) : decimals));
 }
 
 function summary(list: Listing, nowMs: number): string[] {
