@@ -174,7 +174,7 @@ function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   if (situation.sessionOver) return 'the session is over, and the claim with it';
   if (nowMs >= lease.releaseAtMs) return 'out of touch with the ensemble: the lease was not renewed';
   if (tenure.failure !== null) return `${tenure.failure.phase} failed: ${tenure.failure.reason}`;
-  if (drainOverdue) return 'shutting down, and nobody took over in time';
+  if (drainOverdue) return 'shutting down, and not waiting for a successor any longer';
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== tenure.token) return 'the claim leader/current is gone';

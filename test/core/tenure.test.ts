@@ -342,9 +342,9 @@ describe('a tenure', () => {
       null,
     ],
     [
-      'nobody took over in time',
+      'nobody took over in time, or is waited for',
       { draining: true, drainOverdue: true },
-      'shutting down, and nobody took over in time',
+      'shutting down, and not waiting for a successor any longer',
       null,
     ],
     [
