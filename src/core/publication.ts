@@ -1,5 +1,5 @@
 /**
- * When a node tells what it measures: at once when it has something to tell for the first time, or when a score goes
+ * When a node tells what it measures: at once when it has something to tell for the first time, soon when a score goes
  * missing or comes back; otherwise at most so often, and only what has moved by more than its tolerance.
  */
 import { hasMoved, hasRoundTripMoved, type Tolerance } from './measuring.js';
@@ -17,6 +17,9 @@ export interface Published extends Measured {
 /** A node writes no more often, but for a score that goes missing or comes back: that too no more often for each. */
 export const publishEveryMs = 5_000;
 
+/** Nor for these: of a hundred scores that flap, each in its own time, one write tells what all have come to. */
+export const turnEveryMs = 1_000;
+
 /** The instant at which what was measured is to be told; Infinity where nothing new is to be. */
 export function publicationDueAtMs(
   published: Published | null,
@@ -29,7 +32,7 @@ export function publicationDueAtMs(
   }
   const turned = differingKeys(published.values, values);
   const turns = turned.map((name) => published.turnedAtMs.get(name) ?? Number.NEGATIVE_INFINITY);
-  if (turns.length > 0) return Math.min(...turns) + publishEveryMs;
+  if (turns.length > 0) return Math.max(Math.min(...turns) + publishEveryMs, published.atMs + turnEveryMs);
   const isNews =
     differingKeys(published.roundTripsMs, roundTripsMs).length > 0 ||
     anyMoved(published.values, values, (before, now, name) => hasMoved(before, now, tolerance(name))) ||

@@ -5,6 +5,7 @@ import {
   publicationDueAtMs,
   publishEveryMs,
   publishedNow,
+  turnEveryMs,
 } from '../../src/core/publication.js';
 import type { Score } from '../../src/core/scores.js';
 
@@ -47,14 +48,34 @@ describe('a node tells what it measures', () => {
     expect(due(told, measured({ load: 106 }))).toBe(publishEveryMs);
   });
 
-  it('at once when a score comes, goes or comes back, but not each time that it flaps', () => {
+  it('soon when a score comes, goes or comes back, but not each time that it flaps', () => {
     const one = publishedNow(null, measured({ load: 1 }), 0);
-    expect(due(one, measured({ load: 1, lag: 5 }))).toBe(Number.NEGATIVE_INFINITY);
+    expect(due(one, measured({ load: 1, lag: 5 }))).toBe(turnEveryMs);
     const two = publishedNow(one, measured({ load: 1, lag: 5 }), 100);
     expect(due(two, measured({ load: 1 }))).toBe(100 + publishEveryMs);
     expect(due(two, measured({ lag: 5 }))).toBe(publishEveryMs);
     const later = publishedNow(two, measured({}), 20_000);
     expect(later.values.size).toBe(0);
     expect(due(later, measured({ lag: 5 }))).toBe(20_000 + publishEveryMs);
+  });
+
+  it('once a second at most, however many scores flap, each in its own time', () => {
+    const flapping = (nowMs: number) =>
+      measured(
+        Object.fromEntries(
+          Array.from({ length: 100 }, (_, index) => [`s${index}`, 1] as const).filter(
+            (_, index) => Math.floor((nowMs + 60 * index) / 6000) % 2 === 0,
+          ),
+        ),
+      );
+    let told = publishedNow(null, flapping(0), 0);
+    let writes = 0;
+    for (let nowMs = 50; nowMs <= 60_000; nowMs += 50) {
+      if (due(told, flapping(nowMs)) > nowMs) continue;
+      told = publishedNow(told, flapping(nowMs), nowMs);
+      writes += 1;
+    }
+    expect(writes).toBeGreaterThan(10);
+    expect(writes).toBeLessThanOrEqual(60);
   });
 });
