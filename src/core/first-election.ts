@@ -37,9 +37,9 @@ export function awaited(
   const { nodes, within } = config.firstElection;
   const leftMs = durationMs(within) - lookedForMs;
   if (!isFirst({ elected, previous }) || leftMs <= 0) return null;
-  const fit = ranking.map(({ node }) => node);
   const silent = strategy.usesScores === true ? members.filter(({ scores }) => scores === undefined) : [];
-  const there = fit.filter((node) => !silent.some((member) => member.node === node)).length;
+  const unheard = new Set(silent.map(({ node }) => node));
+  const there = ranking.filter(({ node }) => !unheard.has(node)).length;
   if (there >= nodes) return null;
   const kind = `fit node${nodes === 1 ? '' : 's'}${strategy.usesScores === true ? ' with scores' : ''}`;
   const until = `${there} so far, ${formatDuration(leftMs)} at most`;

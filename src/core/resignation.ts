@@ -28,8 +28,8 @@ export function bettersSeen(seen: Seen, ranking: readonly Ranked[], before: Bett
   const present = ranking.find(({ node }) => node === seen.elected);
   if (present === undefined || than === null) return null;
   const known = before?.than === than ? before.sinceMs : new Map<string, number>();
-  const better = ranking.filter(({ grade }) => grade < present.grade);
-  const lives = better.map(({ node }) => lifeNow(seen, node)).filter((life) => life !== null);
+  const better = new Set(ranking.filter(({ grade }) => grade < present.grade).map(({ node }) => node));
+  const lives = seen.members.filter(({ node }) => better.has(node)).map(lifeOf);
   return { than, sinceMs: new Map(lives.map((life) => [life, known.get(life) ?? seen.nowMs])) };
 }
 
