@@ -84,9 +84,13 @@ function fillTrips(
 ): void {
   tripsMs.fill(Number.NaN);
   const own = places.get(node) ?? 0;
+  // A report names its peers in the order of their ids, as they are here: no place has to be looked up.
+  let next = 0;
   peers[own]?.roundTripsMs.forEach((ms, peer) => {
-    const place = places.get(peer);
-    if (place !== undefined) tripsMs[place] = ms;
+    const place = peers[next]?.node === peer ? next : places.get(peer);
+    if (place === undefined) return;
+    tripsMs[place] = ms;
+    next = place + 1;
   });
   for (let place = 0; place < tripsMs.length; place++) {
     if (Number.isNaN(tripsMs[place])) tripsMs[place] = peers[place]?.roundTripsMs.get(node) ?? Number.NaN;
