@@ -30,6 +30,8 @@ export function failureRules(court: Court): Rule {
   const knownSinceMs = new Map<string, number>();
   /** Registrations that gave way to another: a decision that is on its way just then was made by them. */
   const replaced = new Map<string, { readonly sinceMs: number; readonly untilMs: number }>();
+  /** When nodes that were not registered last came: the same of them. */
+  const cameMs = new Map<string, number>();
 
   function keepTrack({ was, is, nowMs, ended }: Step): void {
     if (is.registrations !== was.registrations)
@@ -37,6 +39,7 @@ export function failureRules(court: Court): Rule {
         const now = is.registrations.get(node);
         if (now !== undefined && now.id !== id) replaced.set(node, { sinceMs, untilMs: nowMs });
       }
+    for (const node of is.registrations.keys()) if (!was.registrations.has(node)) cameMs.set(node, nowMs);
     if (was.claim !== null && is.claim?.id !== was.claim.id) {
       claimGoneMs = nowMs;
       if (was.claim.content.status === 'PROGRESS') vanish(was.claim, { was, is, nowMs, ended });
@@ -122,6 +125,7 @@ export function failureRules(court: Court): Rule {
     if (elected === null || config === null || elected.content.node !== node) return null;
     const registration = was.registrations.get(node);
     if (registration === undefined) return 'it has gone';
+    if (nowMs - (cameMs.get(node) ?? Number.NEGATIVE_INFINITY) <= promptMs) return 'it had gone';
     if (registration.content.lastFailure?.electedVersion === elected.version) return 'it says so';
     if (vanished?.node === node) return 'its claim vanished';
     const { timeouts } = config.content;
