@@ -91,7 +91,8 @@ export function electingRules(court: Court): Rule {
     if (Object.values(was.config.content.sites).some(({ override }) => override?.until != null)) return true;
     const then = was.elected?.content.failures.find(({ node }) => node === from);
     const now = is.elected?.content.failures.find(({ node }) => node === from);
-    return then?.until != null || (now !== undefined && now.count > (then?.count ?? 0));
+    // Counted anew where the last one was of an earlier life.
+    return then?.until != null || (now !== undefined && now.failedAt !== then?.failedAt);
   }
 
   /** A better node, which has waited for long enough. */
