@@ -84,7 +84,7 @@ function fillTrips(
 ): void {
   tripsMs.fill(Number.NaN);
   const own = places.get(node) ?? 0;
-  // A report names its peers in the order of their ids, as they are here: no place has to be looked up.
+  // Probes tell of peers in the order of their ids, as they are here: mostly no place has to be looked up.
   let next = 0;
   peers[own]?.roundTripsMs.forEach((ms, peer) => {
     const place = peers[next]?.node === peer ? next : places.get(peer);

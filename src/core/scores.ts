@@ -50,7 +50,7 @@ export interface ScoreReport {
   readonly roundTripsMs: ReadonlyMap<string, number>;
 }
 
-/** As a znode holds it, peers in the order of their ids: `scoreReportSchema` reads it back. */
+/** As a znode holds it: `scoreReportSchema` reads it back. */
 export function scoreReportText({ node, incarnation, values, roundTripsMs }: ScoreReport): string {
   const entries = [...values].map(([name, value]) => [
     name,
@@ -60,6 +60,6 @@ export function scoreReportText({ node, incarnation, values, roundTripsMs }: Sco
     node,
     incarnation,
     values: Object.fromEntries(entries),
-    roundTripsMs: Object.fromEntries([...roundTripsMs].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    roundTripsMs: Object.fromEntries(roundTripsMs),
   });
 }

@@ -1,0 +1,27 @@
+import type { z } from 'zod';
+import { strictObject } from '../src/core/names.js';
+import type { Strategy } from '../src/core/strategy.js';
+import { rankBy } from './criteria.js';
+import { reported } from './readings.js';
+import { marginOption, scoreNameOption, widthOption } from './score-options.js';
+
+/** A strategy that compares one score that nodes report, the higher the better: `usual`, unless option `score` names another. */
+export function byReport(name: string, description: string, usual: string) {
+  const options = strictObject({
+    score: scoreNameOption.default(usual),
+    width: widthOption,
+    margin: marginOption,
+  });
+  const strategy: Strategy<z.infer<typeof options>> = {
+    name,
+    description,
+    usesScores: true,
+    options,
+    rank: (input) => {
+      const { score, width, margin } = input.options;
+      const readings = reported(input.candidates, score);
+      return rankBy(input, [{ readings, better: 'higher', width, margin, unit: '' }]);
+    },
+  };
+  return strategy;
+}
