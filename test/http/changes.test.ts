@@ -3,27 +3,17 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
-import { Group, type Member } from '../support/agent-group.js';
+import { Group } from '../support/agent-group.js';
 import { type Api, openApi, token } from '../support/http.js';
+import { led, patient, sessionTimeoutMs } from '../support/led-group.js';
 import { RecordingDuty } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
-
-/** No test is about leases: none should end on a machine that is busy. */
-const patient = { maxSessionTimeoutMs: 60_000 };
-const sessionTimeoutMs = 60_000;
 
 let zookeeper: DevelopmentServer;
 beforeAll(async () => {
   zookeeper = await startDevelopmentServer(patient);
 });
 afterAll(() => zookeeper.close());
-
-async function led(group: Group): Promise<Member> {
-  const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs });
-  if (a === undefined) throw new Error('two were started');
-  await group.ready('a');
-  return a;
-}
 
 const post = { method: 'POST' } as const;
 

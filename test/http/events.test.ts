@@ -5,27 +5,16 @@ import { type Listing, listingSchema } from '../../src/group/listing.js';
 import { outOfTouchSchema } from '../../src/http/events.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
-import { Group, type Member } from '../support/agent-group.js';
+import { Group } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
+import { ledOnRecord, patient } from '../support/led-group.js';
 import { until } from '../support/until.js';
-
-/** No test is about leases: none should end on a machine that is busy. */
-const patient = { maxSessionTimeoutMs: 60_000 };
-const sessionTimeoutMs = 60_000;
 
 let zookeeper: DevelopmentServer;
 beforeAll(async () => {
   zookeeper = await startDevelopmentServer(patient);
 });
 afterAll(() => zookeeper.close());
-
-async function led(group: Group): Promise<Member> {
-  const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs });
-  if (a === undefined) throw new Error('two were started');
-  await group.ready('a');
-  await until(async () => (await group.history()).length === 1);
-  return a;
-}
 
 interface Event {
   readonly id: string;
@@ -73,7 +62,7 @@ class Reader implements Disposable {
 describe('a reader of events', () => {
   it('gets the group as it is, and then as it changes', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     using reader = new Reader(api);
     const first = await reader.sees(() => true);
     expect(first).toMatchObject({ leader: { node: 'a', status: 'READY' }, elected: { term: 1 } });
@@ -90,7 +79,7 @@ describe('a reader of events', () => {
 
   it('who comes again can tell by the id whether anything has happened', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     using stays = new Reader(api);
     await stays.sees(() => true);
     using again = new Reader(api);
@@ -107,7 +96,7 @@ describe('a reader of events', () => {
   it('is told when the agent is out of touch, and has a new picture when it is back', async () => {
     await using own = await startDevelopmentServer(patient);
     await using group = await Group.found(own.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     using reader = new Reader(api);
     await reader.sees(() => true);
     await own.halt();
@@ -120,14 +109,14 @@ describe('a reader of events', () => {
 
   it('who comes while ZooKeeper is out of reach is told so', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group), { connect: '127.0.0.1:1' });
+    await using api = await openApi(group, await ledOnRecord(group), { connect: '127.0.0.1:1' });
     using reader = new Reader(api);
     await until(() => reader.events.some(({ event }) => event === 'out-of-touch'), { timeoutMs: 20_000 });
   });
 
   it('who does not read is dropped, and the others are served', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     using slow = new Reader(api);
     await slow.sees(() => true);
     slow.socket.pause();
@@ -170,7 +159,7 @@ describe('a reader of events', () => {
       },
     };
     const where = connect === undefined ? {} : { connect };
-    await using api = await openApi(group, await led(group), { clock, ...where });
+    await using api = await openApi(group, await ledOnRecord(group), { clock, ...where });
     using reader = new Reader(api);
     await until(() => reader.events.length > 0, { timeoutMs: 20_000 });
     await api.server.close();
@@ -182,7 +171,7 @@ describe('a reader of events', () => {
 describe('a thousand readers', () => {
   it('are served by one watcher, and cost nothing when they are gone', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     const requests = () => {
       const traffic = zookeeper.requestCounts();
       return api.stores.map(({ sessionId }) => {
@@ -215,7 +204,7 @@ describe('a thousand readers', () => {
 
   it('and a thousand more than are served: the last ones are told so', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     const readers = Array.from({ length: 2_010 }, () => new Reader(api));
     try {
       await until(() => readers.every(({ text }) => text.includes('HTTP/1.1')), { timeoutMs: 50_000 });

@@ -3,27 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listing, listingSchema } from '../../src/group/listing.js';
 import { readGroup } from '../../src/group/view.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
-import { Group, type Member } from '../support/agent-group.js';
+import { Group } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
+import { ledOnRecord, patient } from '../support/led-group.js';
 import { until } from '../support/until.js';
-
-/** No test is about leases: none should end on a machine that is busy. */
-const patient = { maxSessionTimeoutMs: 60_000 };
-const sessionTimeoutMs = 60_000;
 
 let zookeeper: DevelopmentServer;
 beforeAll(async () => {
   zookeeper = await startDevelopmentServer(patient);
 });
 afterAll(() => zookeeper.close());
-
-async function led(group: Group): Promise<Member> {
-  const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs });
-  if (a === undefined) throw new Error('two were started');
-  await group.ready('a');
-  await until(async () => (await group.history()).length === 1);
-  return a;
-}
 
 /** What the sessions that read the group have sent, signs of life left out. */
 function requestsOf({ stores }: Api): number {
@@ -37,7 +26,7 @@ function requestsOf({ stores }: Api): number {
 describe('reading over HTTP', () => {
   it('tells the group as the commands do', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     const status = await api.call('/status');
     expect(status.status).toBe(200);
     const view = await readGroup(group.store, group.paths);
@@ -63,7 +52,7 @@ describe('reading over HTTP', () => {
 
   it('tells what has become of a term that is over', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     await group.switchover('b');
     await group.ready('b');
     expect((await api.call('/terms/1')).body).toMatchObject({
@@ -82,7 +71,7 @@ describe('reading over HTTP', () => {
     ['/terms/0', expect.stringContaining('params.term: a whole number')],
   ])('answers 400 to %s, and says what would be right', async (path, message) => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     expect(await api.call(path)).toMatchObject({
       status: 400,
       body: { error: { code: 'INVALID', message } },
@@ -91,7 +80,7 @@ describe('reading over HTTP', () => {
 
   it('answers 404 to what is not there, naming what is', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     const { status, body } = await api.call('/switchover', { method: 'PATCH' });
     expect(status).toBe(404);
     expect(body).toMatchObject({
@@ -101,7 +90,7 @@ describe('reading over HTTP', () => {
 
   it('does not touch the sessions of agents, and shares one look among all who wait', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    const member = await led(group);
+    const member = await ledOnRecord(group);
     await using api = await openApi(group, member);
     await api.call('/status');
     const oneLook = requestsOf(api);
@@ -128,7 +117,7 @@ describe('reading over HTTP', () => {
 
   it('asks nothing of ZooKeeper for what a node is itself', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     await Promise.all(['/leader', '/standby', '/elector', '/health', '/ready'].map((path) => api.call(path)));
     expect(api.stores).toHaveLength(0);
   });
@@ -136,7 +125,7 @@ describe('reading over HTTP', () => {
   it('answers 503 while ZooKeeper is out of reach, and again when it is back', async () => {
     await using own = await startDevelopmentServer(patient);
     await using group = await Group.found(own.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     expect((await api.call('/status')).status).toBe(200);
     await own.halt();
     expect(await api.call('/status')).toMatchObject({
@@ -149,7 +138,7 @@ describe('reading over HTTP', () => {
 
   it('shows what was changed before it was asked', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
+    await using api = await openApi(group, await ledOnRecord(group));
     for (const priority of [1, 2, 3, 4, 5]) {
       await Promise.all([api.call('/status'), api.call('/status')]);
       const body = { priority };
