@@ -1,8 +1,32 @@
-// sum-results FILE...: one line that sums up the JSON reports of several vitest runs. Fails when a test failed, when
-// a file could not be run, or when a run has no passed test.
+// sum-results FILE...: names the tests that failed, or passed only when tried again, in the JSON reports of several
+// vitest runs, and sums them up in a last line. Fails when a test failed, when a file could not be run, or when a run
+// has no passed test.
 import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
 
-const runs = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));
+const files = process.argv.slice(2);
+const runs = files.map((file) => JSON.parse(readFileSync(file, 'utf8')));
+
+/** Without the lines of the stack that are not in the project's own files. */
+function ownLines(failure) {
+  const lines = failure.split('\n').filter((line) => !/^ +at (.*node_modules|new Promise)/.test(line));
+  return lines.map((line) => `    ${line}`).join('\n');
+}
+
+for (const [index, run] of runs.entries()) {
+  const kind = basename(files[index] ?? '', '.json');
+  for (const { name, status, message, assertionResults } of run.testResults) {
+    const where = `${kind}: ${relative(process.cwd(), name)}`;
+    if (status === 'failed' && message) console.log(`FAILED ${where}\n    ${message}`);
+    for (const test of assertionResults) {
+      if (test.failureMessages.length === 0) continue;
+      const verdict = test.status === 'passed' ? 'PASSED WHEN TRIED AGAIN' : 'FAILED';
+      console.log(`${verdict} ${where}: ${test.fullName}`);
+      for (const failure of test.failureMessages) console.log(ownLines(failure));
+    }
+  }
+}
+
 const sum = (key) => runs.reduce((total, run) => total + run[key], 0);
 const passed = sum('numPassedTests');
 const failed = sum('numFailedTests');
