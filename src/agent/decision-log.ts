@@ -28,6 +28,7 @@ export class DecisionLog {
     this.#told = news;
     const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
     const verb = isWritten ? 'electing' : 'elected stays';
-    this.#log.info({ elected: node, cause, ranking, unfit, term }, `${verb} ${node ?? 'nobody'}: ${reason}`);
+    const fields = { term, reason, elected: node, cause, ranking, unfit };
+    this.#log.info(fields, `${verb} ${node ?? 'nobody'}: ${reason}`);
   }
 }

@@ -22,6 +22,7 @@ import { prepareStrategy } from '../core/read-config.js';
 import { recordText } from '../core/records.js';
 import { compareSequences, parseSeatName } from '../core/sequence.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
+import { decided } from '../core/story.js';
 import type { ChangeRecord, HistoryRecord, Registration } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
@@ -174,7 +175,7 @@ export class Elector {
       case 'end-override':
         return await this.#endOverrides(turn, action.sites, action.configVersion);
       case 'alarm':
-        this.#options.log.error({ holder: action.node }, action.message);
+        this.#options.log.error({ ...decided(turn.snapshot), holder: action.node }, action.message);
         return;
       case 'fence':
         this.#fence(turn, action.fence);
@@ -225,7 +226,8 @@ export class Elector {
   async #record(turn: ElectorTurn, record: HistoryRecord, headVersion: number): Promise<void> {
     const operations = [checkSeat(this.#options.paths, turn.seat), ...this.#recording(record, headVersion)];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
-    this.#options.log.info({ record }, `recorded: ${recordText(record)}`);
+    const about = record.kind === 'transition' ? { term: record.term } : {};
+    this.#options.log.info({ ...about, reason: record.reason, record }, `recorded: ${recordText(record)}`);
     await this.#recorded(turn, record);
   }
 
@@ -274,13 +276,15 @@ export class Elector {
   }
 
   /** One fence at a time; tried again after its time limit while the claim stands. */
-  #fence({ snapshot }: ElectorTurn, fence: Fence): void {
+  #fence(turn: ElectorTurn, fence: Fence): void {
     if (this.#fencing === fence.token) return;
     this.#fencing = fence.token;
-    const { duty, node, site, paths, log, wake, clock } = this.#options;
+    const { duty, node, site, paths, wake, clock } = this.#options;
     const config = this.#config ?? defaultGroupConfig;
-    const elected = snapshot.elected.value;
-    log.warn({ target: fence.node }, `fencing ${fence.node}, which keeps leader/current`);
+    const elected = turn.snapshot.elected.value;
+    const about = decided(turn.snapshot);
+    const log = this.#options.log.child({ ...about, target: fence.node });
+    log.warn(`fencing ${fence.node}, which keeps leader/current`);
     const timeoutMs = durationMs(config.timeouts.fence);
     const run = duty.run({
       phase: 'fence',
@@ -289,7 +293,7 @@ export class Elector {
       site,
       term: elected?.term ?? 0,
       fencingToken: null,
-      reason: `${fence.node} did not release in time`,
+      reason: `${fence.node} did not release in time: ${about.reason}`,
       previousLeader: elected?.previous?.node ?? null,
       previousSite: elected?.previous?.site ?? null,
       target: fence.node,
@@ -302,14 +306,11 @@ export class Elector {
         wake();
       };
       if (outcome.result === 'ok') {
-        log.warn({ target: fence.node }, `${fence.node} is fenced: its claim will be removed`);
+        log.warn(`${fence.node} is fenced: its claim will be removed`);
         this.#memory = { ...this.#memory, fenced: fence };
         mayTryAgain();
       } else {
-        log.error(
-          { target: fence.node, error: outcome.error },
-          `fencing ${fence.node} failed: ${outcome.error}`,
-        );
+        log.error({ error: outcome.error }, `fencing ${fence.node} failed: ${outcome.error}`);
         // By then what is read has to be read after a write again.
         clock.timer(timeoutMs, () => {
           this.#clock = null;
@@ -338,7 +339,10 @@ export class Elector {
     const done = await guarded(() => store.multi(operations));
     this.#memory = { ...this.#memory, fenced: null };
     if (done !== null)
-      log.warn({ target: fence.node }, `the claim of ${fence.node}, which is fenced, is removed`);
+      log.warn(
+        { ...decided(turn.snapshot), target: fence.node },
+        `the claim of ${fence.node}, which is fenced, is removed`,
+      );
   }
 
   async #giveUpSeat(
@@ -368,7 +372,8 @@ export class Elector {
   }
 
   /** Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat. */
-  async unseat({ store, snapshot, seat }: ElectorTurn, silent: string): Promise<void> {
+  async unseat(turn: ElectorTurn, silent: string): Promise<void> {
+    const { store, snapshot, seat } = turn;
     const { paths, log } = this.#options;
     const done = await guarded(() =>
       store.multi([
@@ -377,8 +382,11 @@ export class Elector {
         { type: 'delete', path: paths.seat(silent), version: 'any' },
       ]),
     );
-    if (done !== null)
-      log.warn({ seat: silent }, `unseated the elector ${silent}: a decision was due and it was silent`);
+    if (done === null) return;
+    log.warn(
+      { ...decided(turn.snapshot), seat: silent },
+      `unseated the elector ${silent}: a decision was due and it was silent`,
+    );
   }
 }
 

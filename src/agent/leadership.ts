@@ -7,9 +7,10 @@
 import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
-import { type Lease, leaseFrom } from '../core/lease.js';
+import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
+import { type Story, story } from '../core/story.js';
 import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
 import {
   type ClaimContent,
@@ -21,6 +22,7 @@ import {
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
+import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
 import { Renewal } from './renewal.js';
@@ -52,14 +54,14 @@ export interface LeadershipRound {
   readonly drainOverdue: boolean;
 }
 
-const neverMs = Number.NEGATIVE_INFINITY;
-
 export class Leadership {
   readonly #options: LeadershipOptions;
   #config: GroupConfig = defaultGroupConfig;
   #tenure: Tenure | null = null;
   /** The decision that this tenure serves, for the hooks' environment. */
   #elected: Elected | null = null;
+  /** Why it ends, and by which term's decision. */
+  #ending: Pick<Story, 'term' | 'reason'> | null = null;
   /** The store whose session owns the claim. */
   #store: Store | null = null;
   #spentToken = 0n;
@@ -93,7 +95,7 @@ export class Leadership {
 
   get lease(): Lease {
     if (this.#endedLease !== null) return this.#endedLease;
-    if (this.#store === null) return { releaseAtMs: neverMs, endsAtMs: neverMs };
+    if (this.#store === null) return noLease;
     const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
     if (this.#options.clock.monotonicMs() >= lease.releaseAtMs) this.#endedLease = lease;
     return lease;
@@ -117,7 +119,7 @@ export class Leadership {
     if (this.dueAtMs === null) return;
     const stat = await store.exists(this.#options.paths.current);
     const isHeld = stat !== null && stat.czxid === this.#tenure?.token;
-    if (!isHeld && this.dueAtMs !== null) this.#release('the claim leader/current is gone', null);
+    if (!isHeld && this.dueAtMs !== null) this.#release(null, 'the claim leader/current is gone', null);
   }
 
   /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
@@ -160,12 +162,12 @@ export class Leadership {
       case 'write-ready':
         return await this.#writeReady(round, action);
       case 'release':
-        this.#release(action.reason, action.newLeader);
+        this.#release(action.term, action.reason, action.newLeader);
         return this.#stage === 'released';
       case 'delete-claim':
         return await this.#deleteClaim(round, action.claimVersion, action.failure);
       case 'forget-tenure':
-        this.#options.log.info({ ...this.#fields }, `tenure over: ${action.why}`);
+        this.#options.log.info(this.#fields, `tenure over: ${action.why}`);
         this.#end();
         return true;
     }
@@ -175,8 +177,12 @@ export class Leadership {
     return this.#tenure?.stage ?? null;
   }
 
-  get #fields(): Record<string, unknown> {
-    return { term: this.#tenure?.term, fencingToken: this.#tenure?.token };
+  /** Of every line about this tenure. */
+  get #fields(): Partial<Story> & { readonly fencingToken?: bigint } {
+    if (this.#tenure === null) return {};
+    const { term, token: fencingToken } = this.#tenure;
+    const about = this.#ending ?? { term, reason: this.#elected?.reason ?? '' };
+    return { ...story(about.term, about.reason, term), fencingToken };
   }
 
   #enter(stage: Stage, change: Partial<Tenure> = {}): void {
@@ -213,15 +219,18 @@ export class Leadership {
       if (this.#preparing !== electedVersion) return;
       this.#preparing = null;
       if (outcome.result === 'ok') this.#preparedUnder = electedVersion;
-      else this.#failWithoutClaim(electedVersion, detailOf('prepare', outcome));
+      else this.#failWithoutClaim(elected, electedVersion, detailOf('prepare', outcome));
       this.#options.wake();
     });
   }
 
   /** Told to the elector with the registration alone: there is no claim to delete. */
-  #failWithoutClaim(electedVersion: number, detail: FailureDetail): void {
+  #failWithoutClaim({ term, reason }: Elected, electedVersion: number, detail: FailureDetail): void {
     this.#failedUnder = electedVersion;
-    this.#options.log.warn({ detail }, `not taking over: ${detail.phase} failed: ${detail.reason}`);
+    this.#options.log.warn(
+      { term, reason, detail },
+      `not taking over: ${detail.phase} failed: ${detail.reason}`,
+    );
     this.#options.amend({ lastFailure: { electedVersion, token: null, detail } });
   }
 
@@ -275,7 +284,7 @@ export class Leadership {
     this.#tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
     this.#elected = elected;
     this.#store = store;
-    this.#options.log.info({ ...this.#fields, reason: elected.reason }, 'PROGRESS: claimed, taking over');
+    this.#options.log.info(this.#fields, 'PROGRESS: claimed, taking over');
     this.#options.onStage('claimed');
     this.#renewFrom(store);
   }
@@ -323,7 +332,7 @@ export class Leadership {
         });
       } else {
         const failure = detailOf('takeover', outcome);
-        log.error({ ...this.#fields, ...failure }, `takeover failed: ${failure.reason}`);
+        log.error({ ...this.#fields, failure }, `takeover failed: ${failure.reason}`);
         this.#enter('taking-over', { failure });
       }
       this.#options.wake();
@@ -354,18 +363,21 @@ export class Leadership {
     if (written === null || this.#stage !== stage) return true;
     this.#elected = elected;
     this.#enter('leading', { term: elected.term });
-    log.info({ ...this.#fields, reason: elected.reason }, 'READY: this node leads');
+    log.info(this.#fields, 'READY: this node leads');
     return true;
   }
 
-  #release(reason: string, newLeader: string | null): void {
+  /** `term`: of the decision that asks for it; null where none does. */
+  #release(term: number | null, reason: string, newLeader: string | null): void {
     const elected = this.#elected;
-    this.#options.log.info({ ...this.#fields, reason }, `releasing: ${reason}`);
+    this.#ending = { term: term ?? this.#tenure?.term ?? 0, reason };
+    this.#options.log.info(this.#fields, `releasing: ${reason}`);
     if (this.#stage === 'claimed' || elected === null) {
       this.#enter('released');
       return;
     }
-    this.#runRelease(this.#context('release', elected, reason, newLeader));
+    const context = this.#context('release', elected, reason, newLeader);
+    this.#runRelease({ ...context, endedByTerm: this.#ending.term });
     this.#enter('releasing');
   }
 
@@ -380,10 +392,11 @@ export class Leadership {
   #released(outcome: DutyOutcome, context: DutyContext): void {
     const { log, wake, clock } = this.#options;
     if (this.#stage !== 'releasing') return;
-    const fields = { ...this.#fields, ...detailOf('release', outcome) };
+    const fields = { ...this.#fields, outcome: detailOf('release', outcome) };
     this.#options.amend({
       lastRelease: {
         token: String(this.#tenure?.token),
+        term: this.#ending?.term ?? null,
         result: outcome.result,
         durationMs: outcome.durationMs,
         error: outcome.error,
@@ -411,6 +424,7 @@ export class Leadership {
     switch (end.cause) {
       case 'lease-ended':
         if (this.#stage === 'released') return;
+        this.#ending ??= { term: this.#tenure.term, reason: 'the lease was not renewed in time' };
         log.error(this.#fields, 'the lease ran out: the workload was released without being asked');
         this.#enter('releasing');
         this.#released(end.release, this.#context('release', this.#elected, 'the lease ended'));
@@ -423,7 +437,7 @@ export class Leadership {
         const failure = this.#tenure.failure ?? { ...noCommand, phase: 'workload', reason };
         this.#tenure = { ...this.#tenure, failure };
         // At once: a round may be waiting for an answer that does not come.
-        if (this.dueAtMs !== null) this.#release(reason, null);
+        if (this.dueAtMs !== null) this.#release(null, reason, null);
         this.#options.wake();
       }
     }
@@ -454,7 +468,7 @@ export class Leadership {
       ]),
     );
     if (written === null) return true;
-    log.info({ ...this.#fields }, 'claim given away');
+    log.info(this.#fields, 'claim given away');
     this.#end();
     return true;
   }
@@ -468,6 +482,7 @@ export class Leadership {
     if (token > this.#spentToken) this.#spentToken = token;
     this.#tenure = null;
     this.#elected = null;
+    this.#ending = null;
     this.#guardedBy = null;
     this.#store = null;
     this.#options.duty.letGo();
@@ -482,17 +497,4 @@ export class Leadership {
     this.#renewal?.stop();
     this.#unsubscribe();
   }
-}
-
-function detailOf(phase: string, outcome: DutyOutcome): FailureDetail {
-  const { result, error, command, exitCode, signal, durationMs, outputTail } = outcome;
-  return {
-    phase,
-    reason: error ?? result,
-    command,
-    exitCode,
-    signal,
-    durationMs,
-    outputTail: [...outputTail],
-  };
 }

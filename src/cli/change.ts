@@ -184,7 +184,7 @@ export function outcomeText(outcome: Outcome): string {
 }
 
 /** What is known of a failed hook. */
-export function failureLines(record: TransitionRecord | null): string[] {
+export function failureLines(record: Pick<TransitionRecord, 'error'> | null): string[] {
   if (record === null || record.error === null) return [];
   const { command, exitCode, signal, durationMs, outputTail } = record.error;
   const how = [

@@ -32,6 +32,12 @@ export interface LeaseEvidence {
   readonly handshakeSentAtMs: number;
 }
 
+/** Of whoever has none. */
+export const noLease: Lease = {
+  releaseAtMs: Number.NEGATIVE_INFINITY,
+  endsAtMs: Number.NEGATIVE_INFINITY,
+};
+
 export const noEvidence: LeaseEvidence = {
   provenAtMs: Number.NEGATIVE_INFINITY,
   answered: [],

@@ -43,11 +43,10 @@ export function previousLeader(
 
 /** The record of the transition that the new decision puts an end to, unless it was recorded when it became READY. */
 export function ended(scene: Scene, elected: Elected, failed: Failed | null): TransitionRecord | null {
-  const { snapshot, members } = scene;
+  const { snapshot } = scene;
   const head = headOf(scene);
   if (isRestored(snapshot, elected) || head === null || head.term >= elected.term) return null;
-  const { current } = snapshot;
-  const claim = current !== null && ownerName(current, members) === elected.node ? current : null;
+  const claim = claimOf(scene, elected);
   if (claim?.value?.status === 'READY')
     return { ...transition(scene, elected, claim), outcome: 'READY', error: null };
   const told = transition(scene, elected, claim);
@@ -57,6 +56,15 @@ export function ended(scene: Scene, elected: Elected, failed: Failed | null): Tr
     outcome: elected.node === null ? 'NOBODY' : 'FAILED',
     error: errorOf(scene, elected, failed),
   };
+}
+
+function claimOf({ snapshot: { current }, members }: Scene, elected: Elected): Claim | null {
+  return current !== null && ownerName(current, members) === elected.node ? current : null;
+}
+
+/** The transition that stands decided, as far as it has come; what READY says of it while it lasts. */
+export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord, 'outcome' | 'error'> {
+  return transition(scene, elected, claimOf(scene, elected));
 }
 
 /** What the elected node says of its failure under this decision. */
@@ -74,13 +82,14 @@ function errorOf(scene: Scene, elected: Elected, failed: Failed | null): Failure
 
 /** A transition as the znodes tell it; its times are theirs, on the ensemble's clock. */
 function transition(
-  { snapshot, members }: Scene,
+  scene: Scene,
   elected: Elected,
   claim: Claim | null,
 ): Omit<TransitionRecord, 'outcome' | 'error'> {
+  const { snapshot, members } = scene;
   const electedAtMs = snapshot.elected.modifiedAtMs;
   const ready = claim?.value?.status === 'READY';
-  const previous = members.find(({ node }) => node === elected.previous?.node)?.value ?? null;
+  const release = releaseBefore(scene, elected, claim);
   const own = members.find(({ node }) => node === elected.node)?.value ?? null;
   const token = claim === null ? null : String(claim.token);
   const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
@@ -97,17 +106,30 @@ function transition(
     electedAt: toInstant(electedAtMs),
     claimedAt: claim === null ? null : toInstant(claim.createdAtMs),
     readyAt: claim !== null && ready ? toInstant(claim.modifiedAtMs) : null,
+    by: elected.by,
+    release,
     phases: {
-      releaseMs: releaseMs(previous?.lastRelease ?? null, snapshot.history?.value ?? null),
+      releaseMs: release?.durationMs ?? null,
       claimMs: claim === null ? null : Math.max(0, claim.createdAtMs - electedAtMs),
       takeoverMs: claim === null || !ready ? null : (takeoverMs ?? claim.modifiedAtMs - claim.createdAtMs),
     },
   };
 }
 
-/** The previous leader's release, told apart from an earlier one of the same node by its token. */
-function releaseMs(release: Registration['lastRelease'], head: HistoryHead | null): number | null {
-  return release !== null && release.token === head?.fencingToken ? release.durationMs : null;
+/** The previous leader's release, told apart from an earlier one of the same node by its token. Its end is when its claim
+ * was given away, which is written with the registration. */
+function releaseBefore(
+  { snapshot, members }: Scene,
+  elected: Elected,
+  claim: Claim | null,
+): TransitionRecord['release'] {
+  const previous = members.find(({ node }) => node === elected.previous?.node) ?? null;
+  const told = previous?.value?.lastRelease ?? null;
+  if (previous === null || told === null || told.token !== snapshot.history?.value?.fencingToken) return null;
+  const { result, error, durationMs } = told;
+  const endedAtMs = Math.min(previous.modifiedAtMs, claim?.createdAtMs ?? Number.POSITIVE_INFINITY);
+  const endedAt = told.term === elected.term ? toInstant(endedAtMs) : null;
+  return { node: previous.node, result, error, durationMs, endedAt };
 }
 
 /** The record of a transition that reached READY; null when it is recorded already. */

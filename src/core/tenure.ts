@@ -49,7 +49,13 @@ export type TenureAction =
       readonly electedVersion: number;
       readonly claimVersion: number;
     }
-  | { readonly do: 'release'; readonly reason: string; readonly newLeader: string | null }
+  /** `term`: of the decision that ends the tenure; its own where none does. */
+  | {
+      readonly do: 'release';
+      readonly term: number;
+      readonly reason: string;
+      readonly newLeader: string | null;
+    }
   | { readonly do: 'delete-claim'; readonly claimVersion: number; readonly failure: FailureDetail | null }
   | { readonly do: 'forget-tenure'; readonly why: string };
 
@@ -138,7 +144,7 @@ function duringTenure(situation: TenureSituation, tenure: Tenure): TenureAction 
   const ending = whyEnd(situation, tenure);
   if (ending !== null) {
     const heir = snapshot?.elected.value?.node ?? null;
-    return { do: 'release', reason: ending, newLeader: heir === situation.self ? null : heir };
+    return { do: 'release', ...ending, newLeader: heir === situation.self ? null : heir };
   }
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
@@ -168,9 +174,25 @@ function decisionNow({ elected }: GroupSnapshot, tenure: Tenure, own: Claim | nu
   return isRepairable || value.node === null ? null : value;
 }
 
-/** Why the tenure has to end; null while it need not. */
-function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
-  const { snapshot, lease, nowMs, self, draining, drainOverdue, config } = situation;
+interface Ending {
+  readonly term: number;
+  readonly reason: string;
+}
+
+/** Why the tenure has to end, and by which term's decision; null while it need not. */
+function whyEnd(situation: TenureSituation, tenure: Tenure): Ending | null {
+  const reason = whyNotOn(situation, tenure);
+  if (reason !== null) return { term: tenure.term, reason };
+  const { snapshot, self } = situation;
+  const elected = snapshot === null ? null : decisionNow(snapshot, tenure, ownClaim(situation, snapshot));
+  if (elected === null) return null;
+  const decided = whyReplaced(elected, self, tenure);
+  return decided === null ? null : { term: elected.term, reason: decided };
+}
+
+/** What there is against going on, whatever is decided. */
+function whyNotOn(situation: TenureSituation, tenure: Tenure): string | null {
+  const { snapshot, lease, nowMs, draining, drainOverdue, config } = situation;
   if (situation.sessionOver) return 'the session is over, and the claim with it';
   if (nowMs >= lease.releaseAtMs) return 'out of touch with the ensemble: the lease was not renewed';
   if (tenure.failure !== null) return `${tenure.failure.phase} failed: ${tenure.failure.reason}`;
@@ -179,9 +201,10 @@ function whyEnd(situation: TenureSituation, tenure: Tenure): string | null {
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== tenure.token) return 'the claim leader/current is gone';
   if (draining && config.paused !== null) return 'shutting down while the group is paused';
-  if (draining && tenure.stage === 'claimed') return 'shutting down before anything was started';
-  const elected = decisionNow(snapshot, tenure, own);
-  if (elected === null) return null;
+  return draining && tenure.stage === 'claimed' ? 'shutting down before anything was started' : null;
+}
+
+function whyReplaced(elected: Elected, self: string, tenure: Tenure): string | null {
   if (elected.node === null) return `nobody is elected: ${elected.reason}`;
   if (elected.node !== self) return `${elected.node} is elected: ${elected.reason}`;
   const isExcluded = failureOf(elected.failures, self)?.until != null;

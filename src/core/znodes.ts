@@ -77,7 +77,14 @@ export const registrationSchema = z.object({
     .default(null),
   lastTakeover: z.object({ token: longSchema, durationMs: z.number() }).nullable().default(null),
   lastRelease: z
-    .object({ token: longSchema, result: z.string(), durationMs: z.number(), error: z.string().nullable() })
+    .object({
+      token: longSchema,
+      /** Of the decision that it answered; its own leadership's where there was none yet. */
+      term: termSchema.nullable().default(null),
+      result: z.string(),
+      durationMs: z.number(),
+      error: z.string().nullable(),
+    })
     .nullable()
     .default(null),
   /** Why the node, as elector, gave the seat up: it counts under the version of `config` that it names. */
@@ -189,6 +196,20 @@ export const transitionRecordSchema = z.object({
   electedAt: instantSchema,
   claimedAt: instantSchema.nullable(),
   readyAt: instantSchema.nullable(),
+  /** The elector that decided; null in records of earlier versions. */
+  by: z.string().nullable().default(null),
+  /** How the previous leader let go; null where it did not get to, or does not tell. */
+  release: z
+    .object({
+      node: nameSchema,
+      result: z.string(),
+      error: z.string().nullable(),
+      durationMs: z.number(),
+      /** Null where it was not for this decision, but before. */
+      endedAt: instantSchema.nullable(),
+    })
+    .nullable()
+    .default(null),
   phases: z.object({
     /** The previous leader's release hook. */
     releaseMs: milliseconds,

@@ -12,6 +12,9 @@ import {
 } from '../core/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
+/** As many as a history ever holds. */
+export const mostRecords = 10_000;
+
 export type StoredRecord = Parsed<HistoryRecord> & { readonly name: string };
 
 const sequencePattern = /^(-?\d{9,10})$/;
@@ -119,8 +122,10 @@ export function historyOf(paths: GroupPaths, stored: readonly StoredRecord[]): H
 }
 
 /** The time without a leader that ended with each transition; the last one may not have ended. */
-function gapsOf(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
-  const gaps = new Map<TransitionRecord, Gap>();
+export function gapsOf<T extends Lost & Pick<TransitionRecord, 'readyAt'>>(
+  newestFirst: readonly T[],
+): Map<T, Gap> {
+  const gaps = new Map<T, Gap>();
   let lostMs: number | null = null;
   for (const record of newestFirst.toReversed()) {
     lostMs ??= lostAtMs(record);
@@ -135,9 +140,12 @@ function gapsOf(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord,
   return gaps;
 }
 
+type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release'>;
+
 /** Since when nobody led, going by the transition that answered it; null where it does not tell. */
-function lostAtMs({ cause, electedAt, claimedAt, phases }: TransitionRecord): number | null {
+function lostAtMs({ cause, electedAt, claimedAt, phases, release }: Lost): number | null {
   if (cause === 'first') return null;
+  if (release?.endedAt != null) return fromInstant(release.endedAt) - release.durationMs;
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return fromInstant(electedAt);
   if (claimedAt !== null) return fromInstant(claimedAt) - (phases.releaseMs ?? 0);
   return phases.releaseMs === null ? null : fromInstant(electedAt);

@@ -37,7 +37,7 @@ export class Guardian {
   async run(): Promise<number> {
     for (;;) {
       const end = await this.#live();
-      if (!end.isFinal && this.#asked === null) await this.#beforeNext();
+      if (!end.isFinal && this.#asked === null) await this.#beforeNext(end);
       if (end.isFinal || this.#asked !== null) return await this.#depart(end);
     }
   }
@@ -72,8 +72,8 @@ export class Guardian {
     return end;
   }
 
-  async #beforeNext(): Promise<void> {
-    const { clock, report } = this.#options;
+  async #beforeNext({ report }: LifeEnd): Promise<void> {
+    const { clock } = this.#options;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#deaths - 1), maxPauseMs);
     report.say('warn', `the agent is started again in ${pauseMs / 1000} s`);
     await new Promise<void>((resolve) => {

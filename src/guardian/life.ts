@@ -10,7 +10,7 @@ import type { FromKeeper, TenureLease } from '../hooks/messages.js';
 import type { Machine } from '../ports/processes.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
-import type { Report } from './report.js';
+import type { About, Report } from './report.js';
 import type { ServiceManager } from './service-manager.js';
 
 export interface AgentProcess {
@@ -47,6 +47,8 @@ export interface LifeEnd {
   readonly codeWhenAsked: 'done' | 'signal';
   /** The end of its session, if that was left to be ended. */
   readonly session: Promise<SessionEnd> | null;
+  /** For what is said of it. */
+  readonly report: Report;
 }
 
 /** An agent that says nothing for so long, though asked, hangs: much longer than a busy one needs to answer. */
@@ -76,6 +78,8 @@ export class Life {
   #codeWhenAsked: LifeEnd['codeWhenAsked'] = 'done';
   #heardAtMs: number;
   #isGone = false;
+  /** The leadership that a dead agent left. */
+  #left: About = {};
   #cleared: (() => void) | null = null;
 
   constructor(options: LifeOptions) {
@@ -131,9 +135,9 @@ export class Life {
     if (message.type === 'gone') this.#groups.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone') this.#options.watchOver([...this.#groups]);
     // An agent that hangs says nothing of it, or only when it goes on.
-    if (message.type === 'lease-ended') this.#options.report.released(message);
+    if (message.type === 'lease-ended') this.#report.released(message);
     if (!this.#isGone) this.#agent.send(message);
-    else if (message.type === 'outcome') this.#options.report.ended(message.outcome);
+    else if (message.type === 'outcome') this.#report.ended(message.outcome);
   }
 
   /** Resolves when nothing runs and nothing lives. */
@@ -145,9 +149,11 @@ export class Life {
   }
 
   async #clearUp({ how, code }: Death): Promise<LifeEnd> {
-    const { clock, report, holdSession } = this.#options;
+    const { clock, holdSession } = this.#options;
     const goneAtMs = clock.monotonicMs();
+    this.#left = this.#about(`the agent ${how}`);
     this.#isGone = true;
+    const report = this.#report;
     // The next agent reads the settings anyway.
     this.#options.manager.reloaded();
     this.#hang.clear();
@@ -163,19 +169,28 @@ export class Life {
     const session = held?.end() ?? null;
     void session?.then((end) => report.sessionEnded(end, provenDeadInMs, clock.monotonicMs() - goneAtMs));
     const codeWhenAsked = this.#codeWhenAsked;
-    return { isFinal: said !== null, code: said ?? code, codeWhenAsked, session };
+    return { isFinal: said !== null, code: said ?? code, codeWhenAsked, session, report };
+  }
+
+  #about(reason: string | null): About {
+    const { story } = this.#guard;
+    return story === null ? {} : { term: story.term, reason: story.ending ?? reason };
+  }
+
+  get #report(): Report {
+    return this.#options.report.about(this.#isGone ? this.#left : this.#about(null));
   }
 
   #beLoud(alarm: Alarm, sinceMs: number, held: HeldSession | null): void {
-    const { clock, report } = this.#options;
+    const { clock } = this.#options;
     alarm.set(clock.monotonicMs() + loudMs, () => {
-      report.remains([...this.#groups], clock.monotonicMs() - sinceMs, held);
+      this.#report.remains([...this.#groups], clock.monotonicMs() - sinceMs, held);
       this.#beLoud(alarm, sinceMs, held);
     });
   }
 
   #ask(): void {
-    const { clock, report } = this.#options;
+    const { clock } = this.#options;
     const askedAtMs = clock.monotonicMs();
     this.#agent.send({ type: 'there?' });
     this.#hang.set(askedAtMs + hangMs, () => {
@@ -184,7 +199,10 @@ export class Life {
       clock.turn(() => {
         if (this.#isGone) return;
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();
-        report.say('error', `the agent has not answered for ${hangMs / 1000} s: it hangs, and is killed`);
+        this.#report.say(
+          'error',
+          `the agent has not answered for ${hangMs / 1000} s: it hangs, and is killed`,
+        );
         this.#agent.kill();
       });
     });

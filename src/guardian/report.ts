@@ -11,19 +11,34 @@ import type { Hello } from './messages.js';
 
 type Level = 'info' | 'warn' | 'error';
 
+/** The leadership that something is about, and why it ends. */
+export interface About {
+  readonly term?: number;
+  readonly reason?: string | null;
+}
+
 export class Report {
   readonly #clock: Clock;
   readonly #writer: Pick<LineWriter, 'write'>;
+  readonly #about: About;
   #hello: Hello | null = null;
 
-  constructor(clock: Clock, writer: Pick<LineWriter, 'write'>) {
+  constructor(clock: Clock, writer: Pick<LineWriter, 'write'>, about: About = {}) {
     this.#clock = clock;
     this.#writer = writer;
+    this.#about = about;
   }
 
   /** Whose guardian it is. */
   introduce(hello: Hello): void {
     this.#hello = hello;
+  }
+
+  /** What it says bears these fields. */
+  about(about: About): Report {
+    const report = new Report(this.#clock, this.#writer, about);
+    report.#hello = this.#hello;
+    return report;
   }
 
   /** A tenure that the agent did not end itself. */
@@ -62,7 +77,7 @@ export class Report {
     const { node, root, log } = this.#hello ?? { node: undefined, root: undefined, log: 'pretty' };
     const line =
       log === 'json'
-        ? JSON.stringify({ level, time, node, root, ...fields, msg })
+        ? JSON.stringify({ level, time, node, root, ...this.#about, ...fields, msg })
         : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${node === undefined ? '' : `[${node}] `}${msg}`;
     this.#writer.write(`${line}\n`);
   }

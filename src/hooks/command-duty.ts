@@ -20,7 +20,7 @@ import { hookEnvironment } from './environment.js';
 import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import { KnownGroups } from './known-groups.js';
 import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
-import { logOutcome, nothingRun, notRun } from './outcomes.js';
+import { logOf, logOutcome, nothingRun, notRun } from './outcomes.js';
 import { newTenure, type Run } from './tenure.js';
 
 export interface HookCommands {
@@ -111,7 +111,7 @@ export class CommandDuty implements Duty {
     const id = ++this.#lastId;
     if (context.phase === 'takeover') this.#tenure.begun = true;
     const outcome = new Promise<DutyOutcome>((settle) => {
-      const log = this.#logOf(context);
+      const log = logOf(this.#log, context);
       const due = context.phase === 'release';
       this.#runs.set(id, { context, tenure: this.#tenure.id, log, settle, settled: false, due, pgid: null });
     });
@@ -204,6 +204,7 @@ export class CommandDuty implements Duty {
       id,
       tenure: ofTenure ? this.#tenure.id : 0,
       phase: context.phase,
+      term: context.term,
       name: foreground ? 'the workload' : hook,
       foreground,
       command: command === null ? null : { ...argvOf(command), text: commandText(command) },
@@ -249,7 +250,7 @@ export class CommandDuty implements Duty {
       if (message.type === 'started') this.#started(message.pgid, run);
       else if (message.type === 'outcome') this.#ended(message.id, message.outcome, run);
       else {
-        const log = run?.log ?? this.#logOf(this.#tenure.release);
+        const log = run?.log ?? this.#tenureLog;
         if (message.type === 'line') log.info({ stream: message.stream }, message.text);
         else log.warn(`${message.lines} lines were left out: they came too fast`);
       }
@@ -289,7 +290,7 @@ export class CommandDuty implements Duty {
 
   #leaseEnded({ tenure, outcome, leaseLeftMs }: Extract<FromKeeper, { type: 'lease-ended' }>): void {
     if (tenure !== this.#tenure.id) return;
-    logOutcome(this.#logOf(this.#tenure.release), `onRelease, run by ${this.#keeper?.name},`, outcome);
+    logOutcome(this.#tenureLog, `onRelease, run by ${this.#keeper?.name},`, outcome);
     this.#nextTenure();
     this.#tell({ cause: 'lease-ended', release: outcome, leaseLeftMs });
   }
@@ -297,7 +298,7 @@ export class CommandDuty implements Duty {
   #workloadEnded(tenure: number, outcome: DutyOutcome): void {
     if (tenure !== this.#tenure.id) return;
     const { exitCode, signal, error } = outcome;
-    this.#log.warn({ exitCode, signal }, error ?? 'the workload ended by itself, with exit code 0');
+    this.#tenureLog.warn({ exitCode, signal }, error ?? 'the workload ended by itself, with exit code 0');
     this.#tell({ cause: 'workload-ended', workload: outcome });
   }
 
@@ -305,7 +306,7 @@ export class CommandDuty implements Duty {
     this.#keeper = null;
     this.#silence.clear();
     if (this.#closed) return;
-    this.#log.error(`${name}, which runs the hooks, ${how}: killing what it ran`);
+    this.#tenureLog.error(`${name}, which runs the hooks, ${how}: killing what it ran`);
     this.#waiting = [];
     const cut = [...this.#runs];
     const { begun, released } = this.#tenure;
@@ -357,7 +358,9 @@ export class CommandDuty implements Duty {
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     clock.turn(() => {
       if (this.#tenure.id !== tenure || this.#tenure.released || this.#keeper === null) return;
-      this.#log.error(`${this.#keeper.name} has not ended the tenure with its lease: killing what it ran`);
+      this.#tenureLog.error(
+        `${this.#keeper.name} has not ended the tenure with its lease: killing what it ran`,
+      );
       void this.#killGroups();
       const what = 'does not say that the tenure has ended';
       this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging(what));
@@ -371,7 +374,7 @@ export class CommandDuty implements Duty {
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     this.#machine.clock.turn(() => {
       if (keeper === null || this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
-      this.#log.error(`${keeper.name}, which runs the hooks, ${what}`);
+      this.#tenureLog.error(`${keeper.name}, which runs the hooks, ${what}`);
       keeper.kill();
     });
   }
@@ -391,7 +394,7 @@ export class CommandDuty implements Duty {
     }
   }
 
-  #logOf(context: DutyContext | null): Logger {
-    return context === null ? this.#log : this.#log.child({ phase: context.phase, term: context.term });
+  get #tenureLog(): Logger {
+    return logOf(this.#log, this.#tenure.release);
   }
 }

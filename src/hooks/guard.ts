@@ -85,6 +85,12 @@ export class Guard {
     return this.#workload !== null;
   }
 
+  /** The leadership that is guarded, and why it ends if it does; null where there is none. */
+  get story(): { readonly term: number; readonly ending: string | null } | null {
+    const { lease, release, ending } = this.#tenure;
+    return lease === null || release === null ? null : { term: release.term, ending };
+  }
+
   /** Nobody will ask for anything any more. */
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#tenure;

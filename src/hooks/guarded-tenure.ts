@@ -36,6 +36,7 @@ export function newTenure(id: number): GuardedTenure {
 /** What to run when nobody asks. */
 export function releaseOf({ id, release }: GuardedTenure, reason: string): RunRequest {
   const known = release ?? {
+    term: 0,
     name: 'onRelease',
     command: null,
     foreground: false,

@@ -43,6 +43,8 @@ function note(message: FromKeeper): void {
     node,
     root,
     phase: 'release',
+    term: guard.story?.term,
+    reason: guard.story?.ending,
     result,
     provenDead,
     durationMs,

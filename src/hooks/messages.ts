@@ -23,6 +23,8 @@ export interface RunRequest {
   /** Tenures are counted by the agent; 0 for what belongs to none. */
   readonly tenure: number;
   readonly phase: Phase;
+  /** Of the leadership, for the log. */
+  readonly term: number;
   /** For messages, e.g. onTakeover. */
   readonly name: string;
   /** Null: nothing is configured; it still counts as run. */
@@ -92,6 +94,7 @@ const isRequest = shaped<RunRequest>({
   id: isNumber,
   tenure: isNumber,
   phase: oneOf<Phase>('prepare', 'takeover', 'release', 'fence'),
+  term: isNumber,
   name: isText,
   command: orNull(shaped({ program: isText, args: isTexts, text: isText })),
   foreground: isFlag,

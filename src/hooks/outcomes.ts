@@ -1,5 +1,6 @@
+import { story } from '../core/story.js';
 import type { Logger } from '../log.js';
-import type { DutyOutcome } from '../ports/duty.js';
+import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 
 /** Of a run for which nothing is configured. */
 export const nothingRun: DutyOutcome = {
@@ -16,6 +17,13 @@ export const nothingRun: DutyOutcome = {
 /** Of a run that was ended before it began. */
 export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): DutyOutcome {
   return { ...nothingRun, result, error: `was not started: ${reason}` };
+}
+
+/** For what is said of a run. */
+export function logOf(log: Logger, context: DutyContext | null): Logger {
+  if (context === null) return log;
+  const { phase, term, endedByTerm = term, reason } = context;
+  return log.child({ phase, ...story(endedByTerm, reason, term) });
 }
 
 /** One line, as serious as it is. */

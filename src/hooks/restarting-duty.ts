@@ -161,7 +161,9 @@ export class RestartingDuty implements Duty {
 
   #endedByItself(tenure: Tenure, outcome: DutyOutcome): void {
     if (tenure.ending) return;
-    const { policy, restartLimit, clock, log } = this.#options;
+    const { policy, restartLimit, clock } = this.#options;
+    const { phase, term, reason } = tenure.takeover;
+    const log = this.#options.log.child({ phase, term, reason });
     const failed = outcome.result !== 'ok';
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
       this.#finish(tenure, outcome);

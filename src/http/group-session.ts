@@ -6,7 +6,7 @@ import type { GroupPaths } from '../core/paths.js';
 import type { TransitionRecord } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { GroupAccess } from '../group/config-write.js';
-import { type History, historyOf, newestRecords, type StoredRecord } from '../group/history.js';
+import { type History, historyOf, mostRecords, newestRecords, type StoredRecord } from '../group/history.js';
 import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { type Outcome, outcomeOfTerm } from '../group/wait.js';
@@ -31,8 +31,6 @@ const idleMs = 30_000;
 const closeTimeoutMs = 500;
 /** However many ask, the group is read at most this often. */
 const minIntervalMs = 50;
-/** As many as a history ever holds. */
-const allRecords = 10_000;
 
 export class GroupSession {
   readonly #options: GroupSessionOptions;
@@ -68,7 +66,7 @@ export class GroupSession {
   async outcome(term: number): Promise<Outcome | null> {
     const { view } = await this.look();
     return await outcomeOfTerm(view, term, async () => {
-      const records = await this.#newest(allRecords);
+      const records = await this.#newest(mostRecords);
       return records.find((record) => isOfTerm(record, term))?.value ?? null;
     });
   }

@@ -19,6 +19,8 @@ export interface DutyContext {
   readonly node: string;
   readonly site: string;
   readonly term: number;
+  /** Release: the term of the decision that it answers, where there is one. */
+  readonly endedByTerm?: number;
   /** Null where this node has no claim: prepare and fence. */
   readonly fencingToken: bigint | null;
   /** One line, for people: why this happens. */

@@ -1090,6 +1090,8 @@ describe('the history', () => {
         electedAt: instant(0),
         claimedAt: instant(2_000),
         readyAt: instant(5_000),
+        by: 'elector',
+        release: null,
         phases: { releaseMs: null, claimMs: 2_000, takeoverMs: 3_000 },
         outcome: 'READY',
         error: null,
@@ -1146,13 +1148,15 @@ describe('the history', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.amend('a1', unhealthy);
     bench.settle();
-    const lastRelease = { token: '101', result: 'ok', durationMs: 700, error: null };
+    const lastRelease = { token: '101', term: 2, result: 'ok', durationMs: 700, error: null };
     bench.amend('a1', { lastRelease });
     bench.current = null;
     bench.lead();
     expect(bench.records.at(-1)).toMatchObject({
       node: 'b1',
       previous: { node: 'a1', site: 'a' },
+      by: 'elector',
+      release: { node: 'a1', result: 'ok', error: null, durationMs: 700, endedAt: expect.any(String) },
       phases: { releaseMs: 700 },
     });
   });

@@ -354,7 +354,13 @@ describe('a tenure', () => {
       null,
     ],
   ])('ends when %s', (_, change, reason, newLeader) => {
-    expect(leading(change)).toEqual({ do: 'release', reason, newLeader });
+    expect(leading(change)).toMatchObject({ do: 'release', reason, newLeader });
+  });
+
+  it('tells by which term’s decision it ends, or else its own', () => {
+    expect(leading({ snapshot: under('names another') })).toMatchObject({ term: term + 1 });
+    expect(leading({ snapshot: under('names nobody') })).toMatchObject({ term: term + 1 });
+    expect(leading({ snapshot: under('names another'), nowMs: 1000 })).toMatchObject({ term });
   });
 
   it('goes on while it leaves, until somebody or nobody is elected', () => {

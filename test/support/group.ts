@@ -153,6 +153,8 @@ export function transition(record: Partial<TransitionRecord>): TransitionRecord 
     electedAt: '2026-01-01T00:00:00.000Z',
     claimedAt: '2026-01-01T00:00:01.000Z',
     readyAt: '2026-01-01T00:00:02.000Z',
+    by: 'a1',
+    release: null,
     phases: { releaseMs: null, claimMs: 1000, takeoverMs: 1000 },
     ...record,
   };

@@ -17,7 +17,7 @@ export const examples = {
     tags: { zone: 'x' },
     lastFailure: { electedVersion: 3, token: '17', detail: { ...detail, durationMs: 5, outputTail: ['no'] } },
     lastTakeover: { token: '17', durationMs: 12 },
-    lastRelease: { token: '16', result: 'ok', durationMs: 3, error: null },
+    lastRelease: { token: '16', term: 7, result: 'ok', durationMs: 3, error: null },
     gaveUp: { configVersion: 2, reason: 'no such strategy' },
   },
   elected: decided({
@@ -44,6 +44,8 @@ export const examples = {
     electedAt: instant(0),
     claimedAt: instant(1),
     readyAt: null,
+    by: 'a1',
+    release: { node: 'b1', result: 'ok', error: null, durationMs: 1, endedAt: instant(0) },
     phases: { releaseMs: 1, claimMs: 2, takeoverMs: null },
   },
   scores: {

@@ -2,14 +2,16 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type History, historySchema, readHistory } from '../../group/history.js';
+import { readTerm } from '../../group/term.js';
 import { wholeNumber } from '../arguments.js';
 import { failureLines } from '../change.js';
 import { forTerminal, type Printable, table } from '../output.js';
 import { styled } from '../style.js';
+import { printableTerm } from '../term-text.js';
 import { lengthText } from '../times.js';
 import { show, watchOption } from '../watch.js';
 
-const optionsSchema = z.object({ number: z.int() });
+const optionsSchema = z.object({ number: z.int(), term: z.int().optional() });
 
 export function addHistory(program: Command): void {
   program
@@ -19,6 +21,11 @@ export function addHistory(program: Command): void {
       new Option('-n, --number <n>', 'how many records, the newest ones')
         .argParser(wholeNumber(1, 10_000))
         .default(20),
+    )
+    .addOption(
+      new Option('--term <n>', 'one transition, step by step').argParser(
+        wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      ),
     )
     .addOption(watchOption())
     .addHelpText(
@@ -30,11 +37,13 @@ release, and after a crash from then on, which is up to the session timeout befo
 
 Examples:
   petrel history -n 50
+  petrel history --term 4
   petrel history -f json | jq '.records[] | select(.kind == "transition" and .outcome == "FAILED")'`,
     )
     .action(async (_options, command: Command) => {
-      const { number } = optionsSchema.parse(command.opts());
-      await show(command, async (_view, _nowMs, { access }) => {
+      const { number, term } = optionsSchema.parse(command.opts());
+      await show(command, async (view, _nowMs, { access }) => {
+        if (term !== undefined) return printableTerm(await readTerm(access.store, access.paths, view, term));
         return printable(await readHistory(access.store, access.paths, number));
       });
     });

@@ -133,9 +133,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a claim removed unfenced',
     rule: 'Only when the fence hook reports success is the old claim removed',
     file: elector,
-    find: "      if (outcome.result === 'ok') {\n        log.warn({ target: fence.node }, `${fence.node} is fenced",
-    replace:
-      "      if (outcome.result !== 'aborted') {\n        log.warn({ target: fence.node }, `${fence.node} is fenced",
+    find: "      if (outcome.result === 'ok') {\n        log.warn(`${fence.node} is fenced",
+    replace: "      if (outcome.result !== 'aborted') {\n        log.warn(`${fence.node} is fenced",
   },
   {
     name: 'fenced without patience',

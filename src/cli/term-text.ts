@@ -1,0 +1,47 @@
+/** One transition, for people: its steps, each with the time since the decision. */
+import { fromInstant } from '../core/names.js';
+import { type TermStory, termSchema } from '../group/term.js';
+import { failureLines } from './change.js';
+import { forTerminal, type Printable, table } from './output.js';
+import { styled } from './style.js';
+import { lengthText } from './times.js';
+
+const header = ['when', 'after', 'node', 'step', 'what'];
+
+export function printableTerm(story: TermStory): Printable {
+  return {
+    json: story,
+    rows: [header, ...cells(story)],
+    pretty: () => pretty(forTerminal(termSchema, story)),
+  };
+}
+
+function cells({ steps, electedAt }: TermStory): string[][] {
+  return steps.map(({ at, step, node, text }) => [at ?? '-', after(at, electedAt), node ?? '-', step, text]);
+}
+
+function after(at: string | null, electedAt: string): string {
+  if (at === null) return '-';
+  const afterMs = fromInstant(at) - fromInstant(electedAt);
+  return `${afterMs < 0 ? '-' : '+'}${lengthText(Math.abs(afterMs))}`;
+}
+
+function pretty(story: TermStory): string {
+  const { root, term, outcome, node, reason, lengths, failed } = story;
+  const { releaseMs, claimMs, takeoverMs, totalMs, leaderlessMs } = lengths;
+  const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
+  const phases = `release ${lengthText(releaseMs)}, to the claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
+  return [
+    `Term ${term} of ${root}, ${node ?? 'nobody'}: ${styled(style, outcome)}`,
+    `Why: ${reason}`,
+    '',
+    table(header, cells(story)),
+    ...(story.error === null ? [] : failureLines(story)),
+    '',
+    `From the decision to READY ${lengthText(totalMs)}: ${phases}`,
+    `Without a leader: ${lengthText(leaderlessMs)}`,
+    ...(failed.length === 0
+      ? []
+      : [`Failed before: ${failed.map((record) => record.node ?? 'nobody').join(', ')}`]),
+  ].join('\n');
+}

@@ -1,0 +1,219 @@
+/**
+ * One transition as the znodes tell it, from what people changed to READY: why, by whom, when each phase began and
+ * ended, how the hooks went, and who failed before. Instants are the ensemble's; lengths of hooks are their nodes'.
+ */
+import { z } from 'zod';
+import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { standing } from '../core/records.js';
+import {
+  type ChangeRecord,
+  changeRecordSchema,
+  type HistoryRecord,
+  type TransitionRecord,
+  transitionOutcomeSchema,
+  transitionRecordSchema,
+} from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
+import type { Store } from '../ports/store.js';
+import { gapsOf, mostRecords, newestRecords } from './history.js';
+import type { GroupView } from './view.js';
+
+const stepSchema = z.object({
+  /** Null where no znode tells. */
+  at: instantSchema.nullable(),
+  step: z.enum([
+    'changed',
+    'decided',
+    'release-began',
+    'release-ended',
+    'takeover-began',
+    'takeover-ended',
+    'ready',
+    'failed',
+  ]),
+  /** Whose step it is; null for what a person did. */
+  node: nameSchema.nullable(),
+  /** One line, for people. */
+  text: z.string(),
+});
+type Step = z.infer<typeof stepSchema>;
+
+const hookSchema = z.object({
+  node: nameSchema,
+  /** `release`, `takeover`, `prepare`, … */
+  phase: z.string(),
+  result: z.string(),
+  error: z.string().nullable(),
+  durationMs: z.number().nullable(),
+});
+
+export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true, release: true }).extend({
+  root: z.string(),
+  /** UNDER_WAY: it is neither READY nor replaced. */
+  outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
+  lengths: transitionRecordSchema.shape.phases.extend({
+    /** From the decision to READY. */
+    totalMs: z.number().nullable(),
+    /** How long nobody was READY, failed tries included. */
+    leaderlessMs: z.number().nullable(),
+  }),
+  /** In their order. */
+  steps: z.array(stepSchema),
+  /** How they ended, as far as it was told; one that is not configured is `ok`. */
+  hooks: z.array(hookSchema),
+  /** Tries since somebody was READY, the oldest first: of earlier terms, and of this one. */
+  failed: z.array(transitionRecordSchema),
+  /** What was changed since the transition before, the oldest first. */
+  changes: z.array(changeRecordSchema),
+});
+export type TermStory = z.infer<typeof termSchema>;
+
+/** Throws PetrelError FAILED for a term that the group does not know, or not any more; StoreError. */
+export async function readTerm(
+  store: Store,
+  paths: GroupPaths,
+  view: GroupView,
+  term: number,
+): Promise<TermStory> {
+  const stored = await newestRecords(store, paths, mostRecords);
+  const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
+  return termStory(view, records.toReversed(), term);
+}
+
+type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermStory, 'outcome'>;
+
+/** `records`: the oldest first. Throws as `readTerm` does. */
+export function termStory(view: GroupView, records: readonly HistoryRecord[], term: number): TermStory {
+  const transitions = records.filter((record) => record.kind === 'transition');
+  const recorded = transitions.findLast((record) => record.term === term);
+  const told = recorded ?? underWay(view, term);
+  if (told === null) throw unknown(view, transitions, term);
+  const earlier: Told[] = transitions.slice(
+    0,
+    recorded === undefined ? undefined : transitions.indexOf(recorded),
+  );
+  const since = earlier.findLastIndex(({ outcome }) => outcome === 'READY');
+  const failed = transitions.slice(since + 1, earlier.length);
+  const changes = changesBetween(records, earlier[since] ?? null, told);
+  const { kind: _, phases, release, ...rest } = told;
+  return {
+    ...rest,
+    root: view.paths.root,
+    lengths: {
+      ...phases,
+      totalMs: told.readyAt === null ? null : fromInstant(told.readyAt) - fromInstant(told.electedAt),
+      leaderlessMs: gapsOf([told, ...earlier.toReversed()]).get(told)?.lengthMs ?? null,
+    },
+    steps: [...stepsBefore(changes, failed), ...stepsOf(told)],
+    hooks: hooksOf(told),
+    failed,
+    changes,
+  };
+}
+
+function underWay(view: GroupView, term: number): Told | null {
+  const elected = view.elected.value;
+  if (elected === null || elected.term !== term || term === 0) return null;
+  const told = standing({ snapshot: view, members: view.members }, elected);
+  const outcome = told.readyAt !== null ? 'READY' : elected.node === null ? 'NOBODY' : 'UNDER_WAY';
+  return { ...told, outcome, error: null };
+}
+
+function unknown(view: GroupView, known: readonly TransitionRecord[], term: number): PetrelError {
+  const oldest = known[0]?.term;
+  const newest = Math.max(view.elected.value?.term ?? 0, known.at(-1)?.term ?? 0);
+  const text =
+    term > newest
+      ? `there is no term ${term} yet: the newest is ${newest}`
+      : `the history has no term ${term}${oldest === undefined ? '' : ` any more: the oldest is ${oldest}`}`;
+  return new PetrelError('FAILED', text);
+}
+
+function changesBetween(records: readonly HistoryRecord[], before: Told | null, told: Told): ChangeRecord[] {
+  const sinceMs = before === null ? Number.NEGATIVE_INFINITY : fromInstant(before.electedAt);
+  const untilMs = fromInstant(told.electedAt);
+  return records
+    .filter((record) => record.kind === 'change')
+    .filter(({ at }) => fromInstant(at) > sinceMs && fromInstant(at) <= untilMs);
+}
+
+function stepsBefore(changes: readonly ChangeRecord[], failed: readonly TransitionRecord[]): Step[] {
+  return [
+    ...changes.map((change) => ({ at: change.at, steps: [changed(change)] })),
+    ...failed.map((record) => ({ at: record.electedAt, steps: stepsOf(record) })),
+  ]
+    .toSorted((one, other) => fromInstant(one.at) - fromInstant(other.at))
+    .flatMap(({ steps }) => steps);
+}
+
+function changed({ at, what, by, reason }: ChangeRecord): Step {
+  return { at, step: 'changed', node: null, text: `${by}: ${what}${reason === null ? '' : `: ${reason}`}` };
+}
+
+function stepsOf(told: Told): Step[] {
+  const { term, node, by, cause, reason, electedAt, outcome, error } = told;
+  const decided: Step = {
+    at: electedAt,
+    step: 'decided',
+    node: by,
+    text: `term ${term}: ${by ?? 'the elector'} elects ${node ?? 'nobody'} (${cause}): ${reason}`,
+  };
+  const steps = [decided, ...releaseSteps(told), ...takeoverSteps(told)];
+  if (outcome !== 'FAILED') return steps;
+  const why = error === null ? '' : `: ${error.phase}: ${error.reason}`;
+  return [...steps, { at: null, step: 'failed', node, text: `term ${term}: ${node} fails${why}` }];
+}
+
+function releaseSteps({ release }: Told): Step[] {
+  if (release === null) return [];
+  const { node, endedAt, durationMs, result, error } = release;
+  if (endedAt === null) {
+    return [
+      { at: null, step: 'release-ended', node, text: `${node} had released before: ${error ?? result}` },
+    ];
+  }
+  return [
+    {
+      at: toInstant(fromInstant(endedAt) - durationMs),
+      step: 'release-began',
+      node,
+      text: `${node} begins to release`,
+    },
+    { at: endedAt, step: 'release-ended', node, text: `${node} has released: ${error ?? result}` },
+  ];
+}
+
+function takeoverSteps({ term, node, site, claimedAt, readyAt, fencingToken, phases }: Told): Step[] {
+  if (claimedAt === null) return [];
+  const token = `fencing token ${fencingToken}`;
+  const began: Step = {
+    at: claimedAt,
+    step: 'takeover-began',
+    node,
+    text: `PROGRESS: ${node} begins to take over, ${token}`,
+  };
+  if (readyAt === null) return [began];
+  const endedAtMs = Math.min(fromInstant(claimedAt) + (phases.takeoverMs ?? 0), fromInstant(readyAt));
+  return [
+    began,
+    { at: toInstant(endedAtMs), step: 'takeover-ended', node, text: `${node} has taken over: ok` },
+    { at: readyAt, step: 'ready', node, text: `READY: ${node} (site ${site}) leads in term ${term}` },
+  ];
+}
+
+function hooksOf({ node, release, readyAt, phases, error }: Told): TermStory['hooks'] {
+  const hooks: TermStory['hooks'] = [];
+  if (release !== null) {
+    const { endedAt: _, ...released } = release;
+    hooks.push({ phase: 'release', ...released });
+  }
+  if (node !== null && readyAt !== null) {
+    hooks.push({ node, phase: 'takeover', result: 'ok', error: null, durationMs: phases.takeoverMs });
+  }
+  if (node !== null && error !== null) {
+    const { phase, reason, durationMs } = error;
+    hooks.push({ node, phase, result: 'failed', error: reason, durationMs });
+  }
+  return hooks;
+}

@@ -1,0 +1,149 @@
+/** One transition is one story: what the logs of all nodes, and `petrel history --term`, tell of it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { termSchema } from '../../src/group/term.js';
+import { startDevelopmentServer } from '../../src/testing.js';
+import { type LogLine, type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { ofNode, started } from '../support/known.js';
+import { uniqueRoot } from '../support/unique-root.js';
+
+const root = uniqueRoot('story');
+const nodes = new Map<string, PetrelProcess>();
+let zookeeper: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
+
+beforeAll(async () => {
+  zookeeper = await startDevelopmentServer({ tickTimeMs: 250 });
+  for (const name of ['a', 'b', 'c']) {
+    const agent = await startProcess(['agent'], {
+      ...(await access()),
+      PETREL_NODE_ID: name,
+      PETREL_SITE: 'here',
+      PETREL_SESSION_TIMEOUT: '3s',
+      PETREL_ON_PREPARE: 'echo warms up',
+      PETREL_ON_TAKEOVER: 'echo serves; sleep 600 &',
+      PETREL_ON_RELEASE: 'echo stops',
+    });
+    await agent.logged(/^joined/);
+    nodes.set(name, agent);
+  }
+  await ofNode(nodes, 'a').logged(/^recorded: term 1/);
+});
+afterAll(() => zookeeper?.close());
+
+async function access(): Promise<Record<string, string>> {
+  return { PETREL_ZOOKEEPER: started(zookeeper, 'the ZooKeeper').connectString, PETREL_ROOT: root };
+}
+
+type Line = LogLine & { readonly term?: unknown; readonly reason?: unknown; readonly node?: unknown };
+
+/** All lines of all nodes, in the order of their times. */
+function lines(): Line[] {
+  const all = [...nodes.values()].flatMap(({ log }) => log);
+  return all.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
+}
+
+/** From the decision of a term to its READY. */
+function between(term: number): Line[] {
+  const ofTerm = (line: Line, what: RegExp) => line.term === term && what.test(line.msg);
+  const from = lines().find((line) => ofTerm(line, /^electing/))?.time ?? '';
+  const to = lines().find((line) => ofTerm(line, /^READY/))?.time ?? '';
+  expect(from < to, `${from} < ${to}`).toBe(true);
+  return lines().filter(
+    ({ time, msg }) => time >= from && time <= to && !/^(joined|ZooKeeper session)/.test(msg),
+  );
+}
+
+function whoTells(term: number, reason: string): unknown[] {
+  const telling = lines().filter((line) => line.term === term && String(line.reason).includes(reason));
+  return [...new Set(telling.map(({ node }) => node))].toSorted();
+}
+
+const story = async (term: number) => {
+  const { stdout } = await runProcess(['history', '--term', String(term), '-f', 'json'], await access());
+  return termSchema.parse(JSON.parse(stdout));
+};
+
+describe('a planned handover', () => {
+  it('is told by all nodes under one term, with its reason', async () => {
+    const args = ['switchover', '--to', 'b', '--yes', '--reason', 'kernel update'];
+    expect(await runProcess(args, await access())).toMatchObject({ code: 0 });
+    await ofNode(nodes, 'a').logged(/^recorded: term 2/);
+    expect(between(2).filter(({ term }) => term !== 2)).toEqual([]);
+    const told = between(2).map(({ node, msg }) => `${node}: ${msg}`);
+    for (const line of [
+      'a: onRelease started',
+      'a: stops',
+      'a: released',
+      'a: claim given away',
+      'b: serves',
+    ]) {
+      expect(told).toContain(line);
+    }
+    expect(whoTells(2, 'kernel update')).toEqual(['a', 'b']);
+  });
+
+  it('is told by the history, step by step', async () => {
+    const { steps, hooks, lengths, changes, ...told } = await story(2);
+    expect(told).toMatchObject({
+      term: 2,
+      outcome: 'READY',
+      node: 'b',
+      by: 'a',
+      cause: 'planned',
+      failed: [],
+    });
+    expect(told.reason).toContain('kernel update');
+    expect(steps.map(({ node, step }) => `${node} ${step}`)).toEqual([
+      'null changed',
+      'a decided',
+      'a release-began',
+      'a release-ended',
+      'b takeover-began',
+      'b takeover-ended',
+      'b ready',
+    ]);
+    const instants = steps.map(({ at }) => at ?? '');
+    expect(instants).toEqual(instants.toSorted());
+    expect(hooks).toMatchObject([
+      { node: 'a', phase: 'release', result: 'ok' },
+      { node: 'b', phase: 'takeover', result: 'ok' },
+    ]);
+    expect(changes).toMatchObject([{ reason: 'kernel update' }]);
+    const { releaseMs, takeoverMs, totalMs, leaderlessMs } = lengths;
+    expect(releaseMs).toBeGreaterThan(0);
+    expect(leaderlessMs).toBeGreaterThanOrEqual((releaseMs ?? 0) + (takeoverMs ?? 0));
+    expect(totalMs).toBeGreaterThanOrEqual(leaderlessMs ?? 0);
+  });
+
+  it('is told to people', async () => {
+    const { stdout } = await runProcess(['history', '--term', '2'], await access());
+    expect(stdout).toContain(`Term 2 of ${root}, b: READY`);
+    expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has released: ok/);
+    const unheard = await runProcess(['history', '--term', '7'], await access());
+    expect(unheard).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no term 7 yet') });
+  });
+});
+
+describe('a failover', () => {
+  it('is told by the dead agent’s guardian too, under the term that it ends', async () => {
+    ofNode(nodes, 'b').signal('SIGKILL');
+    await ofNode(nodes, 'a').logged(/^recorded: term 3/);
+    expect(between(3).filter(({ term }) => term !== 3)).toEqual([]);
+    expect(whoTells(3, 'instead of b (it is gone)')).toEqual(['a']);
+    const guardian = ofNode(nodes, 'b').log.filter(
+      ({ reason }) => reason === 'the agent was ended by SIGKILL',
+    );
+    expect(guardian.map(({ term }) => term)).toEqual(guardian.map(() => 2));
+    expect(guardian.map(({ msg }) => msg)).toEqual([
+      'the agent was ended by SIGKILL: ending what it ran, then its session',
+      'the guardian has run the release and ended the workload',
+      'the agent is started again in 1 s',
+      "the workload is proven dead, and the dead agent's session has ended",
+    ]);
+    expect(await story(3)).toMatchObject({
+      outcome: 'READY',
+      node: 'a',
+      previous: { node: 'b' },
+      cause: 'failure',
+    });
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { noCommand } from '../../src/core/znodes.js';
+import { readTerm } from '../../src/group/term.js';
+import { readGroup } from '../../src/group/view.js';
+import { newGroup, type TestGroup, transition } from '../support/group.js';
+
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+
+async function story(group: TestGroup, term: number) {
+  return await readTerm(group.store, group.paths, await readGroup(group.store, group.paths), term);
+}
+
+/** a1 led; then b1 failed, and c1 made it. */
+async function eventful(): Promise<TestGroup> {
+  const group = await newGroup();
+  const change = { kind: 'change', by: 'eve', reason: null } as const;
+  await group.record({ ...change, what: 'long before', at: at(-10) });
+  await group.record(transition({ term: 1, electedAt: at(0), claimedAt: at(1), readyAt: at(2) }));
+  await group.record({ ...change, what: 'switchover asked for', at: at(9) });
+  const error = { ...noCommand, phase: 'takeover', reason: 'exit code 3', durationMs: 40 };
+  const release = { node: 'a1', result: 'ok', error: null, durationMs: 2000, endedAt: at(13) };
+  const failed = { outcome: 'FAILED', error, readyAt: null, cause: 'planned', release } as const;
+  await group.record(transition({ term: 2, node: 'b1', electedAt: at(10), claimedAt: at(13), ...failed }));
+  const ready = { claimedAt: at(21), readyAt: at(25), cause: 'failure' } as const;
+  await group.record(transition({ term: 3, node: 'c1', by: 'b1', electedAt: at(20), ...ready }));
+  return group;
+}
+
+describe('the story of a term', () => {
+  it('begins with what was changed, and with who failed before', async () => {
+    await using group = await eventful();
+    const { steps, failed, hooks, lengths, ...told } = await story(group, 3);
+    expect(told).toMatchObject({ root: group.root, term: 3, outcome: 'READY', node: 'c1', by: 'b1' });
+    expect(steps.map((one) => [one.at, one.node, one.step])).toEqual([
+      [at(9), null, 'changed'],
+      [at(10), 'a1', 'decided'],
+      [at(11), 'a1', 'release-began'],
+      [at(13), 'a1', 'release-ended'],
+      [at(13), 'b1', 'takeover-began'],
+      [null, 'b1', 'failed'],
+      [at(20), 'b1', 'decided'],
+      [at(21), 'c1', 'takeover-began'],
+      [at(22), 'c1', 'takeover-ended'],
+      [at(25), 'c1', 'ready'],
+    ]);
+    expect(failed).toMatchObject([{ term: 2, node: 'b1' }]);
+    expect(hooks).toEqual([{ node: 'c1', phase: 'takeover', result: 'ok', error: null, durationMs: 1000 }]);
+    expect(lengths).toMatchObject({ totalMs: 5000, leaderlessMs: 14_000 });
+  });
+
+  it('ends with why it failed', async () => {
+    await using group = await eventful();
+    const { steps, hooks, outcome, failed } = await story(group, 2);
+    expect(outcome).toBe('FAILED');
+    expect(failed).toEqual([]);
+    expect(steps.at(-1)?.text).toBe('term 2: b1 fails: takeover: exit code 3');
+    expect(hooks).toMatchObject([
+      { node: 'a1', phase: 'release', result: 'ok', durationMs: 2000 },
+      { node: 'b1', phase: 'takeover', result: 'failed', error: 'exit code 3' },
+    ]);
+  });
+
+  it('is told while it is under way, from the decision and the claim', async () => {
+    await using group = await eventful();
+    await group.node('d1');
+    await group.elect({ node: 'd1', site: 'd', term: 4, reason: 'better', cause: 'preference', by: 'c1' });
+    expect(await story(group, 4)).toMatchObject({ outcome: 'UNDER_WAY', claimedAt: null, by: 'c1' });
+    await group.claim('d1', { status: 'PROGRESS', term: 4 });
+    const { steps, outcome, lengths } = await story(group, 4);
+    expect(outcome).toBe('UNDER_WAY');
+    expect(steps.map(({ step }) => step)).toEqual(['decided', 'takeover-began']);
+    expect(lengths).toMatchObject({ takeoverMs: null, totalMs: null, leaderlessMs: null });
+    await group.claim('d1', { term: 4 });
+    expect((await story(group, 4)).outcome).toBe('READY');
+  });
+
+  it('is refused where there is none', async () => {
+    await using group = await eventful();
+    await group.elect({ node: 'c1', site: 'c', term: 3 });
+    await expect(story(group, 9)).rejects.toThrow('there is no term 9 yet: the newest is 3');
+    await using other = await newGroup();
+    await other.record(transition({ term: 5 }));
+    await expect(story(other, 2)).rejects.toThrow('the history has no term 2 any more: the oldest is 5');
+  });
+});
