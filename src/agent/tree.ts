@@ -49,7 +49,8 @@ function ancestors(root: string): string[] {
 /** The error for a person when ZooKeeper refused for lack of permission; null for any other. */
 export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
   if (!isPermissionError(error)) return null;
-  const right = 'give --auth digest:USER:PASSWORD of the one who made the group, or have its ACL changed';
+  const right =
+    'give the credentials of one of its agents by --auth-file, or have its ACL changed (petrel acl apply)';
   return new PetrelError('FORBIDDEN', `no permission to ${verb} ${error.path ?? path}: ${right}`, {
     cause: error,
   });

@@ -18,7 +18,7 @@ import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions 
 import { makeSure } from './ask.js';
 import { exitCodes } from './errors.js';
 import { forTerminal, oneLine, type Printable, print } from './output.js';
-import { type Session, withSession } from './session.js';
+import { checkAccess, type Session, withSession } from './session.js';
 import { styled } from './style.js';
 import { lengthText } from './times.js';
 
@@ -61,6 +61,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
       print(settings.format, printable(changeResult(plan, { dryRun: true, version: null, outcome: null })));
       return;
     }
+    await checkAccess(session);
     const made = await changeGroup(access, author, change.request, onceConfirmed(change, options.yes));
     const announced = changeResult(made, { dryRun: false, version: made.version, outcome: null });
     const { term } = announced;

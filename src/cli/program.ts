@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
+import { addAcl } from './commands/acl.js';
 import { addAgent, addDev } from './commands/agent.js';
 import { addConfig } from './commands/config.js';
 import { addExplain } from './commands/explain.js';
@@ -34,6 +35,7 @@ const families = [
   addHistory,
   addWait,
   addVerifyToken,
+  addAcl,
   addZooKeeper,
 ];
 

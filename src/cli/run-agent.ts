@@ -3,6 +3,7 @@ import type { Agent, AgentStatus } from '../agent/agent.js';
 import { systemHost } from '../agent/process-life.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { SessionMemory } from '../agent/session-memory.js';
+import { checkAgent } from '../config/access-settings.js';
 import { probeSettings } from '../config/probe-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions, tlsNote } from '../config/store-options.js';
@@ -93,7 +94,7 @@ export async function runNode(
     throw new PetrelError('INVALID', 'there is something to run that cannot be run', { reasons: problems });
   }
   const { nodeId: node, root, site, priority, tags } = settings;
-  const store = { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
+  const store = reach(settings, sessionMemory);
   const probes = await openProbes(settings, sessionMemory, log);
   const life = systemHost.newIncarnation();
   const parent = guardianProcess();
@@ -166,6 +167,17 @@ export async function runNode(
     await http?.close();
     stopListening();
     await Promise.all([prober?.close(), scores.close(), probes?.close()]);
+  }
+}
+
+/** How the agent's sessions are opened. */
+function reach(settings: NodeSettings, sessionMemory: SessionMemory) {
+  try {
+    checkAgent(settings);
+    return { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
+  } catch (error) {
+    sessionMemory.close(false);
+    throw error;
   }
 }
 

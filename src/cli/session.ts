@@ -1,9 +1,11 @@
 /** A command's time in touch with ZooKeeper: opened, used, closed, whatever happens. */
 import type { Command } from 'commander';
+import { accessOf, identityOf } from '../config/access-settings.js';
 import type { ClientSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
 import { groupPaths } from '../core/paths.js';
 import { errorMessage, PetrelError } from '../errors.js';
+import { checkSameAccess } from '../group/access.js';
 import type { Author } from '../group/change.js';
 import type { GroupAccess } from '../group/config-write.js';
 import { createLogger } from '../log.js';
@@ -51,6 +53,11 @@ export async function withSession<T>(command: Command, work: (session: Session) 
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await store.close({ timeoutMs: closeTimeoutMs });
   }
+}
+
+/** Throws PetrelError REFUSED where this process would add to the group what others could not read. */
+export async function checkAccess({ access, settings }: Session): Promise<void> {
+  await checkSameAccess(access.store, access.paths, accessOf(settings), identityOf(settings));
 }
 
 function open({ settings, logLevel }: ClientContext): Store {

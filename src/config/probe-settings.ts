@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { probeProtocols } from '../core/znodes.js';
+import { PetrelError } from '../errors.js';
 import { parseEndpoint, parseHost } from '../probe/endpoint.js';
 import type { ProbeSettings } from '../probe/prober.js';
-import { probeSecretSchema, readSecretFile } from '../probe/secret.js';
+import { probeSecretRule, probeSecretSchema } from '../probe/secret.js';
+import { readSecretText } from './secret-file.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
 
 export const probeFields = {
@@ -61,6 +63,13 @@ export function probeSettings(settings: Given): ProbeSettings | null {
     address: probeAddress === null ? null : parseHost(probeAddress),
     protocol: probeProtocol,
     intervalMs: probeIntervalMs,
-    secret: probeSecret ?? (probeSecretFile === null ? null : readSecretFile(probeSecretFile)),
+    secret: probeSecret ?? (probeSecretFile === null ? null : readProbeSecret(probeSecretFile)),
   };
+}
+
+function readProbeSecret(path: string): string {
+  const secret = probeSecretSchema.safeParse(readSecretText('probe.secretFile', path));
+  if (secret.success) return secret.data;
+  const problem = `${probeSecretRule}, and the file has another number of them`;
+  throw new PetrelError('INVALID', `probe.secretFile: ${path}: ${problem}`);
 }

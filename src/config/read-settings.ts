@@ -236,7 +236,10 @@ function pairProblems(given: ReadonlyMap<string, Given>): string[] {
     ...lonely('httpTlsCert', 'http.tls.cert', 'httpTlsKey', 'http.tls.key'),
     ...lonely('httpTlsKey', 'http.tls.key', 'httpTlsCert', 'http.tls.cert'),
     ...lonely('tlsPassphrase', 'tls.passphrase', 'tlsKey', 'tls.key'),
+    ...lonely('tlsPassphraseFile', 'tls.passphraseFile', 'tlsKey', 'tls.key'),
     ...lonely('probeAddress', 'probe.address', 'probeListen', 'probe.listen'),
+    ...rivals('auth', 'auth', 'authFile', 'authFile'),
+    ...rivals('tlsPassphrase', 'tls.passphrase', 'tlsPassphraseFile', 'tls.passphraseFile'),
     ...rivals('httpToken', 'http.token', 'httpTokenFile', 'http.tokenFile'),
     ...rivals('probeSecret', 'probe.secret', 'probeSecretFile', 'probe.secretFile'),
   ];

@@ -13,6 +13,7 @@ import { restartPolicies } from '../hooks/restarting-duty.js';
 import { logFormats, logLevels } from '../log.js';
 import { scoreSourcesSchema } from '../scores/source.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
+import { accessFields } from './access-settings.js';
 import { httpFields, listen } from './http-settings.js';
 import { probeFields } from './probe-settings.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
@@ -50,20 +51,7 @@ export const commonSettings = z.object({
       help: 'root path of the group in ZooKeeper',
     },
   ),
-  auth: setting(
-    z
-      .string('digest:USER:PASSWORD')
-      .regex(/^digest:[^:]+:.+$/s, 'written digest:USER:PASSWORD')
-      .nullable()
-      .prefault(null),
-    {
-      key: 'auth',
-      flags: '--auth <scheme:credentials>',
-      env: 'PETREL_AUTH',
-      help: 'ZooKeeper credentials, digest:USER:PASSWORD; other users of the machine can read flags',
-      secret: true,
-    },
-  ),
+  ...accessFields,
   tlsCa: setting(optionalPath(), {
     key: 'tls.ca',
     flags: '--tls-ca <file>',
@@ -90,10 +78,17 @@ export const commonSettings = z.object({
   }),
   tlsPassphrase: setting(z.string('a text').nullable().prefault(null), {
     key: 'tls.passphrase',
-    flags: '--tls-passphrase <text>',
     env: 'PETREL_TLS_PASSPHRASE',
-    help: 'passphrase of the key; other users of the machine can read flags',
+    help: 'passphrase of the key, in the place of a file of its own',
     secret: true,
+  }),
+  tlsPassphraseFile: setting(optionalPath(), {
+    key: 'tls.passphraseFile',
+    flags: '--tls-passphrase-file <file>',
+    env: 'PETREL_TLS_PASSPHRASE_FILE',
+    help: 'file with the passphrase of the key; nobody else may read it',
+    isPath: true,
+    isFile: true,
   }),
   tlsServername: setting(z.string('a host name').min(1, 'a host name').nullable().prefault(null), {
     key: 'tls.servername',
@@ -119,10 +114,12 @@ export const commonSettings = z.object({
 export const reachSettings = commonSettings.pick({
   zookeeper: true,
   auth: true,
+  authFile: true,
   tlsCa: true,
   tlsCert: true,
   tlsKey: true,
   tlsPassphrase: true,
+  tlsPassphraseFile: true,
   tlsServername: true,
 });
 

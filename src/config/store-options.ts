@@ -2,16 +2,18 @@
 import { readFileSync } from 'node:fs';
 import type { TlsNote } from '../guardian/messages.js';
 import { parseConnectionString, type StoreOptions, type TlsOptions } from '../zookeeper/index.js';
+import { accessOptions } from './access-settings.js';
+import { readSecretText } from './secret-file.js';
 import type { CommonSettings } from './settings.js';
 
-/** Throws PetrelError INVALID for a connection string that cannot be meant. */
-export function storeOptions(settings: CommonSettings): Pick<StoreOptions, 'servers' | 'auth' | 'tls'> {
+/** Throws PetrelError INVALID for a connection string that cannot be meant, and for a file of a secret that will not do. */
+export function storeOptions(
+  settings: CommonSettings,
+): Pick<StoreOptions, 'servers' | 'auth' | 'acl' | 'tls'> {
   const tls = tlsOptions(settings);
   return {
     servers: parseConnectionString(settings.zookeeper),
-    ...(settings.auth === null
-      ? {}
-      : { auth: [{ scheme: 'digest', credentials: settings.auth.slice('digest:'.length) }] }),
+    ...accessOptions(settings, settings.root),
     ...(tls === null ? {} : { tls }),
   };
 }
@@ -30,14 +32,18 @@ function tlsOptions({
   tlsCert,
   tlsKey,
   tlsPassphrase,
+  tlsPassphraseFile,
   tlsServername,
 }: CommonSettings): TlsOptions | null {
   if (tlsCa === null && tlsCert === null && tlsKey === null && tlsServername === null) return null;
+  const passphrase =
+    tlsPassphrase ??
+    (tlsPassphraseFile === null ? null : readSecretText('tls.passphraseFile', tlsPassphraseFile));
   return {
     ...(tlsCa === null ? {} : { ca: readFileSync(tlsCa) }),
     ...(tlsCert === null ? {} : { cert: readFileSync(tlsCert) }),
     ...(tlsKey === null ? {} : { key: readFileSync(tlsKey) }),
-    ...(tlsPassphrase === null ? {} : { passphrase: tlsPassphrase }),
+    ...(passphrase === null ? {} : { passphrase }),
     ...(tlsServername === null ? {} : { servername: tlsServername }),
   };
 }

@@ -1,32 +1,8 @@
 /** Access control lists: who may do what to one znode. Schemes: world, auth, digest and ip. */
 
-import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
+import type { Acl, AclEntry, Identity } from '../core/acl.js';
 import { ZooKeeperError } from './errors.js';
-
-export const permissions = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
-
-/** What a client has proven to be, or whom an ACL entry names. */
-export interface Identity {
-  readonly scheme: string;
-  readonly id: string;
-}
-
-export interface AclEntry {
-  readonly permissions: number;
-  readonly identity: Identity;
-}
-
-export type Acl = readonly AclEntry[];
-
-export const openAcl: Acl = [{ permissions: permissions.all, identity: { scheme: 'world', id: 'anyone' } }];
-
-/** The identity that proving `user:password` gives. */
-export function digestIdentity(credentials: string): Identity {
-  const user = credentials.split(':', 1)[0] ?? '';
-  const digest = createHash('sha1').update(credentials).digest('base64');
-  return { scheme: 'digest', id: `${user}:${digest}` };
-}
 
 /** The ACL to store for one that was asked for: duplicates dropped, `auth` replaced by the client's identities. */
 export function resolveAcl(asked: Acl, client: readonly Identity[], path: string): Acl {

@@ -4,8 +4,8 @@
  */
 
 import type { Socket } from 'node:net';
+import type { Identity } from '../core/acl.js';
 import { FrameReader } from '../zookeeper/frames.js';
-import type { Identity } from './acl.js';
 import { JuteReader, type JuteWriter } from './jute.js';
 
 /** ZooKeeper's default `jute.maxbuffer`: the longest packet that a server accepts. */

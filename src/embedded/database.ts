@@ -4,7 +4,8 @@
  * real time behind the development server and in virtual time in a simulation.
  */
 
-import { type Acl, type Identity, redactedAcl } from './acl.js';
+import type { Acl, Identity } from '../core/acl.js';
+import { redactedAcl } from './acl.js';
 import { ZooKeeperError } from './errors.js';
 import { type Session, type SessionOptions, SessionTable } from './sessions.js';
 import type { Commit } from './standstill.js';

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { errorMessage } from '../errors.js';
-import { digestIdentity } from './acl.js';
+import { digestIdentity } from '../zookeeper/digest.js';
 import { Connection, type ConnectionOwner } from './connection.js';
 import type { Database } from './database.js';
 import { errorCodes } from './errors.js';

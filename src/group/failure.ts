@@ -18,7 +18,7 @@ export function asPetrelError(error: unknown): PetrelError {
 
 function fromStore(error: StoreError): PetrelError {
   if (isPermissionError(error)) {
-    const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth or PETREL_AUTH`;
+    const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth-file or PETREL_AUTH`;
     return new PetrelError('FORBIDDEN', message, { cause: error });
   }
   if (error.outcomeUnknown) {

@@ -1,5 +1,6 @@
 /** What a process says of itself when it joins a group: the options, and the rules they are held to. */
 import { z } from 'zod';
+import { accessFields, accessOptions, checkAgent } from '../config/access-settings.js';
 import { probeSettings } from '../config/probe-settings.js';
 import { agentSettings } from '../config/settings.js';
 import { describeIssues, strictObject } from '../core/names.js';
@@ -22,6 +23,17 @@ export interface ProbeOptions {
   readonly secret?: string | undefined;
 }
 
+/** Each identity as `petrel acl digest` prints it; the same on all nodes of the group. */
+export interface AclOptions {
+  /** They may do everything; the `credentials` must be among them. Default: these alone. */
+  readonly agents?: readonly string[] | undefined;
+  /** They may change the group by commands. */
+  readonly operators?: readonly string[] | undefined;
+  readonly observers?: readonly string[] | undefined;
+  /** What everybody may. Default `none`. */
+  readonly world?: 'none' | 'read' | 'all' | undefined;
+}
+
 export interface JoinOptions {
   /** `host:port,host:port[/chroot]`; default `127.0.0.1:2181`. */
   readonly zookeeper?: string | undefined;
@@ -40,6 +52,8 @@ export interface JoinOptions {
   readonly sessionTimeout?: string | undefined;
   /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
   readonly credentials?: string | undefined;
+  /** To whom the group's znodes are open; default: with `credentials` to these alone, without to everybody. */
+  readonly acl?: AclOptions | undefined;
   readonly tls?: TlsOptions | undefined;
   /** Where to remember the session, so that a process that crashed can join again at once; default nowhere. */
   readonly stateDir?: string | undefined;
@@ -85,6 +99,12 @@ const joinSchema = strictObject({
     .string('written USER:PASSWORD')
     .regex(/^[^:]+:.+$/s, 'written USER:PASSWORD')
     .optional(),
+  acl: strictObject({
+    agents: accessFields.aclAgents,
+    operators: accessFields.aclOperators,
+    observers: accessFields.aclObservers,
+    world: accessFields.aclWorld,
+  }).prefault({}),
   tls: z.custom<TlsOptions>((value) => typeof value === 'object', 'an object: ca, cert, key, …').optional(),
   stateDir: z.string('a path').min(1, 'a path').optional(),
   probe: probeSchema.optional(),
@@ -100,6 +120,24 @@ export function readJoinOptions(options: JoinOptions): JoinSettings {
   if (parsed.success) return parsed.data;
   const reasons = describeIssues(parsed.error);
   throw new PetrelError('INVALID', `options of Petrel.join: ${reasons.join('; ')}`, { reasons });
+}
+
+/** Throws PetrelError INVALID for an ACL that would lock this process out. */
+export function joinAccess({
+  credentials,
+  acl,
+  root: groupRoot,
+}: JoinSettings): ReturnType<typeof accessOptions> {
+  const settings = {
+    auth: credentials === undefined ? null : `digest:${credentials}`,
+    authFile: null,
+    aclAgents: acl.agents,
+    aclOperators: acl.operators,
+    aclObservers: acl.observers,
+    aclWorld: acl.world,
+  };
+  checkAgent(settings);
+  return accessOptions(settings, groupRoot);
 }
 
 function isLogger(value: unknown): boolean {

@@ -16,7 +16,7 @@ import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
 import { parseConnectionString } from '../zookeeper/index.js';
 import { FunctionDuty, type LeaderFunction, type LeaderFunctions, type Leadership } from './function-duty.js';
-import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
+import { type JoinOptions, type JoinSettings, joinAccess, readJoinOptions } from './join-options.js';
 import { NodeScores } from './node-scores.js';
 import { openAgent } from './open-agent.js';
 import { openProber } from './open-prober.js';
@@ -54,7 +54,8 @@ export class Petrel implements AsyncDisposable {
     const {
       zookeeper,
       sessionTimeout,
-      credentials,
+      credentials: _credentials,
+      acl: _acl,
       tls,
       nodeId,
       stateDir,
@@ -71,7 +72,7 @@ export class Petrel implements AsyncDisposable {
       store: {
         servers: parseConnectionString(zookeeper),
         sessionTimeoutMs: sessionTimeout,
-        ...(credentials === undefined ? {} : { auth: [{ scheme: 'digest', credentials }] }),
+        ...joinAccess(settings),
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,

@@ -8,6 +8,8 @@
  * outcome. It may have been applied, or may still be.
  */
 
+import type { Acl } from '../core/acl.js';
+
 /** CONNECTING: no session yet. SUSPENDED: had a session, is out of touch, and it may still live. LOST (the
  * session is over, terminal) and CLOSED (closed by us, terminal): this store will never work again. */
 export type StoreState = 'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'LOST' | 'CLOSED';
@@ -179,6 +181,10 @@ export interface Store {
   create(path: string, data: Buffer, mode: CreateMode, options?: CallOptions): Promise<string>;
   set(path: string, data: Buffer, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   delete(path: string, version: ExpectedVersion, options?: CallOptions): Promise<void>;
+  /** Digests in it are hidden from who may not administer the znode. */
+  getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl; stat: Stat }>;
+  /** `version` is the ACL's own (`Stat.aversion`). */
+  setAcl(path: string, acl: Acl, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   /** All or nothing. A multi of checks alone is a committed write that changes nothing and wakes nobody. */
   multi(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]>;
   /** Flushes the channel to the ensemble's leader: a later read sees all that was committed before. */

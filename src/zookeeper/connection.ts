@@ -70,6 +70,8 @@ const replyPayloads: ReadonlyMap<number, () => jute.Record | null> = new Map<
   [op.EXISTS, () => new protocol.ExistsResponse()],
   [op.GET_DATA, () => new protocol.GetDataResponse()],
   [op.SET_DATA, () => new protocol.SetDataResponse()],
+  [op.GET_ACL, () => new protocol.GetACLResponse()],
+  [op.SET_ACL, () => new protocol.SetACLResponse()],
   [op.GET_CHILDREN2, () => new protocol.GetChildren2Response()],
   [op.SYNC, () => null],
   [op.MULTI, () => new jute.TransactionResponse()],

@@ -57,6 +57,7 @@ class Measure {
     else if (type === 'buffer') this.#skip(Math.max(0, this.#length()));
     else if (type === 'ustring') this.#text();
     else if (type === 'vector<ustring>') this.#texts();
+    else if (type === 'vector<data.ACL>') this.#acl();
     else throw new Error(`a ${type}, which no reply holds`);
   }
 
@@ -92,6 +93,19 @@ class Measure {
     const left = this.#frame.length - this.offset;
     if (count * intBytes > left) throw new Error(`a list of ${count} texts in ${left} bytes`);
     for (let index = 0; index < count; index++) this.#text();
+  }
+
+  /** Permissions, a scheme and an id each. */
+  #acl(): void {
+    const count = this.#length();
+    if (count === -1) throw new Error('an ACL is missing');
+    const left = this.#frame.length - this.offset;
+    if (count * 3 * intBytes > left) throw new Error(`an ACL of ${count} entries in ${left} bytes`);
+    for (let index = 0; index < count; index++) {
+      this.#skip(intBytes);
+      this.#text();
+      this.#text();
+    }
   }
 
   #time(): void {

@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { type Acl, openAcl, permissions } from '../core/acl.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
@@ -32,9 +33,9 @@ export interface StoreOptions {
   readonly callTimeoutMs?: number;
   readonly clock?: Clock;
   readonly auth?: readonly { readonly scheme: 'digest'; readonly credentials: string }[];
-  /** Of znodes created: `open` to everybody, or all rights to the `creator`'s credentials and none to others.
-   * Default: `creator` if there are credentials. */
-  readonly acl?: 'open' | 'creator';
+  /** Of znodes created, by their paths: `open` to everybody, all rights to the `creator`'s credentials and none to others,
+   * or what a function says. Default: `creator` if there are credentials. */
+  readonly acl?: 'open' | 'creator' | ((path: string) => Acl);
   readonly tls?: TlsOptions;
   /** Resolves host names, like the option of `net.connect`. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
@@ -47,6 +48,8 @@ export interface StoreOptions {
   readonly random?: () => number;
 }
 
+/** The server puts the credentials of the session in the place of `auth`. */
+const creatorAcl: Acl = [{ permissions: permissions.all, identity: { scheme: 'auth', id: '' } }];
 const silentLogger: Logger = { debug() {}, info() {}, warn() {} };
 const maxTimeoutMs = 2 ** 31 - 1;
 
@@ -76,7 +79,7 @@ export function openStore(options: StoreOptions): Store {
     callTimeoutMs,
     clock: options.clock ?? systemClock,
     credentials: auth,
-    acl,
+    acl: typeof acl === 'function' ? acl : () => (acl === 'open' ? openAcl : creatorAcl),
     dial: options.dial ?? dialOver(options.tls && secure(options.tls)),
     isSecure: options.tls !== undefined,
     random: options.random ?? Math.random,

@@ -91,6 +91,16 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
       toRecord(): Record;
     }
 
+    interface AclRecord {
+      perms: number;
+      id: { scheme: string; id: string };
+    }
+
+    interface GetACLResponse extends Record {
+      acl: AclRecord[];
+      stat: Stat;
+    }
+
     type TransactionOperation =
       | { type: number; path: string; data: Buffer; acls: readonly AclEntry[]; mode: number }
       | { type: number; path: string; data: Buffer; version: number }
@@ -148,6 +158,8 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
       ErrorResponse: new () => Record;
       CreateResponse: new () => WithPath;
       GetACLRequest: new (path: string) => WithPath;
+      GetACLResponse: new () => GetACLResponse;
+      SetACLResponse: new () => Record;
       GetChildren2Response: new () => Record;
       ExistsResponse: new () => Record;
       SetDataResponse: new () => Record;
@@ -161,6 +173,8 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
       EXISTS: number;
       GET_DATA: number;
       SET_DATA: number;
+      GET_ACL: number;
+      SET_ACL: number;
       SYNC: number;
       PING: number;
       GET_CHILDREN2: number;
@@ -242,6 +256,12 @@ declare module 'node-zookeeper-client' {
         version: number,
         callback: (error: Failure, stat: jute.Stat) => void,
       ): void;
+      setACL(
+        path: string,
+        acls: readonly jute.AclEntry[],
+        version: number,
+        callback: (error: Failure, stat: jute.Stat) => void,
+      ): void;
       getData(
         path: string,
         watcher: Watcher | undefined,
@@ -263,7 +283,9 @@ declare module 'node-zookeeper-client' {
       connectionString: string,
       options: { sessionTimeout: number; retries: number },
     ): Client;
-    const ACL: { OPEN_ACL_UNSAFE: readonly jute.AclEntry[]; CREATOR_ALL_ACL: readonly jute.AclEntry[] };
+    const Id: new (scheme: string, id: string) => { readonly scheme: string; readonly id: string };
+    /** Throws for permissions that are not among 1 to 31. */
+    const ACL: new (permissions: number, id: InstanceType<typeof Id>) => jute.AclEntry;
     const CreateMode: {
       PERSISTENT: number;
       PERSISTENT_SEQUENTIAL: number;

@@ -4,6 +4,7 @@
  */
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
+import type { Acl } from '../core/acl.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import {
@@ -21,11 +22,21 @@ import {
 import { Failure } from './failure.js';
 import { checkPath } from './path.js';
 import { type Logger, Session, type SessionOptions } from './session.js';
+import {
+  aclOnWire,
+  bytes,
+  flags,
+  settleMulti,
+  toAcl,
+  toStat,
+  undecodable,
+  versionNumber,
+} from './wire-values.js';
 
 export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
   readonly callTimeoutMs: number;
-  /** Of znodes created: everybody may do everything, or only who has the same credentials. */
-  readonly acl: 'open' | 'creator';
+  /** Of a znode to be created; a sequential one has no number yet. */
+  acl(path: string): Acl;
 }
 
 type Resolve<T> = (value: T) => void;
@@ -40,15 +51,6 @@ interface Subject {
 
 const { OP_CODES: op } = jute;
 
-const modes: ReadonlyMap<CreateMode, number> = new Map([
-  ['persistent', zookeeper.CreateMode.PERSISTENT],
-  ['persistent-sequential', zookeeper.CreateMode.PERSISTENT_SEQUENTIAL],
-  ['ephemeral', zookeeper.CreateMode.EPHEMERAL],
-  ['ephemeral-sequential', zookeeper.CreateMode.EPHEMERAL_SEQUENTIAL],
-]);
-
-const anyVersion = -1;
-
 /** The library remembers watches by their function, so one function means one entry a path. What changed is
  * told from the event itself. */
 const watcher = () => {};
@@ -59,7 +61,7 @@ export class ZooKeeperStore implements Store {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #callTimeoutMs: number;
-  readonly #acls: readonly jute.AclEntry[];
+  readonly #aclOf: (path: string) => Acl;
   readonly #changeListeners = new Set<(path: string) => void>();
   readonly #stateListeners = new Set<(state: StoreState) => void>();
 
@@ -67,7 +69,7 @@ export class ZooKeeperStore implements Store {
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#callTimeoutMs = options.callTimeoutMs;
-    this.#acls = options.acl === 'creator' ? zookeeper.ACL.CREATOR_ALL_ACL : zookeeper.ACL.OPEN_ACL_UNSAFE;
+    this.#aclOf = options.acl;
     this.#session = new Session({
       ...options,
       onState: (state) => this.#tell(this.#stateListeners, state),
@@ -127,7 +129,7 @@ export class ZooKeeperStore implements Store {
 
   create(path: string, data: Buffer, mode: CreateMode, options: CallOptions = {}): Promise<string> {
     return this.#callOn(path, 'create', options, (resolve, reject) => {
-      this.#client.create(path, bytes(data), this.#acls, flags(mode), (error, created) => {
+      this.#client.create(path, bytes(data), aclOnWire(this.#aclOf(path)), flags(mode), (error, created) => {
         if (error) reject(error);
         else resolve(created);
       });
@@ -148,6 +150,30 @@ export class ZooKeeperStore implements Store {
       this.#client.remove(path, versionNumber(version), (error) => {
         if (error) reject(error);
         else resolve();
+      });
+    });
+  }
+
+  getAcl(path: string, options: CallOptions = {}): Promise<{ acl: Acl; stat: Stat }> {
+    return this.#callOn(path, 'get the ACL of', options, (resolve, reject) => {
+      // The library's own call throws, where nobody can catch it, for an entry that allows nothing.
+      const payload = new jute.protocol.GetACLRequest(path);
+      const header = new jute.protocol.RequestHeader(0, op.GET_ACL);
+      this.#session.queue(new jute.Request(header, payload), (error, response) => {
+        const answer = response?.payload;
+        if (error) reject(error);
+        else if (answer instanceof jute.protocol.GetACLResponse)
+          resolve({ acl: toAcl(answer.acl), stat: toStat(answer.stat) });
+        else reject(undecodable('no ACL'));
+      });
+    });
+  }
+
+  setAcl(path: string, acl: Acl, version: ExpectedVersion, options: CallOptions = {}): Promise<Stat> {
+    return this.#callOn(path, 'set the ACL of', options, (resolve, reject) => {
+      this.#client.setACL(path, aclOnWire(acl), versionNumber(version), (error, stat) => {
+        if (error) reject(error);
+        else resolve(toStat(stat));
       });
     });
   }
@@ -280,7 +306,7 @@ export class ZooKeeperStore implements Store {
           type: op.CREATE,
           path,
           data: bytes(operation.data),
-          acls: this.#acls,
+          acls: aclOnWire(this.#aclOf(path)),
           mode: flags(operation.mode),
         };
       case 'set':
@@ -302,79 +328,6 @@ export class ZooKeeperStore implements Store {
 
 function watchOf(options: ReadOptions): zookeeper.Watcher | undefined {
   return options.watch ? watcher : undefined;
-}
-
-function bytes(data: Buffer): Buffer {
-  if (Buffer.isBuffer(data)) return data;
-  throw Failure.of('BAD_ARGUMENTS', 'the data must be a Buffer; an empty one for none');
-}
-
-function flags(mode: CreateMode): number {
-  const value = modes.get(mode);
-  if (value !== undefined) return value;
-  throw Failure.of(
-    'BAD_ARGUMENTS',
-    `unknown create mode "${mode}"; right would be ${[...modes.keys()].join(', ')}`,
-  );
-}
-
-function versionNumber(version: ExpectedVersion): number {
-  if (version === 'any') return anyVersion;
-  if (Number.isInteger(version) && version !== anyVersion && version === (version | 0)) return version;
-  throw Failure.of('BAD_ARGUMENTS', `${version} is no znode version; "any" stands for whichever it has`);
-}
-
-function toStat(stat: jute.Stat): Stat {
-  return {
-    czxid: stat.czxid.readBigUInt64BE(),
-    mzxid: stat.mzxid.readBigUInt64BE(),
-    pzxid: stat.pzxid.readBigUInt64BE(),
-    ctimeMs: Number(stat.ctime.readBigInt64BE()),
-    mtimeMs: Number(stat.mtime.readBigInt64BE()),
-    version: stat.version,
-    cversion: stat.cversion,
-    aversion: stat.aversion,
-    ephemeralOwner: stat.ephemeralOwner.readBigUInt64BE(),
-    dataLength: stat.dataLength,
-    numChildren: stat.numChildren,
-  };
-}
-
-function settleMulti(
-  operations: readonly Operation[],
-  response: jute.TransactionResponse,
-  resolve: Resolve<OperationResult[]>,
-  reject: Reject,
-): void {
-  const { results } = response;
-  // Those before the one that failed say 0, those after it RUNTIME_INCONSISTENCY.
-  const failedOp = results.findIndex((result) => result.type === op.ERROR && result.err);
-  const operation = operations[failedOp];
-  if (operation) {
-    const failure = Failure.answered(results[failedOp]?.err ?? 0);
-    const { type, path } = operation;
-    const where = `operation ${failedOp + 1}, ${type} ${path}`;
-    reject(new StoreError(failure.storeCode, `${where}: ${failure.message}`, { path, failedOp }));
-    return;
-  }
-  const converted = operations.map((each, index) => toResult(each, results[index]));
-  if (converted.every((result) => result !== undefined)) resolve(converted);
-  else reject(undecodable('results that do not fit the operations'));
-}
-
-function toResult(
-  operation: Operation,
-  result: jute.TransactionResult | undefined,
-): OperationResult | undefined {
-  const { type } = operation;
-  if (type === 'create') return result?.path === undefined ? undefined : { type, path: result.path };
-  if (type === 'set') return result?.stat === undefined ? undefined : { type, stat: toStat(result.stat) };
-  return result?.type === (type === 'delete' ? op.DELETE : op.CHECK) ? { type } : undefined;
-}
-
-/** The server did answer, so the outcome is unknown only to us. */
-function undecodable(what: string): Failure {
-  return Failure.of('CONNECTION_LOSS', `the answer makes no sense: ${what}`);
 }
 
 function toStoreError(error: unknown, { what, path }: Subject): StoreError {

@@ -105,7 +105,7 @@ describe('without permission', () => {
       await ensureTree(store, groupPaths(root));
       const refused = await runProcess(['list'], env({ PETREL_ROOT: root }));
       expect(refused).toMatchObject({ code: 4, stdout: '' });
-      expect(refused.stderr).toContain('credentials are given by --auth or PETREL_AUTH');
+      expect(refused.stderr).toContain('credentials are given by --auth-file or PETREL_AUTH');
       expect((await runProcess(['pause'], env({ PETREL_ROOT: root }))).code).toBe(4);
       const allowed = await runProcess(
         ['list'],

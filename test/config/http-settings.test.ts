@@ -69,9 +69,10 @@ describe('a token', () => {
   it('is read from a file of one’s own', () => {
     expect(readTokenFile(file(`${token}\n`))).toBe(token);
     expect(readTokenFile(file(token, 0o400))).toBe(token);
+    expect(readTokenFile(file(token, 0o640))).toBe(token);
   });
 
-  it.each([0o640, 0o604, 0o660, 0o644])('is not read from a file of mode %o', (mode) => {
+  it.each([0o604, 0o620, 0o660, 0o644])('is not read from a file of mode %o', (mode) => {
     expect(() => readTokenFile(file(token, mode))).toThrow(/is open to others.*chmod 600/);
   });
 

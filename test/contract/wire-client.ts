@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Acl, openAcl } from '../../src/embedded/acl.js';
+import { type Acl, openAcl } from '../../src/core/acl.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import {
   authOpcode,

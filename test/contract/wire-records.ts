@@ -1,5 +1,5 @@
 /** The records that a test's bare client writes and reads. */
-import { type Acl, openAcl } from '../../src/embedded/acl.js';
+import { type Acl, openAcl } from '../../src/core/acl.js';
 import { type ErrorCode, errorCodes } from '../../src/embedded/errors.js';
 import type { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import { type Opcode, opcodes, writeAcl } from '../../src/embedded/records.js';

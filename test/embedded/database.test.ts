@@ -1,6 +1,6 @@
 /** What is promised of the state machine itself, beyond what the contract says of any ZooKeeper. */
 import { describe, expect, it } from 'vitest';
-import { openAcl } from '../../src/embedded/acl.js';
+import { openAcl } from '../../src/core/acl.js';
 import { type Client, Database } from '../../src/embedded/database.js';
 import { formatSequence } from '../../src/embedded/paths.js';
 import { SessionTable } from '../../src/embedded/sessions.js';

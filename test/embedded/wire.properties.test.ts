@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openAcl, permissions } from '../../src/embedded/acl.js';
+import { openAcl, permissions } from '../../src/core/acl.js';
 import { Database } from '../../src/embedded/database.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import { authOpcode, type Opcode, opcodes, writeAcl, writeStrings } from '../../src/embedded/records.js';

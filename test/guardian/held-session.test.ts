@@ -6,7 +6,7 @@ import { Report } from '../../src/guardian/report.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { dialOver } from '../../src/zookeeper/dial.js';
-import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
@@ -17,8 +17,12 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 
-async function connected(servers: string, sessionTimeoutMs = 2000): Promise<Store> {
-  const store = openStore({ servers: parseConnectionString(servers), sessionTimeoutMs });
+async function connected(
+  servers: string,
+  sessionTimeoutMs = 2000,
+  auth: StoreOptions['auth'] = [],
+): Promise<Store> {
+  const store = openStore({ servers: parseConnectionString(servers), sessionTimeoutMs, auth });
   opened.push(store);
   await store.connected();
   return store;
@@ -61,6 +65,17 @@ describe('the session of an agent that has died', () => {
     const servers = await sharedZooKeeper();
     const path = uniqueRoot('held');
     const agent = await connected(servers);
+    await agent.create(path, Buffer.alloc(0), 'ephemeral');
+    const note = noteOf(agent, servers);
+    await agent.close({ abandon: true });
+    expect(await hold(note).end()).toBe('ended');
+    expect(await (await connected(servers)).exists(path)).toBeNull();
+  });
+
+  it('is ended without the credentials that its znodes want', async () => {
+    const servers = await sharedZooKeeper();
+    const path = uniqueRoot('held');
+    const agent = await connected(servers, 2000, [{ scheme: 'digest', credentials: 'petrel:s3cret' }]);
     await agent.create(path, Buffer.alloc(0), 'ephemeral');
     const note = noteOf(agent, servers);
     await agent.close({ abandon: true });

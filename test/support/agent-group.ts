@@ -20,7 +20,7 @@ import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
 import type { Measurements } from '../../src/scores/measurements.js';
-import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
 import { RecordingDuty } from './recording-duty.js';
 import { uniqueRoot } from './unique-root.js';
 import { until } from './until.js';
@@ -39,23 +39,28 @@ export interface MemberOptions {
   readonly measurements?: Measurements;
 }
 
+/** Who the agents, and whoever looks on, are to ZooKeeper, and to whom the znodes that they make are open. */
+export type Security = Pick<StoreOptions, 'auth' | 'acl'>;
+
 export class Group implements AsyncDisposable {
   readonly connectString: string;
   readonly root: string;
+  readonly security: Security;
   readonly paths: GroupPaths;
   readonly members: Member[] = [];
   #store: Store;
 
-  private constructor(connectString: string, root: string) {
+  private constructor(connectString: string, root: string, security: Security = {}) {
     this.connectString = connectString;
     this.root = root;
+    this.security = security;
     this.paths = groupPaths(root);
-    this.#store = connect(connectString);
+    this.#store = this.#connect();
   }
 
   /** Somebody else's session, with no part in the election; a new one when it is over. */
   get store(): Store {
-    if (this.#store.state === 'LOST') this.#store = connect(this.connectString);
+    if (this.#store.state === 'LOST') this.#store = this.#connect();
     return this.#store;
   }
 
@@ -64,8 +69,9 @@ export class Group implements AsyncDisposable {
     connectString: string,
     config: Partial<GroupConfig> | Record<string, unknown> = {},
     root = uniqueRoot('group'),
+    security: Security = {},
   ): Promise<Group> {
-    const group = new Group(connectString, root);
+    const group = new Group(connectString, root, security);
     await group.store.connected();
     await ensureTree(group.store, group.paths);
     await group.configure(config);
@@ -73,8 +79,8 @@ export class Group implements AsyncDisposable {
   }
 
   /** One whose znodes are not there, or somebody else's. */
-  static over(connectString: string, root: string): Group {
-    return new Group(connectString, root);
+  static over(connectString: string, root: string, security: Security = {}): Group {
+    return new Group(connectString, root, security);
   }
 
   start(node: string, options: MemberOptions = {}): Member {
@@ -154,6 +160,10 @@ export class Group implements AsyncDisposable {
     );
   }
 
+  #connect(): Store {
+    return connect(this.connectString, 6000, undefined, this.security);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.members.map((member) => member.abandon()));
     await this.store.close();
@@ -190,7 +200,7 @@ export class Member {
       sessionMemory: options.sessionMemory ?? null,
       openStore: (session) => {
         const { connect: address = group.connectString, sessionTimeoutMs } = options;
-        const store = connect(address, sessionTimeoutMs, session);
+        const store = connect(address, sessionTimeoutMs, session, group.security);
         this.stores.push(store);
         return store;
       },
@@ -293,10 +303,16 @@ export async function endSession(connectString: string, session: SessionTicket):
   await attached.close();
 }
 
-export function connect(connectString: string, sessionTimeoutMs = 6000, session?: SessionTicket): Store {
+export function connect(
+  connectString: string,
+  sessionTimeoutMs = 6000,
+  session?: SessionTicket,
+  security: Security = {},
+): Store {
   return openStore({
     servers: parseConnectionString(connectString),
     sessionTimeoutMs,
+    ...security,
     ...(session === undefined ? {} : { session }),
   });
 }

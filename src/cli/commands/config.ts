@@ -17,7 +17,7 @@ import { changeOptions, runChange } from '../change.js';
 import { type Draft, discard, edit, newDraft } from '../editor.js';
 import { oneLine, type Printable, print, table } from '../output.js';
 import { readText } from '../read-text.js';
-import { withSession } from '../session.js';
+import { checkAccess, withSession } from '../session.js';
 import { readClientSettings } from '../settings.js';
 import { styled } from '../style.js';
 import { show, watchOption } from '../watch.js';
@@ -141,7 +141,9 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
     return runChange(command, { request: replaceBy(config, before.version), until: 'settled' });
   }
   const { dryRun, reason } = repairOptionsSchema.parse(command.opts());
-  await withSession(command, async ({ access, settings, author }) => {
+  await withSession(command, async (session) => {
+    const { access, settings, author } = session;
+    await checkAccess(session);
     const version = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
     const result: z.infer<typeof repairSchema> = { configVersion: version };
     print(settings.format, {

@@ -8,7 +8,7 @@ import { name } from '../arguments.js';
 import { makeSure } from '../ask.js';
 import { changeOptions, runChange, saidYes, tellOutcome, waitOptions } from '../change.js';
 import { forTerminal, type Printable, print } from '../output.js';
-import { withSession } from '../session.js';
+import { checkAccess, withSession } from '../session.js';
 
 export function addNode(program: Command): void {
   const node = program.command('node').description('one node: drain, undrain, readmit, evict');
@@ -94,6 +94,7 @@ async function runEvict(command: Command, node: string): Promise<void> {
       print(settings.format, printable(result(await planEviction(access, { node, dead }))));
       return;
     }
+    await checkAccess(session);
     const accept = async (eviction: Eviction) => {
       await makeSure(
         { question: `Evict ${node}${dead ? ', claim and all' : ''}?`, dangers: dangersOf(eviction, dead) },

@@ -1,0 +1,154 @@
+/** `petrel acl …`: who may do what to the group's znodes. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { accessOf, identityOf } from '../../config/access-settings.js';
+import type { Access } from '../../core/access.js';
+import { aclText } from '../../core/acl.js';
+import { PetrelError } from '../../errors.js';
+import { lockedOut, readAcls, setAcl, type ZnodeAcl } from '../../group/access.js';
+import { makeSure } from '../ask.js';
+import { oneLine, type Printable, print, table } from '../output.js';
+import { type Session, withSession } from '../session.js';
+import { readClientSettings } from '../settings.js';
+import { styled } from '../style.js';
+
+export function addAcl(program: Command): void {
+  const acl = program.command('acl').description('who may do what to the group’s znodes in ZooKeeper');
+  acl
+    .command('show')
+    .description('the ACL of each znode, and what it should be by the settings here')
+    .action(async (_options, command: Command) => {
+      await withSession(command, async (session) => {
+        const { store, paths } = session.access;
+        const znodes = await readAcls(store, paths, accessOf(session.settings));
+        print(session.settings.format, printable(znodes.map(result)));
+      });
+    });
+  acl
+    .command('apply')
+    .description('give every znode of the group the ACL that it should have by the settings here')
+    .option('--dry-run', 'show what would be set, and set nothing')
+    .option('-y, --yes', 'ask nothing')
+    .addHelpText('after', applyHelp)
+    .action(async (_options, command: Command) => {
+      await apply(command);
+    });
+  acl
+    .command('digest')
+    .description(
+      'the identity of the credentials given, as acl.agents, acl.operators and acl.observers want it',
+    )
+    .addHelpText(
+      'after',
+      '\nThe credentials come by --auth-file or PETREL_AUTH, as for every command; ZooKeeper is not asked.',
+    )
+    .action(async (_options, command: Command) => {
+      await printDigest(command);
+    });
+}
+
+const applyHelp = `
+It wants the credentials of an agent: nobody else may set ACLs. Ephemeral znodes are set too; agents that run with other
+settings go on making znodes with other ACLs, so restart them first, and look with petrel acl show afterwards.`;
+
+export const aclsSchema = z.array(
+  z.object({
+    path: z.string(),
+    /** Without hashes of passwords; null: it does not let itself be read. */
+    acl: z.string().nullable(),
+    wanted: z.string(),
+    right: z.boolean(),
+  }),
+);
+type Acls = z.infer<typeof aclsSchema>;
+
+function result({ path, acl, wanted, isRight }: ZnodeAcl): Acls[number] {
+  return { path, acl: acl === null ? null : aclText(acl), wanted: aclText(wanted), right: isRight };
+}
+
+function printable(acls: Acls): Printable {
+  const header = ['znode', 'acl', 'should be'];
+  const cells = acls.map(({ path, acl, wanted, right }) => [path, acl ?? '-', right ? '' : wanted]);
+  return {
+    json: acls,
+    rows: [header, ...cells],
+    pretty: () => {
+      const shown = cells.map(([path = '', acl = '', wanted = '']) => [
+        oneLine(path),
+        oneLine(acl),
+        wanted === '' ? '' : styled('yellow', wanted),
+      ]);
+      return acls.length === 0 ? 'There is no such group' : table(header, shown);
+    },
+  };
+}
+
+const applyOptionsSchema = z.object({ dryRun: z.boolean().default(false), yes: z.boolean().default(false) });
+/** An agent that is just registering makes znodes meanwhile. */
+const passes = 3;
+
+async function apply(command: Command): Promise<void> {
+  const { dryRun, yes } = applyOptionsSchema.parse(command.opts());
+  await withSession(command, async (session) => {
+    const { store, paths } = session.access;
+    const access = ownAccess(session);
+    const before = await readAcls(store, paths, access);
+    const wrong = before.filter(({ isRight }) => !isRight);
+    if (!dryRun && wrong.length > 0) {
+      const dangers = access.world === 'all' ? [] : lockedOut(before, paths, access).map(lockedOutText);
+      await makeSure({ question: `Set the ACL of ${wrong.length} znodes?`, dangers }, yes);
+      await setAll(session, access, wrong);
+    }
+    print(session.settings.format, printable(wrong.map(result)));
+  });
+}
+
+function lockedOutText(node: string): string {
+  return `${node} runs without the credentials of an agent, and would be locked out: restart it with authFile, acl.* and acl.world: all first`;
+}
+
+/** Throws PetrelError REFUSED for ACLs that would lock out whoever sets them. */
+function ownAccess({ settings }: Session): Access {
+  const access = accessOf(settings);
+  const own = identityOf(settings);
+  if (access?.agents.some(({ id }) => id === own?.id)) return access;
+  const problem = own === null ? 'no credentials are given' : 'the credentials given are none of acl.agents';
+  throw new PetrelError('REFUSED', `${problem}: whoever sets the ACLs must be an agent by them`);
+}
+
+/** Throws PetrelError CONFLICT when znodes with other ACLs go on being made. */
+async function setAll(session: Session, access: Access, first: readonly ZnodeAcl[]): Promise<void> {
+  const { store, paths } = session.access;
+  let wrong = first;
+  for (let pass = 0; pass < passes && wrong.length > 0; pass++) {
+    for (const znode of wrong) await setAcl(store, znode);
+    wrong = (await readAcls(store, paths, access)).filter(({ isRight }) => !isRight);
+  }
+  if (wrong.length === 0) return;
+  throw new PetrelError(
+    'CONFLICT',
+    'znodes with other ACLs are made all the time: restart agents with the same settings',
+    {
+      reasons: wrong.map(({ path }) => path),
+    },
+  );
+}
+
+export const digestSchema = z.object({ identity: z.string() });
+
+async function printDigest(command: Command): Promise<void> {
+  const { settings } = await readClientSettings(command);
+  const own = identityOf(settings);
+  if (own === null) {
+    throw new PetrelError(
+      'INVALID',
+      'no credentials are given: --auth-file names a file with digest:USER:PASSWORD',
+    );
+  }
+  const identity: z.infer<typeof digestSchema> = { identity: own.id };
+  print(settings.format, {
+    json: identity,
+    rows: [['identity'], [identity.identity]],
+    pretty: () => identity.identity,
+  });
+}

@@ -1,0 +1,121 @@
+/** Who this process is to ZooKeeper, and to whom the znodes that it makes are open. */
+import { z } from 'zod';
+import { type Access, aclOf, worldRights } from '../core/access.js';
+import type { Identity } from '../core/acl.js';
+import { groupPaths } from '../core/paths.js';
+import { PetrelError } from '../errors.js';
+import { digestIdentity } from '../zookeeper/digest.js';
+import type { StoreOptions } from '../zookeeper/index.js';
+import { readSecretText } from './secret-file.js';
+import { optionalPath, setting } from './setting.js';
+
+const authPattern = /^digest:[^:]+:.+$/s;
+const authRule = 'written digest:USER:PASSWORD';
+const identityRule = 'an identity is written USER:DIGEST, as petrel acl digest prints it';
+const maxIdentities = 32;
+
+function identities(role: string, what: string) {
+  const identity = z.string(identityRule).regex(/^[^:,\s]+:[A-Za-z0-9+/]{27}=$/, identityRule);
+  return setting(
+    z.array(identity, identityRule).max(maxIdentities, `at most ${maxIdentities} identities`).prefault([]),
+    {
+      key: `acl.${role}`,
+      env: `PETREL_ACL_${role.toUpperCase()}`,
+      help: `${what}, each USER:DIGEST; the variable separates them by commas`,
+      secret: true,
+      fromText: (texts) => texts.map((text) => text.trim()).filter((text) => text !== ''),
+      separator: ',',
+    },
+  );
+}
+
+export const accessFields = {
+  auth: setting(z.string(authRule).regex(authPattern, authRule).nullable().prefault(null), {
+    key: 'auth',
+    env: 'PETREL_AUTH',
+    help: 'ZooKeeper credentials, digest:USER:PASSWORD, in the place of a file of their own',
+    secret: true,
+  }),
+  authFile: setting(optionalPath(), {
+    key: 'authFile',
+    flags: '--auth-file <file>',
+    env: 'PETREL_AUTH_FILE',
+    help: 'file with ZooKeeper credentials, digest:USER:PASSWORD; nobody else may read it',
+    isPath: true,
+    isFile: true,
+  }),
+  aclAgents: identities('agents', 'who may do everything to the group’s znodes'),
+  aclOperators: identities('operators', 'who may change the group by commands'),
+  aclObservers: identities('observers', 'who may look at the group'),
+  aclWorld: setting(z.enum(worldRights, `one of ${worldRights.join(', ')}`).prefault('none'), {
+    key: 'acl.world',
+    env: 'PETREL_ACL_WORLD',
+    help: `what everybody may do to the znodes of a group with ACLs: ${worldRights.join(', ')}`,
+  }),
+};
+
+export type AccessSettings = {
+  readonly [Name in keyof typeof accessFields]: z.output<(typeof accessFields)[Name]>;
+};
+
+/** `USER:PASSWORD`; null where none are given. Throws PetrelError INVALID for a file that will not do. */
+export function credentialsOf({ auth, authFile }: AccessSettings): string | null {
+  const text = auth ?? (authFile === null ? null : readSecretText('authFile', authFile));
+  if (text === null) return null;
+  if (authPattern.test(text)) return text.slice('digest:'.length);
+  throw new PetrelError('INVALID', `authFile: ${authFile} holds no credentials: ${authRule}`);
+}
+
+/** Who this process is; null: nobody in particular. Throws as `credentialsOf`. */
+export function identityOf(settings: AccessSettings): Identity | null {
+  const credentials = credentialsOf(settings);
+  return credentials === null ? null : digestIdentity(credentials);
+}
+
+/** Null: the znodes made are open to everybody. Where no agents are named, they are who this process is. Throws as `credentialsOf`. */
+export function accessOf(settings: AccessSettings): Access | null {
+  const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;
+  const own = identityOf(settings);
+  const agents = aclAgents.length > 0 || own === null ? aclAgents.map(toIdentity) : [own];
+  if (agents.length === 0) return null;
+  return {
+    agents,
+    operators: aclOperators.map(toIdentity),
+    observers: aclObservers.map(toIdentity),
+    world,
+  };
+}
+
+/** An agent that is none by its own settings would make znodes that it may not touch. Throws PetrelError INVALID. */
+export function checkAgent(settings: AccessSettings): void {
+  const access = accessOf(settings);
+  const own = identityOf(settings);
+  const asks = access !== null || settings.aclOperators.length + settings.aclObservers.length > 0;
+  if (asks && own === null) {
+    throw new PetrelError(
+      'INVALID',
+      'acl: an agent needs credentials of its own beside it: authFile or PETREL_AUTH',
+    );
+  }
+  if (access === null || access.agents.some(({ id }) => id === own?.id)) return;
+  const right = 'it would lock itself out';
+  throw new PetrelError(
+    'INVALID',
+    `acl.agents: the credentials of this agent are not among them, user and password: ${right}`,
+  );
+}
+
+/** What they come to for a store. Throws as `credentialsOf`. */
+export function accessOptions(settings: AccessSettings, root: string): Pick<StoreOptions, 'auth' | 'acl'> {
+  const credentials = credentialsOf(settings);
+  const access = accessOf(settings);
+  const paths = groupPaths(root);
+  return {
+    ...(credentials === null ? {} : { auth: [{ scheme: 'digest', credentials }] }),
+    ...(access === null ? {} : { acl: (path) => aclOf(access, paths, path) }),
+  };
+}
+
+function toIdentity(id: string): Identity {
+  return { scheme: 'digest', id };
+}

@@ -1,0 +1,34 @@
+/** Files that hold a secret: a token, a password, a passphrase. */
+import { readFileSync, statSync } from 'node:fs';
+import { PetrelError } from '../errors.js';
+
+/** A group may read it, as a service's own group does; nobody else may, and none but the owner may write it. */
+const forbiddenMode = 0o027;
+
+/**
+ * What the file holds, without the line break at its end. Throws PetrelError INVALID when it cannot be read, or others
+ * may; never tells what it holds. `key` is the setting that names it.
+ */
+export function readSecretText(key: string, path: string): string {
+  const { mode, text } = read(key, path);
+  if (isOpenToOthers(mode)) {
+    const octal = (mode & 0o777).toString(8).padStart(4, '0');
+    throw new PetrelError(
+      'INVALID',
+      `${key}: ${path} is open to others, its mode is ${octal}: chmod 600 ${path}`,
+    );
+  }
+  return text.replace(/\r?\n$/, '');
+}
+
+export function isOpenToOthers(mode: number): boolean {
+  return (mode & forbiddenMode) !== 0;
+}
+
+function read(key: string, path: string): { readonly mode: number; readonly text: string } {
+  try {
+    return { mode: statSync(path).mode, text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw new PetrelError('INVALID', `${key}: ${path} cannot be read`, { cause: error });
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The ACLs of a group's znodes: as they are, as they should be, and made so. Petrel gives each znode its ACL when it makes
+ * it, and never later: what stood before, or was made under other settings, is changed here.
+ */
+import { type Access, aclOf } from '../core/access.js';
+import {
+  type Acl,
+  aclText,
+  type Identity,
+  identityName,
+  isAlike,
+  openAcl,
+  permissions,
+} from '../core/acl.js';
+import type { GroupPaths } from '../core/paths.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Store } from '../ports/store.js';
+
+export interface ZnodeAcl {
+  readonly path: string;
+  /** Null: it does not let itself be read. */
+  readonly acl: Acl | null;
+  readonly wanted: Acl;
+  readonly isRight: boolean;
+  /** The version of the ACL. */
+  readonly version: number;
+}
+
+/** Of the root of the group, and all below it; none where there is no group. `access` is null where all is to be open. Throws StoreError. */
+export async function readAcls(store: Store, paths: GroupPaths, access: Access | null): Promise<ZnodeAcl[]> {
+  const all: ZnodeAcl[] = [];
+  let level = [paths.root];
+  while (level.length > 0) {
+    const looks = await Promise.all(level.map((path) => look(store, paths, access, path)));
+    const found = looks.filter((one) => one !== null);
+    all.push(...found.map(({ znode }) => znode));
+    level = found.flatMap(({ znode, children }) => children.map((name) => `${znode.path}/${name}`));
+  }
+  return all;
+}
+
+/** Null where it is not there (any more). */
+async function look(store: Store, paths: GroupPaths, access: Access | null, path: string) {
+  const wanted = access === null ? openAcl : aclOf(access, paths, path);
+  const [known, children] = await Promise.all([
+    unlessForbidden(store.getAcl(path)),
+    unlessForbidden(store.getChildren(path)),
+  ]).catch((error: unknown) => {
+    if (isStoreError(error, 'NO_NODE')) return [undefined, undefined];
+    throw error;
+  });
+  if (known === undefined || children === undefined) return null;
+  const acl = known?.acl ?? null;
+  const isRight = acl !== null && isAlike(acl, wanted);
+  const znode: ZnodeAcl = { path, acl, wanted, isRight, version: known?.stat.aversion ?? 0 };
+  return { znode, children: children?.children ?? [] };
+}
+
+async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isStoreError(error, 'NO_AUTH')) return null;
+    throw error;
+  }
+}
+
+/** Sets one ACL. False: the znode has gone, or its ACL has changed. Throws PetrelError FORBIDDEN, StoreError. */
+export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl): Promise<boolean> {
+  try {
+    await store.setAcl(path, wanted, version);
+    return true;
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE', 'BAD_VERSION')) return false;
+    if (!isStoreError(error, 'NO_AUTH')) throw error;
+    const right =
+      'only who may do everything to it may set it: give the credentials of one of its agents by --auth-file';
+    throw new PetrelError('FORBIDDEN', `no permission to set the ACL of ${path}: ${right}`, { cause: error });
+  }
+}
+
+/**
+ * Nodes that the wanted ACLs would lock out: their agents made a registration that none of the wanted agents is named in,
+ * so they run without credentials, or under others.
+ */
+export function lockedOut(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): string[] {
+  const agents = access.agents.map(({ id }) => id);
+  const prefix = paths.node('');
+  return znodes
+    .filter(({ path, acl }) => path.startsWith(prefix) && !isMadeBy(acl, agents))
+    .map(({ path }) => path.slice(prefix.length));
+}
+
+function isMadeBy(acl: Acl | null, agents: readonly string[]): boolean {
+  const entries = acl ?? [];
+  return entries.some(({ identity: { scheme, id } }) => scheme === 'digest' && agents.includes(id));
+}
+
+/**
+ * Whoever changes a group adds records to its history, which all must be able to read who read the group. `own` is who this
+ * process is. Throws PetrelError REFUSED where the records would be open to others than the history is.
+ */
+export async function checkSameAccess(
+  store: Store,
+  paths: GroupPaths,
+  access: Access | null,
+  own: Identity | null,
+): Promise<void> {
+  const { history } = paths;
+  if (access === null || access.world === 'all') return;
+  const known = await unlessForbidden(store.getAcl(history)).catch((error: unknown) => {
+    if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
+  });
+  const wanted = aclOf(access, paths, history);
+  if (known === null || !mayCreate(known.acl, own) || isAlike(known.acl, wanted)) return;
+  throw new PetrelError(
+    'REFUSED',
+    'this process and the group do not agree on who may read what: set acl.* as its agents have it',
+    {
+      reasons: [
+        `the group is open to ${aclText(known.acl)}`,
+        `by the settings here it is to be open to ${aclText(wanted)}`,
+      ],
+    },
+  );
+}
+
+/** As far as can be told where hashes are hidden. Who may not is told so by ZooKeeper. */
+function mayCreate(acl: Acl, own: Identity | null): boolean {
+  const names = ['world:anyone', ...(own === null ? [] : [identityName(own)])];
+  return acl.some(
+    ({ permissions: allowed, identity }) =>
+      (allowed & permissions.create) !== 0 && names.includes(identityName(identity)),
+  );
+}

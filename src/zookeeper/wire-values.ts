@@ -1,0 +1,109 @@
+/** Arguments and results of the store port, as the client library has them. */
+import zookeeper from 'node-zookeeper-client';
+import jute from 'node-zookeeper-client/lib/jute/index.js';
+import type { Acl } from '../core/acl.js';
+import {
+  type CreateMode,
+  type ExpectedVersion,
+  type Operation,
+  type OperationResult,
+  type Stat,
+  StoreError,
+} from '../ports/store.js';
+import { Failure } from './failure.js';
+
+const { OP_CODES: op } = jute;
+
+const modes: ReadonlyMap<CreateMode, number> = new Map([
+  ['persistent', zookeeper.CreateMode.PERSISTENT],
+  ['persistent-sequential', zookeeper.CreateMode.PERSISTENT_SEQUENTIAL],
+  ['ephemeral', zookeeper.CreateMode.EPHEMERAL],
+  ['ephemeral-sequential', zookeeper.CreateMode.EPHEMERAL_SEQUENTIAL],
+]);
+
+const anyVersion = -1;
+
+export function bytes(data: Buffer): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  throw Failure.of('BAD_ARGUMENTS', 'the data must be a Buffer; an empty one for none');
+}
+
+export function flags(mode: CreateMode): number {
+  const value = modes.get(mode);
+  if (value !== undefined) return value;
+  throw Failure.of(
+    'BAD_ARGUMENTS',
+    `unknown create mode "${mode}"; right would be ${[...modes.keys()].join(', ')}`,
+  );
+}
+
+export function versionNumber(version: ExpectedVersion): number {
+  if (version === 'any') return anyVersion;
+  if (Number.isInteger(version) && version !== anyVersion && version === (version | 0)) return version;
+  throw Failure.of('BAD_ARGUMENTS', `${version} is no znode version; "any" stands for whichever it has`);
+}
+
+export function toStat(stat: jute.Stat): Stat {
+  return {
+    czxid: stat.czxid.readBigUInt64BE(),
+    mzxid: stat.mzxid.readBigUInt64BE(),
+    pzxid: stat.pzxid.readBigUInt64BE(),
+    ctimeMs: Number(stat.ctime.readBigInt64BE()),
+    mtimeMs: Number(stat.mtime.readBigInt64BE()),
+    version: stat.version,
+    cversion: stat.cversion,
+    aversion: stat.aversion,
+    ephemeralOwner: stat.ephemeralOwner.readBigUInt64BE(),
+    dataLength: stat.dataLength,
+    numChildren: stat.numChildren,
+  };
+}
+
+export function settleMulti(
+  operations: readonly Operation[],
+  response: jute.TransactionResponse,
+  resolve: (results: OperationResult[]) => void,
+  reject: (error: Error) => void,
+): void {
+  const { results } = response;
+  // Those before the one that failed say 0, those after it RUNTIME_INCONSISTENCY.
+  const failedOp = results.findIndex((result) => result.type === op.ERROR && result.err);
+  const operation = operations[failedOp];
+  if (operation) {
+    const failure = Failure.answered(results[failedOp]?.err ?? 0);
+    const { type, path } = operation;
+    const where = `operation ${failedOp + 1}, ${type} ${path}`;
+    reject(new StoreError(failure.storeCode, `${where}: ${failure.message}`, { path, failedOp }));
+    return;
+  }
+  const converted = operations.map((each, index) => toResult(each, results[index]));
+  if (converted.every((result) => result !== undefined)) resolve(converted);
+  else reject(undecodable('results that do not fit the operations'));
+}
+
+function toResult(
+  operation: Operation,
+  result: jute.TransactionResult | undefined,
+): OperationResult | undefined {
+  const { type } = operation;
+  if (type === 'create') return result?.path === undefined ? undefined : { type, path: result.path };
+  if (type === 'set') return result?.stat === undefined ? undefined : { type, stat: toStat(result.stat) };
+  return result?.type === (type === 'delete' ? op.DELETE : op.CHECK) ? { type } : undefined;
+}
+
+/** The server did answer, so the outcome is unknown only to us. */
+export function undecodable(what: string): Failure {
+  return Failure.of('CONNECTION_LOSS', `the answer makes no sense: ${what}`);
+}
+
+/** Throws for one that no server would take. */
+export function aclOnWire(acl: Acl): jute.AclEntry[] {
+  return acl.map(
+    ({ permissions, identity }) =>
+      new zookeeper.ACL(permissions, new zookeeper.Id(identity.scheme, identity.id)),
+  );
+}
+
+export function toAcl(records: readonly jute.AclRecord[]): Acl {
+  return records.map(({ perms, id }) => ({ permissions: perms, identity: { scheme: id.scheme, id: id.id } }));
+}
