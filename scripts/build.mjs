@@ -1,6 +1,8 @@
-/** Compiles to dist/, the guardian's program into one file. */
+/** Compiles to dist/, the guardian's program and the page's script into one file each. */
 import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 process.chdir(new URL('..', import.meta.url).pathname);
@@ -18,3 +20,9 @@ await build({
   minifySyntax: true,
   logLevel: 'warning',
 });
+
+const { compilePage } = await import('../dist/src/http/compile-page.js');
+mkdirSync('dist/src/page', { recursive: true });
+writeFileSync('dist/src/page/page.js', await compilePage(pathToFileURL('src/page/')));
+for (const file of ['index.html', 'page.css', 'icon.svg'])
+  copyFileSync(`src/page/${file}`, `dist/src/page/${file}`);

@@ -264,6 +264,7 @@ function httpToTry(http: DevHttp, nodes: readonly string[]): string[] {
     '',
     `HTTP: ${nodes.map((node) => `${node} ${http.urlOf(node)}`).join(', ')}`,
     '',
+    `  ${url}/    # the page; for changes it wants the token, which is in ${http.tokenFile}`,
     `  curl -si ${url}/leader    # 200 while ${nodes[0]} leads, else 503`,
     `  curl -s ${url}/status`,
     `  curl -sN ${url}/events`,

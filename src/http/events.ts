@@ -10,12 +10,12 @@ import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { errorMessage } from '../errors.js';
 import { follow } from '../group/follow.js';
-import { type Listing, listing } from '../group/listing.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import { type App, commonHeaders } from './app.js';
 import { Denial, failures } from './failures.js';
 import type { GroupSession } from './group-session.js';
+import { type Status, statusOf } from './status.js';
 
 export interface EventsOptions {
   readonly group: GroupSession;
@@ -26,7 +26,8 @@ export interface EventsOptions {
 const maxReaders = 2_000;
 /** What a reader may have left unread, beside one picture. */
 const maxBacklogBytes = 64 * 1024;
-const aliveMs = 15_000;
+/** A reader who hears nothing for long must know that the picture may be old. */
+const aliveMs = 5_000;
 /** Some things change by time alone. */
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
@@ -131,7 +132,7 @@ export class EventHub {
       try {
         for await (const view of follow(store, paths, clock, when)) {
           const nowMs = await group.nowMs(store, view);
-          if (!signal.aborted) this.#publish('status', listing(view, nowMs));
+          if (!signal.aborted) this.#publish('status', statusOf(view, nowMs));
         }
       } finally {
         unlisten();
@@ -139,7 +140,7 @@ export class EventHub {
     });
   }
 
-  #publish(event: 'status', content: Listing): void;
+  #publish(event: 'status', content: Status): void;
   #publish(event: 'out-of-touch', content: z.output<typeof outOfTouchSchema>): void;
   #publish(event: string, content: object): void {
     const said = `${event} ${JSON.stringify(content, withoutElapsed)}`;
@@ -170,7 +171,7 @@ export class EventHub {
 
 /** That time goes by is no news. */
 function withoutElapsed(key: string, value: unknown): unknown {
-  return key === 'elapsedMs' ? undefined : value;
+  return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
 }
 
 export function addEvents(app: App, hub: EventHub): void {

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { nameSchema, strictObject } from '../core/names.js';
 import { explain, explanationSchema } from '../group/explain.js';
 import { historySchema } from '../group/history.js';
-import { listing, listingSchema } from '../group/listing.js';
 import { outcomeSchema } from '../group/wait.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
 import type { GroupSession } from './group-session.js';
+import { statusOf, statusSchema } from './status.js';
 
 function wholeNumber(max: number) {
   const rule = `a whole number, 1 to ${max}`;
@@ -43,10 +43,10 @@ export function addReads(app: App, group: GroupSession): void {
 }
 
 function addPresent(app: App, group: GroupSession): void {
-  const status = { summary: 'as petrel list -f json', tags, response: { 200: listingSchema, ...failures } };
+  const status = { summary: 'as petrel list -f json', tags, response: { 200: statusSchema, ...failures } };
   app.get('/status', { schema: status }, async () => {
     const { view, nowMs } = await group.look();
-    return listing(view, nowMs);
+    return statusOf(view, nowMs);
   });
   const explained = {
     summary: 'as petrel explain -f json',

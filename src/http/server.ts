@@ -14,6 +14,7 @@ import { addChanges } from './changes.js';
 import { addEvents, EventHub } from './events.js';
 import { GroupSession } from './group-session.js';
 import { addMetrics, Metrics, type MetricsOptions } from './metrics.js';
+import { addPage } from './page.js';
 import { addReads } from './reads.js';
 import { addRoles } from './roles.js';
 import { TokenCheck } from './token.js';
@@ -110,6 +111,7 @@ export class HttpServer {
   async #addRoutes({ agent, root, site, clock, log }: HttpOptions): Promise<void> {
     addRoles(this.#app, { agent, root, site, clock });
     addMetrics(this.#app, this.#metrics);
+    addPage(this.#app);
     addReads(this.#app, this.#group);
     addEvents(this.#app, this.#hub);
     await addChanges(this.#app, { group: this.#group, token: this.#token, log });

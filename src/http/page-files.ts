@@ -1,0 +1,54 @@
+/** The page's files, as they go over the wire: read when somebody first asks, and kept. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+export interface PageFile {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzipped: Buffer;
+}
+
+export interface PageFiles {
+  /** Of all of them together: what another version of the page does not have. */
+  readonly hash: string;
+  readonly html: PageFile;
+  readonly css: PageFile;
+  readonly script: PageFile;
+  readonly icon: PageFile;
+}
+
+const folder = new URL('../page/', import.meta.url);
+
+/** Throws where one of them is missing, or does not compile. */
+export async function readPageFiles(): Promise<PageFiles> {
+  const [html, css, icon, script] = await Promise.all([
+    readFile(new URL('index.html', folder)),
+    readFile(new URL('page.css', folder)),
+    readFile(new URL('icon.svg', folder)),
+    readScript(),
+  ]);
+  const parts = [html, css, icon, script];
+  const digest = parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest('hex');
+  const hash = digest.slice(0, 16);
+  const named = Buffer.from(html.toString('utf8').replaceAll('{{page}}', hash));
+  return {
+    hash,
+    html: await packed('text/html; charset=utf-8', named),
+    css: await packed('text/css; charset=utf-8', css),
+    script: await packed('text/javascript; charset=utf-8', script),
+    icon: await packed('image/svg+xml', icon),
+  };
+}
+
+/** From source there is none: it is made. */
+async function readScript(): Promise<Buffer> {
+  if (!import.meta.url.endsWith('.ts')) return await readFile(new URL('page.js', folder));
+  const { compilePage } = await import('./compile-page.js');
+  return await compilePage(folder);
+}
+
+async function packed(type: string, plain: Buffer): Promise<PageFile> {
+  return { type, plain, gzipped: await promisify(gzip)(plain, { level: 9 }) };
+}

@@ -1,0 +1,182 @@
+/** What a person can have done from the page: which fields it asks for, and the changing call that it makes. */
+import type { ChangeAnswer, NodeStatus, Status } from './shapes.js';
+
+export type Action =
+  | { readonly kind: 'pause' | 'resume' | 'switchover' | 'cancel-switchover' }
+  | { readonly kind: 'priority' | 'reset' | 'disable' | 'enable'; readonly site: string }
+  | { readonly kind: 'drain' | 'undrain' | 'readmit'; readonly node: string }
+  | { readonly kind: 'switchover-to'; readonly node: string };
+
+export interface Fields {
+  /** What the switchover goes to: '' the best other node, `node:NAME`, `site:NAME`. */
+  readonly to: string;
+  readonly priority: string;
+  /** '' until it is reset. */
+  readonly length: string;
+  readonly at: string;
+  readonly reason: string;
+  readonly by: string;
+}
+export type FieldName = keyof Fields;
+
+export const noFields: Fields = { to: '', priority: '0', length: '2h', at: '', reason: '', by: '' };
+
+export interface Call {
+  readonly method: 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Form {
+  readonly title: string;
+  /** What it does, in a sentence. */
+  readonly about: string;
+  /** On the button that does it. */
+  readonly verb: string;
+  /** Beside the reason and who wants it. */
+  readonly fields: readonly FieldName[];
+}
+
+export function formOf(action: Action): Form {
+  switch (action.kind) {
+    case 'pause':
+      return form('Pause the group', 'Nothing moves by itself until it is resumed.', 'Pause');
+    case 'resume':
+      return form('Resume the group', 'Leadership moves by itself again.', 'Resume');
+    case 'switchover':
+      return form('Switch over', 'A planned handover.', 'Switch over', ['to', 'at']);
+    case 'switchover-to':
+      return form(`Switch over to ${action.node}`, 'A planned handover.', 'Switch over', ['at']);
+    case 'cancel-switchover':
+      return form('Cancel the switchover', 'It has not happened yet.', 'Cancel the switchover');
+    case 'priority':
+      return form(
+        `Priority of site ${action.site}`,
+        'Overrides it for a time; at 0 nobody of this site leads.',
+        'Set the priority',
+        ['priority', 'length'],
+      );
+    case 'reset':
+      return form(`Reset site ${action.site}`, 'Ends the override of its priority.', 'Reset');
+    case 'disable':
+      return form(`Disable site ${action.site}`, 'Nobody of it is elected until it is enabled.', 'Disable');
+    case 'enable':
+      return form(`Enable site ${action.site}`, 'Its nodes may be elected again.', 'Enable');
+    case 'drain':
+      return form(
+        `Drain node ${action.node}`,
+        'It is not elected until it is undrained; if it leads, it hands over.',
+        'Drain',
+      );
+    case 'undrain':
+      return form(`Undrain node ${action.node}`, 'It may be elected again.', 'Undrain');
+    case 'readmit':
+      return form(`Readmit node ${action.node}`, 'Forgives its failed takeovers.', 'Readmit');
+  }
+}
+
+function form(title: string, about: string, verb: string, fields: readonly FieldName[] = []): Form {
+  return { title, about, verb, fields };
+}
+
+/** What is sent, without `dryRun` and `yes`. */
+export function callOf(action: Action, fields: Fields): Call {
+  const common = { ...given('reason', fields.reason), ...given('by', fields.by) };
+  const post = (path: string, more = {}): Call => ({ method: 'POST', path, body: { ...common, ...more } });
+  switch (action.kind) {
+    case 'pause':
+    case 'resume':
+      return post(`/${action.kind}`);
+    case 'switchover':
+      return post('/switchover', { ...targetOf(fields.to), ...given('at', fields.at) });
+    case 'switchover-to':
+      return post('/switchover', { to: action.node, ...given('at', fields.at) });
+    case 'cancel-switchover':
+      return post('/switchover', { cancel: true });
+    case 'priority': {
+      const body = { ...common, priority: numberOf(fields.priority), ...given('for', fields.length) };
+      return { method: 'PUT', path: sitePath(action.site, 'priority'), body };
+    }
+    case 'reset':
+      return { method: 'DELETE', path: sitePath(action.site, 'priority'), body: common };
+    case 'disable':
+    case 'enable':
+      return post(sitePath(action.site, action.kind));
+    case 'drain':
+    case 'undrain':
+    case 'readmit':
+      return post(`/nodes/${encodeURIComponent(action.node)}/${action.kind}`);
+  }
+}
+
+function sitePath(site: string, what: string): string {
+  return `/sites/${encodeURIComponent(site)}/${what}`;
+}
+
+function given(name: string, text: string): Record<string, string> {
+  return text.trim() === '' ? {} : { [name]: text.trim() };
+}
+
+/** What is no number is sent as it is, so that the agent says what would be right. */
+function numberOf(text: string): number | string {
+  return /^\d+$/.test(text.trim()) ? Number(text) : text;
+}
+
+function targetOf(to: string): Record<string, string> {
+  if (to.startsWith('node:')) return { to: to.slice('node:'.length) };
+  return to.startsWith('site:') ? { toSite: to.slice('site:'.length) } : {};
+}
+
+export interface Preview {
+  readonly what: string;
+  /** There is nothing to change, so there is nothing to confirm. */
+  readonly idle: boolean;
+  /** Keys of the configuration, "sites.a.override: - → …". */
+  readonly changes: readonly string[];
+  /** Who would lead then, and why; null where that cannot be told. */
+  readonly follows: string | null;
+  /** Somebody leads now, and nobody would. */
+  readonly danger: boolean;
+}
+
+export function previewOf(answer: ChangeAnswer, { leader }: Status): Preview {
+  const { what, changes, follows } = answer;
+  return {
+    what,
+    idle: changes.length === 0,
+    changes: changes.map(({ key, from, to }) => `${key}: ${valueText(from)} → ${valueText(to)}`),
+    follows: follows === null ? null : followsText(follows),
+    danger: leader?.status === 'READY' && follows !== null && follows.node === null,
+  };
+}
+
+function followsText({ node, changes, reason }: NonNullable<ChangeAnswer['follows']>): string {
+  const who = node ?? 'Nobody';
+  return changes ? `${who} is to be elected: ${reason}` : `${who} stays elected: ${reason}`;
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What can be done with a node as it is. */
+export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
+  const switchover: Action[] = eligible && state === 'STANDBY' ? [{ kind: 'switchover-to', node }] : [];
+  const readmit: Action[] = state === 'EXCLUDED' ? [{ kind: 'readmit', node }] : [];
+  return [...switchover, ...readmit, { kind: state === 'DRAINING' ? 'undrain' : 'drain', node }];
+}
+
+/** What a change may make of a preview: when this moves, a preview is made anew. */
+export function previewKey({
+  elected,
+  leader,
+  transition,
+  paused,
+  switchover,
+  sites,
+  nodes,
+}: Status): string {
+  const fit = nodes.map(({ node, state, eligible }) => [node, state, eligible]);
+  return JSON.stringify([elected.term, leader, transition?.phase, paused, switchover, sites, fit]);
+}

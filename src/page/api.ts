@@ -1,0 +1,81 @@
+/** Calls to the agent that served the page. The token lives here, in memory, and nowhere else. */
+import type * as z from 'zod/mini';
+import type { Call } from './actions.js';
+import { type ChangeAnswer, changeAnswerShape, failureShape } from './shapes.js';
+
+export type Answer<T> = { readonly ok: true; readonly value: T } | Failed;
+
+export interface Failed {
+  readonly ok: false;
+  /** HTTP's; 0 where there was no answer that the page understands. */
+  readonly status: number;
+  readonly message: string;
+  readonly reasons: readonly string[];
+}
+
+export class Api {
+  #token: string | null = null;
+
+  get hasToken(): boolean {
+    return this.#token !== null;
+  }
+
+  useToken(token: string): void {
+    this.#token = token;
+  }
+
+  /** Never rejects. */
+  get<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
+    return ask(path, {}, shape);
+  }
+
+  /** What it would come to; writes nothing. Never rejects. */
+  preview(call: Call): Promise<Answer<ChangeAnswer>> {
+    return this.#change(call, { dryRun: true });
+  }
+
+  /** `yes`: also where nobody would lead. Never rejects. */
+  change(call: Call, yes: boolean): Promise<Answer<ChangeAnswer>> {
+    return this.#change(call, yes ? { yes: true } : {});
+  }
+
+  async #change({ method, path, body }: Call, more: object): Promise<Answer<ChangeAnswer>> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.#token ?? ''}` };
+    const init = { method, headers, body: JSON.stringify({ ...body, ...more }) };
+    const answer = await ask(path, init, changeAnswerShape);
+    if (!answer.ok && answer.status === 401) this.#token = null;
+    return answer;
+  }
+}
+
+const patienceMs = 15_000;
+
+async function ask<T>(path: string, init: RequestInit, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
+  try {
+    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
+    const body: unknown = await response.json();
+    if (!response.ok) return failed(response.status, body);
+    const read = shape.safeParse(body);
+    return read.success ? { ok: true, value: read.data } : notUnderstood;
+  } catch (error) {
+    return { ok: false, status: 0, message: `no answer: ${textOf(error)}`, reasons: [] };
+  }
+}
+
+function failed(status: number, body: unknown): Failed {
+  const read = failureShape.safeParse(body);
+  if (!read.success) return { ...notUnderstood, status };
+  const { message, reasons } = read.data.error;
+  return { ok: false, status, message, reasons };
+}
+
+const notUnderstood: Failed = {
+  ok: false,
+  status: 0,
+  message: 'the answer is none that this page understands: reload it',
+  reasons: [],
+};
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

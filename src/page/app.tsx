@@ -1,0 +1,46 @@
+/** The page as a whole. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Action } from './actions.js';
+import { ChangeDialog } from './change-dialog.js';
+import { Head } from './head.js';
+import { HistorySection } from './history-section.js';
+import { NextSection } from './next-section.js';
+import { Notices } from './notices.js';
+import { isMany } from './sites.js';
+import { SitesSection } from './sites-section.js';
+import type { Known, Store } from './store.js';
+import { TrackSection } from './track-section.js';
+
+export function App({ store }: { readonly store: Store }) {
+  const known = useKnown(store);
+  const [action, setAction] = useState<Action | null>(null);
+  return (
+    <>
+      <a class="skip" href="#sites">
+        To the nodes
+      </a>
+      <Head known={known} onAction={setAction} />
+      <main class={known.link.state === 'live' ? '' : 'stale'}>
+        <Notices known={known} store={store} onAction={setAction} />
+        <TrackSection known={known} />
+        <div class={`split${isMany(known.picture?.status) ? ' many' : ''}`}>
+          <SitesSection known={known} onAction={setAction} />
+          <NextSection known={known} />
+        </div>
+        <HistorySection known={known} />
+      </main>
+      {action === null ? null : (
+        <ChangeDialog store={store} known={known} action={action} onClose={() => setAction(null)} />
+      )}
+    </>
+  );
+}
+
+function useKnown(store: Store): Known {
+  const [known, setKnown] = useState(store.known);
+  useEffect(() => store.onChange(() => setKnown(store.known)), [store]);
+  return known;
+}
+
+/** What opens the dialog of an action. */
+export type OnAction = (action: Action) => void;

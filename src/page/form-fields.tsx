@@ -1,0 +1,108 @@
+/** What a change asks for. */
+import { type Action, type FieldName, type Fields, formOf } from './actions.js';
+import type { Status } from './shapes.js';
+
+interface FormFieldsProps {
+  readonly action: Action;
+  readonly fields: Fields;
+  readonly status: Status;
+  onFields(fields: Fields): void;
+}
+
+export function FormFields({ action, fields, status, onFields }: FormFieldsProps) {
+  const names: readonly FieldName[] = [...formOf(action).fields, 'reason', 'by'];
+  return (
+    <div class="fields">
+      {names.map((name) => (
+        <Field
+          key={name}
+          name={name}
+          value={fields[name]}
+          status={status}
+          onValue={(value) => onFields({ ...fields, [name]: value })}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface FieldProps {
+  readonly name: FieldName;
+  readonly value: string;
+  readonly status: Status;
+  onValue(value: string): void;
+}
+
+function Field(props: FieldProps) {
+  const { name } = props;
+  const { label, hint } = about[name];
+  return (
+    <div class="field">
+      <label for={`field-${name}`}>{label}</label>
+      {name === 'to' ? <TargetChoice {...props} /> : <TextField {...props} />}
+      {hint === '' ? null : (
+        <span id={`hint-${name}`} class="muted">
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+const about: Readonly<Record<FieldName, { label: string; hint: string; list: readonly string[] }>> = {
+  to: { label: 'To', hint: '', list: [] },
+  priority: { label: 'Priority', hint: '0: nobody of this site leads', list: [] },
+  length: {
+    label: 'For',
+    hint: 'like 30m, 2h, 1d; empty: until it is reset',
+    list: ['30m', '2h', '8h', '1d'],
+  },
+  at: { label: 'Not before', hint: 'like 30m, or 2026-01-31T02:00:00Z; empty: at once', list: [] },
+  reason: { label: 'Reason', hint: 'for the history, and for whoever looks next', list: [] },
+  by: { label: 'Who you are', hint: 'for the history', list: [] },
+};
+
+function TextField({ name, value, onValue }: FieldProps) {
+  const { list, hint } = about[name];
+  return (
+    <>
+      <input
+        id={`field-${name}`}
+        type="text"
+        value={value}
+        inputMode={name === 'priority' ? 'numeric' : undefined}
+        list={list.length === 0 ? undefined : `list-${name}`}
+        aria-describedby={hint === '' ? undefined : `hint-${name}`}
+        autocomplete="off"
+        onInput={(event) => onValue(event.currentTarget.value)}
+      />
+      {list.length === 0 ? null : (
+        <datalist id={`list-${name}`}>
+          {list.map((choice) => (
+            <option key={choice} value={choice} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
+
+function TargetChoice({ name, value, status, onValue }: FieldProps) {
+  const others = status.nodes.filter(({ node }) => node !== status.leader?.node);
+  return (
+    <select id={`field-${name}`} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+      <option value="">the best other node</option>
+      {status.sites.map(({ site }) => (
+        <option key={site} value={`site:${site}`}>
+          the best of site {site}
+        </option>
+      ))}
+      {others.map(({ node, eligible }) => (
+        <option key={node} value={`node:${node}`}>
+          {node}
+          {eligible ? '' : ' (not fit)'}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,122 @@
+/** Who leads, and how far that can be believed: the band at the top. */
+import type { OnAction } from './app.js';
+import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
+import { linkText } from './link.js';
+import type { Status } from './shapes.js';
+import type { Known } from './store.js';
+import { agoText, countText } from './times.js';
+import { type Verdict, verdictOf } from './verdict.js';
+
+interface HeadProps {
+  readonly known: Known;
+  readonly onAction: OnAction;
+}
+
+export function Head({ known, onAction }: HeadProps) {
+  const nowMs = useNow(500);
+  const { picture, link } = known;
+  const verdict = picture === null ? null : verdictOf(picture.status, sinceCameMs(known, nowMs));
+  document.title = titleOf(known, verdict);
+  return (
+    <header class={`head tone-${link.state === 'live' ? (verdict?.tone ?? 'unknown') : 'unknown'}`}>
+      <div class="top">
+        <span class="brand">Petrel</span>
+        <span class="root">{picture?.status.root ?? ''}</span>
+        <LinkBadge known={known} nowMs={nowMs} />
+      </div>
+      {picture === null || verdict === null ? (
+        <h1>Reading the group</h1>
+      ) : (
+        <Leading known={known} status={picture.status} verdict={verdict} nowMs={nowMs} onAction={onAction} />
+      )}
+      <p class="unseen" role="status">
+        {link.state === 'live' ? `${verdict?.headline ?? ''}` : linkText(link, link.heldAtMs).label}
+      </p>
+    </header>
+  );
+}
+
+function titleOf({ picture, link }: Known, verdict: Verdict | null): string {
+  if (picture === null || verdict === null) return 'Petrel';
+  const mark = link.state === 'live' ? '' : 'Last seen: ';
+  return `${mark}${verdict.headline} · ${picture.status.root}`;
+}
+
+function LinkBadge({ known: { link }, nowMs }: { readonly known: Known; readonly nowMs: number }) {
+  const { label, detail } = linkText(link, nowMs);
+  return (
+    <span class="link" data-link={link.state}>
+      <span class="link-label">{label}</span>
+      {detail === '' ? null : <span class="link-detail">{detail}</span>}
+    </span>
+  );
+}
+
+interface LeadingProps extends HeadProps {
+  readonly status: Status;
+  readonly verdict: Verdict;
+  readonly nowMs: number;
+}
+
+function Leading({ known, status, verdict, nowMs, onAction }: LeadingProps) {
+  const { clock, headline, detail, leaderless } = verdict;
+  return (
+    <div class="leading">
+      <div class="verdict">
+        <h1>
+          {known.link.state === 'live' ? headline : `Last seen: ${headline}`}
+          {clock === null ? null : (
+            <span class="clock">
+              {' '}
+              ({countText(clock.elapsedMs)} of {countText(clock.limitMs)})
+            </span>
+          )}
+        </h1>
+        {leaderless ? <strong class="no-leader">no leader</strong> : null}
+        <p class="detail">{detail}</p>
+        <Facts status={status} nowMs={ensembleNowMs(known, nowMs)} />
+      </div>
+      <Actions status={status} onAction={onAction} />
+    </div>
+  );
+}
+
+function Facts({ status, nowMs }: { readonly status: Status; readonly nowMs: number }) {
+  const { leader, elected, elector, strategy } = status;
+  const facts: [string, string][] = [
+    ['term', String(elected.term)],
+    ...(leader === null ? [] : leaderFacts(leader, nowMs)),
+    ['elector', elector ?? 'nobody'],
+    ['strategy', strategy],
+  ];
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function leaderFacts(leader: NonNullable<Status['leader']>, nowMs: number): [string, string][] {
+  const { status, since, site, fencingToken } = leader;
+  const held: [string, string] = [status === 'READY' ? 'ready' : 'claimed', agoText(since, nowMs)];
+  return [held, ['site', site ?? 'unknown'], ['fencing token', fencingToken]];
+}
+
+function Actions({ status, onAction }: { readonly status: Status; readonly onAction: OnAction }) {
+  const pause = status.paused === null ? 'pause' : 'resume';
+  return (
+    <div class="actions">
+      <button type="button" onClick={() => onAction({ kind: 'switchover' })}>
+        Switch over…
+      </button>
+      <button type="button" onClick={() => onAction({ kind: pause })}>
+        {pause === 'pause' ? 'Pause…' : 'Resume…'}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,167 @@
+/** What happened: a strip of who led when, and the records below it, the newest first. */
+import { ensembleNowMs } from './clock.js';
+import type { Known } from './store.js';
+import {
+  type Bar,
+  type Row,
+  rowsOf,
+  type Span,
+  type Strip,
+  stripOf,
+  type TransitionRow,
+} from './timeline.js';
+import { agoText, clockText, lengthText } from './times.js';
+
+/** Older ones are shown when asked for. */
+const shownRows = 12;
+
+export function HistorySection({ known }: { readonly known: Known }) {
+  const { history, picture } = known;
+  if (history === null || picture === null) return null;
+  const nowMs = ensembleNowMs(known, performance.now());
+  const rows = rowsOf(history);
+  const strip = stripOf(history, picture.status);
+  return (
+    <section class="panel history" aria-labelledby="history-title">
+      <h2 id="history-title">History</h2>
+      {rows.length === 0 ? <p>Nothing has happened yet.</p> : null}
+      {strip === null ? null : <StripChart strip={strip} nowMs={nowMs} />}
+      <Rows rows={rows.slice(0, shownRows)} nowMs={nowMs} />
+      {rows.length <= shownRows ? null : (
+        <details>
+          <summary>{rows.length - shownRows} older</summary>
+          <Rows rows={rows.slice(shownRows)} nowMs={nowMs} />
+        </details>
+      )}
+      {rows.some(({ kind }) => kind === 'transition') ? <Legend /> : null}
+      {history.problems.map(({ path, problem }) => (
+        <p key={path} class="card-worry">
+          {path} {problem}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Rows({ rows, nowMs }: { readonly rows: readonly Row[]; readonly nowMs: number }) {
+  return (
+    <ol class="rows">
+      {rows.map((row) => (
+        <RowItem key={row.key} row={row} nowMs={nowMs} />
+      ))}
+    </ol>
+  );
+}
+
+/** Units of the drawing, across. */
+const wide = 1000;
+/** A moment without a leader must not vanish between two days with one. */
+const leastGap = 3;
+
+function StripChart({ strip, nowMs }: { readonly strip: Strip; readonly nowMs: number }) {
+  const leaders = [...new Set(strip.spans.flatMap(({ leader }) => (leader === null ? [] : [leader])))];
+  const led = strip.spans.filter(({ leader }) => leader !== null);
+  const gaps = strip.spans.filter(({ leader }) => leader === null);
+  const label = `Who led since ${clockText(strip.from, nowMs)}: ${led.length} terms, ${gaps.length} times nobody`;
+  return (
+    <figure class="strip">
+      <svg viewBox={`0 0 ${wide} 20`} preserveAspectRatio="none" role="img" aria-label={label}>
+        {led.map((span) => (
+          <SpanShape
+            key={`${span.term} ${span.start}`}
+            span={span}
+            hue={leaders.indexOf(span.leader ?? '') % 6}
+          />
+        ))}
+        {gaps.map((span) => (
+          <SpanShape key={`gap ${span.start}`} span={span} hue={null} />
+        ))}
+      </svg>
+      <figcaption>
+        <span>{clockText(strip.from, nowMs)}</span>
+        <span class="keys">
+          {leaders.map((leader, index) => (
+            <span key={leader} class={`key key-${index % 6}`}>
+              {leader}
+            </span>
+          ))}
+          {gaps.length === 0 ? null : <span class="key key-gap">nobody</span>}
+        </span>
+        <span>now</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function SpanShape({ span, hue }: { readonly span: Span; readonly hue: number | null }) {
+  const width = span.length * wide;
+  const what = span.leader === null ? 'nobody led' : `${span.leader} led, term ${span.term}`;
+  return (
+    <rect
+      class={hue === null ? 'span-gap' : `span-${hue}`}
+      x={span.start * wide}
+      y={0}
+      width={hue === null ? Math.max(leastGap, width) : width}
+      height={20}
+    >
+      <title>{`${what}, for ${lengthText(span.lengthMs)}`}</title>
+    </rect>
+  );
+}
+
+function RowItem({ row, nowMs }: { readonly row: Row; readonly nowMs: number }) {
+  return (
+    <li class={`row row-${row.kind}${row.kind === 'transition' && row.failed ? ' row-failed' : ''}`}>
+      <time dateTime={row.at} title={`${row.at}, ${agoText(row.at, nowMs)}`}>
+        {clockText(row.at, nowMs)}
+      </time>
+      <span class="row-term">{row.kind === 'transition' ? `term ${row.term}` : 'change'}</span>
+      <span class="row-what">{row.headline}</span>
+      {row.kind === 'transition' ? <Phases row={row} /> : null}
+      <span class="row-reason">{row.reason}</span>
+      {row.kind === 'transition' && row.error.length > 0 ? (
+        <details class="row-error">
+          <summary>{row.error[0]}</summary>
+          <pre>{row.error.slice(1).join('\n')}</pre>
+        </details>
+      ) : null}
+    </li>
+  );
+}
+
+function Phases({ row: { bars, leaderlessMs } }: { readonly row: TransitionRow }) {
+  const texts = [
+    ...bars.map(({ phase, lengthMs }) => `${phase} ${lengthText(lengthMs)}`),
+    ...(leaderlessMs === null ? [] : [`nobody READY for ${lengthText(leaderlessMs)}`]),
+  ];
+  return (
+    <span class="row-phases">
+      <svg viewBox={`0 0 ${wide} 10`} preserveAspectRatio="none" aria-hidden="true">
+        {placed(bars).map(({ phase, x, width }) => (
+          <rect key={phase} class={`bar-${phase}`} x={x} y={0} width={width} height={10} />
+        ))}
+      </svg>
+      <span class="row-times">{texts.join(' · ')}</span>
+    </span>
+  );
+}
+
+function placed(bars: readonly Bar[]) {
+  let x = 0;
+  return bars.map(({ phase, share }) => {
+    const width = Math.max(2, share * wide);
+    const bar = { phase, x, width };
+    x += width;
+    return bar;
+  });
+}
+
+function Legend() {
+  return (
+    <p class="legend" aria-hidden="true">
+      <span class="key key-release">release</span>
+      <span class="key key-claim">claim</span>
+      <span class="key key-takeover">takeover</span>
+    </p>
+  );
+}

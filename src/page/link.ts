@@ -1,0 +1,56 @@
+/** How old the picture is, and why. A page that shows the past as the present is worse than none. */
+import { wholeText } from './times.js';
+
+export interface Link {
+  readonly state: /** No picture yet. */
+    | 'connecting'
+    | 'live'
+    /** The agent answers, and cannot tell: it has lost touch with ZooKeeper. */
+    | 'out-of-touch'
+    /** The agent does not answer. */
+    | 'lost';
+  /** When the picture was last known to hold, on the page's own monotonic clock. */
+  readonly heldAtMs: number;
+  /** Why it is not live; empty while it is. */
+  readonly reason: string;
+}
+
+export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
+
+/** The agent shows a sign of life at least every 5 s. */
+export const silenceMs = 12_000;
+
+/** Something came of the agent: while it is in touch, the picture still holds. */
+export function heard(link: Link, nowMs: number): Link {
+  return link.state === 'live' ? { ...link, heldAtMs: nowMs } : link;
+}
+
+export function broken(link: Link, state: 'out-of-touch' | 'lost', reason: string): Link {
+  return { ...link, state, reason };
+}
+
+export interface LinkText {
+  readonly label: string;
+  readonly detail: string;
+}
+
+export function linkText({ state, heldAtMs, reason }: Link, nowMs: number): LinkText {
+  const age =
+    heldAtMs === 0 ? 'There is no picture yet' : `The picture is ${wholeText(nowMs - heldAtMs)} old`;
+  switch (state) {
+    case 'connecting':
+      return { label: 'connecting', detail: '' };
+    case 'live':
+      return { label: 'live', detail: '' };
+    case 'out-of-touch':
+      return {
+        label: 'agent out of touch',
+        detail: `${age}: the agent has lost touch with ZooKeeper: ${reason}.`,
+      };
+    case 'lost':
+      return {
+        label: 'connection lost',
+        detail: `${age}: this agent does not answer (${reason}). Trying again.`,
+      };
+  }
+}

@@ -1,0 +1,66 @@
+/** Who would be next, and what keeps the others out. */
+import { type Next, nextOf } from './next.js';
+import type { Known } from './store.js';
+
+/** Of very many only the first are shown at once. */
+const shownRanks = 5;
+
+export function NextSection({ known }: { readonly known: Known }) {
+  const { explanation } = known;
+  if (explanation === null) return null;
+  const next = nextOf(explanation);
+  return (
+    <section class="panel next" aria-labelledby="next-title">
+      <h2 id="next-title">Next</h2>
+      <p>
+        <strong>{next.headline}</strong>: {next.reason}
+      </p>
+      <Ranking next={next} />
+      <Unfit next={next} />
+    </section>
+  );
+}
+
+function Ranking({ next: { ranking } }: { readonly next: Next }) {
+  if (ranking.length === 0) return <p>No node is fit to lead.</p>;
+  const [first, more] = [ranking.slice(0, shownRanks), ranking.slice(shownRanks)];
+  return (
+    <>
+      <Ranks ranks={first} />
+      {more.length === 0 ? null : (
+        <details>
+          <summary>{more.length} more</summary>
+          <Ranks ranks={more} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Ranks({ ranks }: { readonly ranks: Next['ranking'] }) {
+  return (
+    <ol class="ranks" start={ranks[0]?.rank ?? 1}>
+      {ranks.map(({ node, site, reason }) => (
+        <li key={node}>
+          <strong>{node}</strong> <span class="muted">site {site}</span> {reason}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Unfit({ next: { unfit } }: { readonly next: Next }) {
+  if (unfit.length === 0) return null;
+  return (
+    <details open={unfit.length <= shownRanks}>
+      <summary>{unfit.length} not fit</summary>
+      <ul class="unfit">
+        {unfit.map(({ node, site, reasons }) => (
+          <li key={node}>
+            <strong>{node}</strong> <span class="muted">site {site}</span> {reasons.join('; ')}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

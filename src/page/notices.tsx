@@ -1,0 +1,112 @@
+/** What somebody should know before they do anything: pauses, what waits, what is wrong in the tree. */
+import type { ComponentChildren } from 'preact';
+import type { OnAction } from './app.js';
+import { ensembleNowMs, useNow } from './clock.js';
+import type { Status, WaitingSwitchover } from './shapes.js';
+import type { Done, Known, Store } from './store.js';
+import { agoText } from './times.js';
+
+interface NoticesProps {
+  readonly known: Known;
+  readonly store: Store;
+  readonly onAction: OnAction;
+}
+
+export function Notices({ known, store, onAction }: NoticesProps) {
+  const nowMs = ensembleNowMs(known, useNow(1000));
+  const { picture, done, outdated } = known;
+  return (
+    <div class="notices" aria-live="polite">
+      {outdated ? <OutdatedNotice /> : null}
+      {done === null ? null : <DoneNotice done={done} onPutAway={() => store.putAway()} />}
+      {picture === null ? null : <StatusNotices status={picture.status} nowMs={nowMs} onAction={onAction} />}
+    </div>
+  );
+}
+
+function OutdatedNotice() {
+  return (
+    <Notice kind="warn" title="This page is older than the agent">
+      <button type="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </Notice>
+  );
+}
+
+function DoneNotice({ done, onPutAway }: { readonly done: Done; readonly onPutAway: () => void }) {
+  const { what, term, outcome } = done;
+  return (
+    <Notice kind="done" title={`Done: ${what}`}>
+      {term === null ? null : (
+        <span>{outcome === null ? `Term ${term} is awaited.` : `Term ${term}: ${outcome}.`}</span>
+      )}
+      <button type="button" onClick={onPutAway}>
+        Dismiss
+      </button>
+    </Notice>
+  );
+}
+
+interface StatusNoticesProps {
+  readonly status: Status;
+  readonly nowMs: number;
+  readonly onAction: OnAction;
+}
+
+function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
+  const { paused, switchover, preferred, problems } = status;
+  return (
+    <>
+      {paused === null ? null : (
+        <Notice kind="warn" title="Paused">
+          <span>
+            by {paused.by}, {agoText(paused.at, nowMs)}: {paused.reason}
+          </span>
+          <button type="button" onClick={() => onAction({ kind: 'resume' })}>
+            Resume…
+          </button>
+        </Notice>
+      )}
+      {switchover === null ? null : (
+        <Notice kind="warn" title="A switchover waits">
+          <span>{waitingText(switchover, nowMs)}</span>
+          <button type="button" onClick={() => onAction({ kind: 'cancel-switchover' })}>
+            Cancel it…
+          </button>
+        </Notice>
+      )}
+      {preferred === null ? null : (
+        <Notice kind="info" title={`${preferred.node} is the better node`}>
+          <span>{preferred.reason}</span>
+        </Notice>
+      )}
+      {problems.map(({ path, problem }) => (
+        <Notice key={`${path} ${problem}`} kind="bad" title={path}>
+          <span>{problem}</span>
+        </Notice>
+      ))}
+    </>
+  );
+}
+
+function waitingText({ to, notBefore, force, by, reason }: WaitingSwitchover, nowMs: number): string {
+  const who = to === 'best-other' ? 'the best other node' : 'node' in to ? to.node : `site ${to.site}`;
+  const when = notBefore === null ? '' : `, not before ${notBefore} (${agoText(notBefore, nowMs)})`;
+  return `${force ? 'failover' : 'switchover'} to ${who}${when}, by ${by}: ${reason}`;
+}
+
+interface NoticeProps {
+  readonly kind: 'info' | 'done' | 'warn' | 'bad';
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+function Notice({ kind, title, children }: NoticeProps) {
+  return (
+    <div class={`notice notice-${kind}`}>
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}

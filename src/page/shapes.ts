@@ -1,0 +1,193 @@
+/**
+ * What the agent says, as far as the page reads it. Written down once more, in zod's small variant: the schemas that the
+ * agent answers by (`src/group`, `src/http`) would be more for a browser to load than all else. Tests hold both together.
+ */
+import * as z from 'zod/mini';
+
+// It would try to make code out of text, which the page's policy forbids.
+z.config({ jitless: true });
+
+const text = z.string();
+const orNull = z.nullable;
+
+const byHand = z.object({ by: text, reason: text, at: text });
+
+const nodeStates = [
+  'STANDBY',
+  'ELECTED',
+  'PROGRESS',
+  'READY',
+  'RELEASING',
+  'DRAINING',
+  'EXCLUDED',
+  'UNHEALTHY',
+] as const;
+export type NodeState = (typeof nodeStates)[number];
+
+const site = z.object({
+  site: text,
+  priority: z.number(),
+  enabled: z.boolean(),
+  override: orNull(z.object({ priority: z.number(), until: orNull(text), reason: text, by: text })),
+});
+export type SiteStatus = z.infer<typeof site>;
+
+const node = z.object({
+  node: text,
+  site: orNull(text),
+  host: orNull(text),
+  pid: orNull(z.number()),
+  roles: z.array(z.enum(['elector', 'leader', 'candidate'])),
+  state: z.enum(nodeStates),
+  priority: orNull(z.number()),
+  score: orNull(z.number()),
+  scores: z.record(text, z.union([z.number(), text])),
+  seat: orNull(z.number()),
+  eligible: z.boolean(),
+  reasons: z.array(text),
+});
+export type NodeStatus = z.infer<typeof node>;
+
+export const phases = ['releasing', 'claiming', 'taking-over'] as const;
+export type Phase = (typeof phases)[number];
+
+const transition = z.object({
+  term: z.number(),
+  phase: z.enum(phases),
+  node: orNull(text),
+  to: orNull(text),
+  since: text,
+  elapsedMs: z.number(),
+  limitMs: z.number(),
+});
+export type Transition = z.infer<typeof transition>;
+
+const target = z.union([z.literal('best-other'), z.object({ node: text }), z.object({ site: text })]);
+const switchover = z.object({ ...byHand.shape, to: target, notBefore: orNull(text), force: z.boolean() });
+export type WaitingSwitchover = z.infer<typeof switchover>;
+
+/** `/status`, and the event `status`. */
+export const statusShape = z.object({
+  asOf: text,
+  root: text,
+  strategy: text,
+  paused: orNull(byHand),
+  elector: orNull(text),
+  elected: z.object({ node: orNull(text), term: z.number(), reason: text }),
+  leader: orNull(
+    z.object({
+      node: orNull(text),
+      site: orNull(text),
+      status: orNull(z.enum(['PROGRESS', 'READY'])),
+      term: orNull(z.number()),
+      fencingToken: text,
+      since: text,
+    }),
+  ),
+  transition: orNull(transition),
+  switchover: orNull(switchover),
+  preferred: orNull(z.object({ node: text, reason: text })),
+  sites: z.array(site),
+  nodes: z.array(node),
+  problems: z.array(z.object({ path: text, node: orNull(text), problem: text })),
+});
+export type Status = z.infer<typeof statusShape>;
+
+/** The event `out-of-touch`. */
+export const outOfTouchShape = z.object({ reason: text });
+
+/** `/explain` */
+export const explanationShape = z.object({
+  without: z.object({ nodes: z.array(text), sites: z.array(text) }),
+  elected: z.object({ node: orNull(text), term: z.number() }),
+  choice: z.object({ node: orNull(text), changes: z.boolean(), cause: text, reason: text }),
+  ranking: z.array(z.object({ rank: z.number(), node: text, site: text, grade: z.number(), reason: text })),
+  unfit: z.array(
+    z.object({
+      node: text,
+      site: orNull(text),
+      obstacles: z.array(z.object({ kind: text, reason: text })),
+    }),
+  ),
+});
+export type Explanation = z.infer<typeof explanationShape>;
+
+const place = z.object({ node: text, site: text });
+const transitionRecord = z.object({
+  kind: z.literal('transition'),
+  term: z.number(),
+  fencingToken: orNull(text),
+  node: orNull(text),
+  site: orNull(text),
+  previous: orNull(place),
+  reason: text,
+  cause: text,
+  outcome: z.enum(['READY', 'FAILED', 'NOBODY']),
+  error: orNull(
+    z.object({
+      phase: text,
+      reason: text,
+      command: orNull(text),
+      exitCode: orNull(z.number()),
+      signal: orNull(text),
+      durationMs: orNull(z.number()),
+      outputTail: z.array(text),
+    }),
+  ),
+  electedAt: text,
+  claimedAt: orNull(text),
+  readyAt: orNull(text),
+  phases: z.object({
+    releaseMs: orNull(z.number()),
+    claimMs: orNull(z.number()),
+    takeoverMs: orNull(z.number()),
+  }),
+  leaderlessMs: orNull(z.number()),
+});
+export type TransitionRecord = z.infer<typeof transitionRecord>;
+
+const changeRecord = z.object({
+  kind: z.literal('change'),
+  by: text,
+  what: text,
+  reason: orNull(text),
+  at: text,
+});
+export type ChangeRecord = z.infer<typeof changeRecord>;
+
+/** `/history` */
+export const historyShape = z.object({
+  records: z.array(z.discriminatedUnion('kind', [transitionRecord, changeRecord])),
+  gaps: z.array(z.object({ from: text, to: orNull(text), lengthMs: orNull(z.number()) })),
+  problems: z.array(z.object({ path: text, problem: text })),
+});
+export type History = z.infer<typeof historyShape>;
+
+/** What a change came to, or would come to. */
+export const changeAnswerShape = z.object({
+  what: text,
+  changed: z.boolean(),
+  dryRun: z.boolean(),
+  changes: z.array(z.object({ key: text, from: z.unknown(), to: z.unknown() })),
+  follows: orNull(z.object({ node: orNull(text), changes: z.boolean(), cause: text, reason: text })),
+  term: orNull(z.number()),
+});
+export type ChangeAnswer = z.infer<typeof changeAnswerShape>;
+
+/** `/terms/N` */
+export const termShape = z.object({
+  term: z.number(),
+  outcome: orNull(
+    z.object({
+      state: z.enum(['READY', 'FAILED', 'SUPERSEDED', 'NOBODY']),
+      node: orNull(text),
+      reason: text,
+    }),
+  ),
+});
+export type Term = z.infer<typeof termShape>;
+
+/** Every answer of 400 or more. */
+export const failureShape = z.object({
+  error: z.object({ code: text, message: text, reasons: z.array(text) }),
+});

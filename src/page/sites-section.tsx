@@ -1,0 +1,195 @@
+/** Sites as columns, nodes as cards. */
+import { useState } from 'preact/hooks';
+import type { Action } from './actions.js';
+import { nodeActions } from './actions.js';
+import type { OnAction } from './app.js';
+import { ensembleNowMs, useNow } from './clock.js';
+import type { SiteStatus } from './shapes.js';
+import { columnsOf, isFound, isMany, type NodeCard, type SiteColumn } from './sites.js';
+import type { Known } from './store.js';
+import { agoText } from './times.js';
+
+interface SitesProps {
+  readonly known: Known;
+  readonly onAction: OnAction;
+}
+
+export function SitesSection({ known, onAction }: SitesProps) {
+  const [wanted, setWanted] = useState('');
+  const { picture } = known;
+  if (picture === null) return null;
+  const columns = columnsOf(picture.status);
+  const many = isMany(picture.status);
+  return (
+    <section id="sites" class="sites" aria-labelledby="sites-title" tabindex={-1}>
+      <div class="section-head">
+        <h2 id="sites-title">Sites and nodes</h2>
+        {many ? (
+          <label class="find">
+            Find{' '}
+            <input
+              type="search"
+              value={wanted}
+              placeholder="name, host, state"
+              onInput={(event) => setWanted(event.currentTarget.value)}
+            />
+          </label>
+        ) : null}
+      </div>
+      {picture.status.nodes.length === 0 ? <p>No node is registered.</p> : null}
+      <div class="columns">
+        {columns.map((column) => (
+          <Column
+            key={column.name}
+            known={known}
+            column={column}
+            wanted={many ? wanted : ''}
+            onAction={onAction}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+interface ColumnProps extends SitesProps {
+  readonly column: SiteColumn;
+  readonly wanted: string;
+}
+
+function Column({ known, column, wanted, onAction }: ColumnProps) {
+  const { name, settings, nodes, fit } = column;
+  const shown = wanted === '' ? nodes : nodes.filter((node) => isFound(node, wanted));
+  return (
+    <section class="panel column" aria-label={`Site ${name}`}>
+      <div class="column-head">
+        <h3>{settings === null ? name : `Site ${name}`}</h3>
+        <span class="muted">{fit}</span>
+        {settings === null ? null : <SiteFacts known={known} site={settings} onAction={onAction} />}
+      </div>
+      <ul class="cards">
+        {shown.map((node) => (
+          <Card key={node.node} node={node} onAction={onAction} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface SiteFactsProps extends SitesProps {
+  readonly site: SiteStatus;
+}
+
+function SiteFacts({ known, site, onAction }: SiteFactsProps) {
+  const { priority, enabled, override } = site;
+  const name = site.site;
+  const buttons: [string, Action][] = [
+    ['Priority…', { kind: 'priority', site: name }],
+    ...(override === null ? [] : ([['Reset…', { kind: 'reset', site: name }]] satisfies [string, Action][])),
+    enabled ? ['Disable…', { kind: 'disable', site: name }] : ['Enable…', { kind: 'enable', site: name }],
+  ];
+  return (
+    <>
+      <p class={`priority${priority === 0 || !enabled ? ' priority-none' : ''}`}>
+        priority <strong>{priority}</strong>
+        {enabled ? null : <span class="tag tag-trouble">disabled</span>}
+      </p>
+      {override === null ? null : <Override known={known} override={override} />}
+      <div class="buttons">
+        {buttons.map(([label, action]) => (
+          <button key={label} type="button" class="small" onClick={() => onAction(action)}>
+            {label}
+            <span class="unseen"> site {name}</span>
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+interface OverrideProps {
+  readonly known: Known;
+  readonly override: NonNullable<SiteStatus['override']>;
+}
+
+function Override({ known, override }: OverrideProps) {
+  const nowMs = ensembleNowMs(known, useNow(1000));
+  const { until, by, reason } = override;
+  const end = until === null ? 'until it is reset' : `ends ${agoText(until, nowMs)}`;
+  return (
+    <p class="override">
+      override, {end}, by {by}: {reason}
+    </p>
+  );
+}
+
+function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: OnAction }) {
+  const { state, look, parts, reasons, problems, seat, score } = node;
+  const worries = [...reasons, ...problems];
+  const numbers = [
+    ...(seat === null ? ['no seat'] : [`seat ${seat}`]),
+    ...(score === null ? [] : [`score ${shortScore(score)}`]),
+    ...parts,
+  ];
+  return (
+    <li class={`card look-${look}`} data-node={node.node}>
+      <details>
+        <summary>
+          <span class="card-name">{node.node}</span>
+          <span class={`tag tag-${look}`}>{state}</span>
+          <span class="card-numbers">{numbers.join(' · ')}</span>
+          {worries.length === 0 ? null : <span class="card-worry">{worries.join('; ')}</span>}
+        </summary>
+        <CardDetails node={node} onAction={onAction} />
+      </details>
+    </li>
+  );
+}
+
+function CardDetails({ node, onAction }: { readonly node: NodeCard; readonly onAction: OnAction }) {
+  const facts: [string, string][] = [
+    ['host', node.host ?? 'unknown'],
+    ['pid', node.pid === null ? 'unknown' : String(node.pid)],
+    ['priority', node.priority === null ? 'unknown' : String(node.priority)],
+    ...Object.entries(node.scores).map(([name, score]): [string, string] => [name, String(score)]),
+  ];
+  return (
+    <div class="card-more">
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="buttons">
+        {nodeActions(node).map((action) => (
+          <button key={action.kind} type="button" class="small" onClick={() => onAction(action)}>
+            {labels[action.kind]}…<span class="unseen"> node {node.node}</span>
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const labels: Readonly<Record<Action['kind'], string>> = {
+  pause: 'Pause',
+  resume: 'Resume',
+  switchover: 'Switch over',
+  'cancel-switchover': 'Cancel',
+  priority: 'Priority',
+  reset: 'Reset',
+  disable: 'Disable',
+  enable: 'Enable',
+  drain: 'Drain',
+  undrain: 'Undrain',
+  readmit: 'Readmit',
+  'switchover-to': 'Switch over to it',
+};
+
+/** Three decimals, as `petrel list` shows scores. */
+function shortScore(score: number): string {
+  return Number.isInteger(score) ? String(score) : score.toFixed(3);
+}

@@ -1,0 +1,85 @@
+/** Sites as columns, nodes as cards. */
+import type { NodeState, NodeStatus, SiteStatus, Status } from './shapes.js';
+
+export interface SiteColumn {
+  readonly name: string;
+  /** Null for nodes whose site is not known. */
+  readonly settings: SiteStatus | null;
+  readonly nodes: readonly NodeCard[];
+  /** "3 of 4 fit" */
+  readonly fit: string;
+}
+
+export interface NodeCard extends NodeStatus {
+  readonly look: Look;
+  /** The elector, the leader, the candidate: as people say it. */
+  readonly parts: readonly string[];
+  /** What is wrong in the tree with what belongs to it. */
+  readonly problems: readonly string[];
+}
+
+export type Look = 'led' | 'moving' | 'trouble' | 'away' | 'plain';
+
+const looks: Readonly<Record<NodeState, Look>> = {
+  READY: 'led',
+  PROGRESS: 'moving',
+  ELECTED: 'moving',
+  RELEASING: 'moving',
+  DRAINING: 'away',
+  EXCLUDED: 'trouble',
+  UNHEALTHY: 'trouble',
+  STANDBY: 'plain',
+};
+
+const inOrder = new Intl.Collator('en', { numeric: true });
+
+/** By name, so that nothing jumps about while leadership moves. */
+export function columnsOf({ sites, nodes, problems }: Status): SiteColumn[] {
+  const problemsOf = new Map<string, string[]>();
+  for (const { node, path, problem } of problems) {
+    if (node !== null) problemsOf.set(node, [...(problemsOf.get(node) ?? []), `${path} ${problem}`]);
+  }
+  const cards = nodes
+    .toSorted((a, b) => inOrder.compare(a.node, b.node))
+    .map((node) => cardOf(node, problemsOf.get(node.node) ?? []));
+  const known = sites
+    .toSorted((a, b) => inOrder.compare(a.site, b.site))
+    .map((settings) => columnOf(settings.site, settings, cards));
+  const lost = cards.filter(({ site }) => !sites.some((one) => one.site === site));
+  return lost.length === 0 ? known : [...known, column('unknown site', null, lost)];
+}
+
+function columnOf(name: string, settings: SiteStatus, cards: readonly NodeCard[]): SiteColumn {
+  return column(
+    name,
+    settings,
+    cards.filter(({ site }) => site === name),
+  );
+}
+
+function column(name: string, settings: SiteStatus | null, nodes: readonly NodeCard[]): SiteColumn {
+  const fit = nodes.filter(({ eligible }) => eligible).length;
+  return { name, settings, nodes, fit: nodes.length === 0 ? 'no node' : `${fit} of ${nodes.length} fit` };
+}
+
+function cardOf(node: NodeStatus, problems: readonly string[]): NodeCard {
+  // Whoever owns the claim is called a leader before it leads; its state tells how far it is.
+  const parts = node.roles.filter((role) => role !== 'leader');
+  return { ...node, look: looks[node.state], parts, problems };
+}
+
+/** With fewer, a look finds whom one looks for. */
+const manyNodes = 24;
+
+export function isMany(status: Status | undefined): boolean {
+  return status !== undefined && status.nodes.length > manyNodes;
+}
+
+/** Whoever has these letters in their name, site, host or state. */
+export function isFound(node: NodeStatus, wanted: string): boolean {
+  const text = [node.node, node.site ?? '', node.host ?? '', node.state].join(' ').toLowerCase();
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

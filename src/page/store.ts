@@ -1,0 +1,200 @@
+/** All that the page knows, kept up to date for as long as it is open. */
+import { Api, textOf } from './api.js';
+import { readEvents, type ServerEvent } from './events.js';
+import { broken, heard, type Link, noLink, silenceMs } from './link.js';
+import { nextQuestion } from './next.js';
+import {
+  type Explanation,
+  explanationShape,
+  type History,
+  historyShape,
+  outOfTouchShape,
+  type Status,
+  statusShape,
+  termShape,
+} from './shapes.js';
+import { historyKey } from './timeline.js';
+import { type Witness, witness } from './track.js';
+
+export interface Picture {
+  readonly status: Status;
+  /** When it came, on the page's own monotonic clock. */
+  readonly cameAtMs: number;
+}
+
+/** What a person has had done, until they put it away. */
+export interface Done {
+  readonly what: string;
+  readonly term: number | null;
+  /** Null while there is none. */
+  readonly outcome: string | null;
+}
+
+export interface Known {
+  readonly link: Link;
+  readonly picture: Picture | null;
+  readonly seen: Witness | null;
+  readonly explanation: Explanation | null;
+  readonly history: History | null;
+  readonly done: Done | null;
+  /** The agent has another page by now. */
+  readonly outdated: boolean;
+}
+
+const retryMs = 1_000;
+const watchMs = 1_000;
+/** Between two readings of the same thing, at least. */
+const restMs = 500;
+const records = 50;
+
+export class Store {
+  readonly api = new Api();
+  readonly #listeners = new Set<() => void>();
+  readonly #explain = new Latest(() => this.#readExplanation());
+  readonly #past = new Latest(() => this.#readHistory());
+  readonly #page: string;
+  #known: Known = {
+    link: noLink,
+    picture: null,
+    seen: null,
+    explanation: null,
+    history: null,
+    done: null,
+    outdated: false,
+  };
+  #heardAtMs = 0;
+
+  /** `page` tells this page from others that an agent may serve. */
+  constructor(page: string) {
+    this.#page = page;
+  }
+
+  get known(): Known {
+    return this.#known;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  didChange(what: string, term: number | null): void {
+    this.#set({ done: { what, term, outcome: null } });
+    void this.#followTerm();
+  }
+
+  putAway(): void {
+    this.#set({ done: null });
+  }
+
+  /** For as long as the page is open. */
+  async run(): Promise<never> {
+    for (;;) {
+      const attempt = new AbortController();
+      this.#heardAtMs = performance.now();
+      const watch = setInterval(() => this.#endSilence(attempt), watchMs);
+      try {
+        await readEvents({ heard: () => this.#heard(), event: (event) => this.#take(event) }, attempt.signal);
+      } catch (error) {
+        this.#set({ link: broken(this.#known.link, 'lost', textOf(error)) });
+      } finally {
+        clearInterval(watch);
+        attempt.abort();
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      void this.#checkPage();
+    }
+  }
+
+  #endSilence(attempt: AbortController): void {
+    if (performance.now() - this.#heardAtMs > silenceMs) attempt.abort(new Error('nothing was heard of it'));
+  }
+
+  #heard(): void {
+    this.#heardAtMs = performance.now();
+    this.#set({ link: heard(this.#known.link, this.#heardAtMs) });
+  }
+
+  #take({ event, data }: ServerEvent): void {
+    if (event === 'status') this.#takeStatus(statusShape.safeParse(JSON.parse(data)).data);
+    if (event === 'out-of-touch') {
+      const reason = outOfTouchShape.safeParse(JSON.parse(data)).data?.reason ?? 'no reason is given';
+      this.#set({ link: broken(this.#known.link, 'out-of-touch', reason) });
+    }
+  }
+
+  #takeStatus(status: Status | undefined): void {
+    if (status === undefined) throw new Error('it says what this page does not understand: reload it');
+    const before = this.#known.picture?.status;
+    const cameAtMs = performance.now();
+    this.#set({
+      picture: { status, cameAtMs },
+      link: { state: 'live', heldAtMs: cameAtMs, reason: '' },
+      seen: witness(this.#known.seen, status),
+    });
+    this.#explain.want();
+    if (before === undefined || historyKey(before) !== historyKey(status)) this.#past.want();
+    void this.#followTerm();
+  }
+
+  async #readExplanation(): Promise<void> {
+    const status = this.#known.picture?.status;
+    if (status === undefined) return;
+    const answer = await this.api.get(nextQuestion(status), explanationShape);
+    if (answer.ok) this.#set({ explanation: answer.value });
+  }
+
+  async #readHistory(): Promise<void> {
+    const answer = await this.api.get(`/history?n=${records}`, historyShape);
+    if (answer.ok) this.#set({ history: answer.value });
+  }
+
+  async #followTerm(): Promise<void> {
+    const { done } = this.#known;
+    if (done === null || done.term === null || done.outcome !== null) return;
+    const answer = await this.api.get(`/terms/${done.term}`, termShape);
+    const outcome = answer.ok ? answer.value.outcome : null;
+    if (outcome === null || this.#known.done !== done) return;
+    const text = outcome.state === 'READY' ? `${outcome.node} leads` : `${outcome.state}: ${outcome.reason}`;
+    this.#set({ done: { ...done, outcome: text } });
+  }
+
+  async #checkPage(): Promise<void> {
+    const tag = await fetch('/', { method: 'HEAD' }).then(
+      (response) => response.headers.get('etag'),
+      () => null,
+    );
+    if (tag !== null && !tag.includes(this.#page)) this.#set({ outdated: true });
+  }
+
+  #set(change: Partial<Known>): void {
+    this.#known = { ...this.#known, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** One reading at a time, and one more where it was wanted meanwhile. */
+class Latest {
+  readonly #read: () => Promise<void>;
+  #busy = false;
+  #wanted = false;
+
+  constructor(read: () => Promise<void>) {
+    this.#read = read;
+  }
+
+  want(): void {
+    this.#wanted = true;
+    if (!this.#busy) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#busy = true;
+    while (this.#wanted) {
+      this.#wanted = false;
+      await this.#read();
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+    this.#busy = false;
+  }
+}

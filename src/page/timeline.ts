@@ -1,0 +1,185 @@
+/** The history: rows with the phases of each change of leader, and one strip of who led when and when nobody did. */
+import type { ChangeRecord, History, Status, TransitionRecord } from './shapes.js';
+
+export type Row = TransitionRow | ChangeRow;
+
+export interface TransitionRow {
+  readonly kind: 'transition';
+  readonly key: string;
+  readonly at: string;
+  readonly term: number;
+  readonly headline: string;
+  readonly reason: string;
+  readonly failed: boolean;
+  readonly bars: readonly Bar[];
+  /** Null where the records do not tell. */
+  readonly leaderlessMs: number | null;
+  /** How a hook failed, line by line. */
+  readonly error: readonly string[];
+}
+
+export interface ChangeRow {
+  readonly kind: 'change';
+  readonly key: string;
+  readonly at: string;
+  readonly headline: string;
+  readonly reason: string;
+}
+
+export interface Bar {
+  readonly phase: 'release' | 'claim' | 'takeover';
+  readonly lengthMs: number;
+  /** Of the longest change of leader shown, 0 to 1. */
+  readonly share: number;
+}
+
+/** The newest first. */
+export function rowsOf({ records }: History): Row[] {
+  const transitions = records.filter((record) => record.kind === 'transition');
+  const longestMs = Math.max(1, ...transitions.map((record) => totalMs(parts(record))));
+  return records.map((record, index) => {
+    const key = `${record.kind} ${records.length - index}`;
+    return record.kind === 'change' ? changeRow(record, key) : transitionRow(record, key, longestMs);
+  });
+}
+
+function changeRow({ at, what, by, reason }: ChangeRecord, key: string): ChangeRow {
+  const why = reason === null ? by : `${by}: ${reason}`;
+  return { kind: 'change', key, at, headline: what, reason: why };
+}
+
+function transitionRow(record: TransitionRecord, key: string, longestMs: number): TransitionRow {
+  const { electedAt, term, reason, outcome, leaderlessMs } = record;
+  return {
+    kind: 'transition',
+    key,
+    at: electedAt,
+    term,
+    headline: headlineOf(record),
+    reason,
+    failed: outcome !== 'READY',
+    bars: parts(record).map((part) => ({ ...part, share: part.lengthMs / longestMs })),
+    leaderlessMs,
+    error: errorLines(record),
+  };
+}
+
+function headlineOf({ node, previous, outcome, cause }: TransitionRecord): string {
+  const to = node ?? 'nobody';
+  if (outcome === 'FAILED') return `${to} failed to take over (${cause})`;
+  if (outcome === 'NOBODY') return `nobody elected (${cause})`;
+  const from = previous === null || previous.node === node ? '' : `${previous.node} → `;
+  return `${from}${to} (${cause})`;
+}
+
+type Part = Pick<Bar, 'phase' | 'lengthMs'>;
+
+/** The time to the claim holds the release: each is told once. */
+function parts({ phases: { releaseMs, claimMs, takeoverMs } }: TransitionRecord): Part[] {
+  const all = [
+    { phase: 'release', lengthMs: releaseMs },
+    { phase: 'claim', lengthMs: claimMs === null ? null : Math.max(0, claimMs - (releaseMs ?? 0)) },
+    { phase: 'takeover', lengthMs: takeoverMs },
+  ] as const;
+  return all.flatMap(({ phase, lengthMs }) => (lengthMs === null ? [] : [{ phase, lengthMs }]));
+}
+
+function totalMs(all: readonly Part[]): number {
+  return all.reduce((sum, { lengthMs }) => sum + lengthMs, 0);
+}
+
+function errorLines({ error }: TransitionRecord): string[] {
+  if (error === null) return [];
+  const how = [
+    error.command === null ? '' : `command ${error.command}`,
+    error.exitCode === null ? '' : `exit code ${error.exitCode}`,
+    error.signal === null ? '' : `signal ${error.signal}`,
+  ].filter((part) => part !== '');
+  const lines = how.length === 0 ? [] : [how.join(', ')];
+  return [`${error.phase}: ${error.reason}`, ...lines, ...error.outputTail];
+}
+
+export interface Strip {
+  readonly from: string;
+  readonly to: string;
+  readonly spans: readonly Span[];
+}
+
+export interface Span {
+  /** Null: nobody led. */
+  readonly leader: string | null;
+  readonly term: number | null;
+  /** Where it begins and how long it is, of the whole strip, 0 to 1. */
+  readonly start: number;
+  readonly length: number;
+  readonly lengthMs: number;
+}
+
+interface Reign {
+  readonly leader: string;
+  readonly term: number;
+  readonly fromMs: number;
+}
+
+/** From the first leader that the records know to the moment of the picture; null where they know none. */
+export function stripOf({ records, gaps }: History, { asOf, leader }: Status): Strip | null {
+  const reigns = records.flatMap(reignOf).toReversed();
+  const fromMs = reigns[0]?.fromMs;
+  const toMs = Date.parse(asOf);
+  if (fromMs === undefined || toMs <= fromMs) return null;
+  const led = reigns.map((reign, index) => {
+    return { ...reign, toMs: Math.min(toMs, reigns[index + 1]?.fromMs ?? toMs) };
+  });
+  const unled = gaps.map((gap) => ({
+    leader: null,
+    term: null,
+    fromMs: Math.max(fromMs, Date.parse(gap.from)),
+    toMs: gap.to === null ? toMs : Date.parse(gap.to),
+  }));
+  // What the records do not tell yet: the leader of the last one is gone, since when they do not know.
+  const open = leader?.status === 'READY' ? [] : openGap(led.at(-1), unled, leader?.since, toMs);
+  const spans = [...led, ...unled, ...open].filter((span) => span.toMs > span.fromMs);
+  const wholeMs = toMs - fromMs;
+  return {
+    from: new Date(fromMs).toISOString(),
+    to: asOf,
+    spans: spans.map((span) => ({
+      leader: span.leader,
+      term: span.term,
+      start: (span.fromMs - fromMs) / wholeMs,
+      length: (span.toMs - span.fromMs) / wholeMs,
+      lengthMs: span.toMs - span.fromMs,
+    })),
+  };
+}
+
+function openGap(
+  last: (Reign & { readonly toMs: number }) | undefined,
+  unled: readonly { readonly toMs: number }[],
+  since: string | undefined,
+  toMs: number,
+) {
+  const sinceMs = since === undefined ? undefined : Date.parse(since);
+  if (last === undefined || sinceMs === undefined || unled.some((gap) => gap.toMs === toMs)) return [];
+  return [{ leader: null, term: null, fromMs: Math.max(last.fromMs, sinceMs), toMs }];
+}
+
+function reignOf(record: History['records'][number]): Reign[] {
+  if (record.kind === 'change' || record.readyAt === null || record.node === null) return [];
+  return [{ leader: record.node, term: record.term, fromMs: Date.parse(record.readyAt) }];
+}
+
+/** What of a status lets the history grow, so that it need not be read at every change of a score. */
+export function historyKey({
+  elected,
+  leader,
+  transition,
+  paused,
+  switchover,
+  sites,
+  nodes,
+}: Status): string {
+  const drained = nodes.filter(({ state }) => state === 'DRAINING').map(({ node }) => node);
+  const claim = leader === null ? null : [leader.fencingToken, leader.status];
+  return JSON.stringify([elected.term, claim, transition?.phase, paused, switchover, sites, drained]);
+}

@@ -1,0 +1,43 @@
+/** Asks for the token. What is typed goes to the page's memory, and out of the field at once. */
+import { useEffect, useRef } from 'preact/hooks';
+import type { Failed } from './api.js';
+
+interface TokenFormProps {
+  /** Why the last one would not do; null where there was none. */
+  readonly failed: Failed | null;
+  onToken(token: string): void;
+  onCancel(): void;
+}
+
+export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const take = (event: Event) => {
+    event.preventDefault();
+    const token = field.current?.value.trim() ?? '';
+    if (field.current !== null) field.current.value = '';
+    if (token !== '') onToken(token);
+  };
+  return (
+    <form onSubmit={take}>
+      {failed === null ? null : (
+        <p class="refused" role="alert">
+          That token would not do: {failed.message}
+        </p>
+      )}
+      <label class="field">
+        Token
+        <input ref={field} type="password" autocomplete="off" spellcheck={false} />
+        <span class="muted">The one that the agent was given. It is kept until this page is closed.</span>
+      </label>
+      <div class="buttons">
+        <button type="submit" class="primary">
+          Use it
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,71 @@
+/** A change of leader phase by phase: what is done, what runs and against which limit, what is to come. */
+import { type Phase, phases, type Status } from './shapes.js';
+
+/** What the page has seen of the transition under way; null while it has seen none. */
+export interface Witness {
+  readonly term: number;
+  /** When it saw each phase first, by the ensemble's clock, in milliseconds since the epoch. */
+  readonly seenAtMs: Readonly<Partial<Record<Phase, number>>>;
+  /** Whose release it saw. */
+  readonly from: string | null;
+}
+
+/** What is known after another picture. */
+export function witness(before: Witness | null, { transition, asOf }: Status): Witness | null {
+  if (transition === null) return null;
+  const { term, phase, node } = transition;
+  const { seenAtMs, from } = before?.term === term ? before : { seenAtMs: {}, from: null };
+  return {
+    term,
+    seenAtMs: { [phase]: Date.parse(asOf), ...seenAtMs },
+    from: phase === 'releasing' ? node : from,
+  };
+}
+
+export interface Step {
+  readonly phase: Phase;
+  readonly state: 'done' | 'now' | 'ahead';
+  readonly label: string;
+  /** How long it took or takes, at the moment of the picture; null where the page does not know. */
+  readonly elapsedMs: number | null;
+  /** Of the one that runs. */
+  readonly limitMs: number | null;
+}
+
+export interface Track {
+  readonly term: number;
+  readonly to: string | null;
+  readonly reason: string;
+  readonly steps: readonly Step[];
+}
+
+/** Null while nothing is under way. */
+export function trackOf(status: Status, seen: Witness | null): Track | null {
+  const { transition, elected } = status;
+  if (transition === null) return null;
+  const at = phases.indexOf(transition.phase);
+  const steps = phases.map((phase, index): Step => {
+    const state = index < at ? 'done' : index === at ? 'now' : 'ahead';
+    const label = labels[phase](phase === 'releasing' ? (seen?.from ?? null) : transition.to);
+    if (state === 'now') return { phase, state, label, ...pick(transition) };
+    return { phase, state, label, elapsedMs: state === 'done' ? tookMs(seen, index) : null, limitMs: null };
+  });
+  return { term: transition.term, to: transition.to, reason: elected.reason, steps };
+}
+
+const labels: Readonly<Record<Phase, (node: string | null) => string>> = {
+  releasing: (node) => (node === null ? 'Old leader releases' : `${node} releases`),
+  claiming: (node) => `${node ?? 'The next'} claims`,
+  'taking-over': (node) => `${node ?? 'The next'} takes over`,
+};
+
+function pick({ elapsedMs, limitMs }: { elapsedMs: number; limitMs: number }) {
+  return { elapsedMs, limitMs };
+}
+
+function tookMs(seen: Witness | null, index: number): number | null {
+  const [phase, next] = [phases[index], phases[index + 1]];
+  const from = phase === undefined ? undefined : seen?.seenAtMs[phase];
+  const to = next === undefined ? undefined : seen?.seenAtMs[next];
+  return from === undefined || to === undefined ? null : Math.max(0, to - from);
+}

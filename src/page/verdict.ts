@@ -1,0 +1,80 @@
+/** The one thing to know at three in the morning: is the group led. */
+import type { Status, Transition } from './shapes.js';
+
+export type Tone =
+  /** Somebody is READY and nothing moves. */
+  | 'led'
+  /** A change of leader is under way and within its limit. */
+  | 'moving'
+  /** Nobody leads, and nobody is on the way in time. */
+  | 'leaderless';
+
+export interface Verdict {
+  readonly tone: Tone;
+  readonly headline: string;
+  readonly detail: string;
+  /** No claim is READY, whatever is under way. */
+  readonly leaderless: boolean;
+  /** Of what is under way; null where nothing is. */
+  readonly clock: Clock | null;
+}
+
+export interface Clock {
+  /** At the moment of the picture. */
+  readonly elapsedMs: number;
+  readonly limitMs: number;
+}
+
+/** `elapsedMs`: how long it has been since the agent told this. */
+export function verdictOf(status: Status, elapsedMs: number): Verdict {
+  const { leader, transition } = status;
+  const leaderless = leader?.status !== 'READY';
+  if (transition !== null) return { leaderless, ...underWay(transition, leaderless, elapsedMs) };
+  if (leader !== null && !leaderless) {
+    return {
+      tone: 'led',
+      headline: `${leader.node ?? 'An unknown session'} leads`,
+      detail: status.elected.reason,
+      leaderless,
+      clock: null,
+    };
+  }
+  return {
+    tone: 'leaderless',
+    headline: 'Nobody leads',
+    detail: nobodyText(status),
+    leaderless,
+    clock: null,
+  };
+}
+
+function nobodyText({ paused, elected }: Status): string {
+  if (paused === null) return elected.reason;
+  return `The group is paused by ${paused.by}, so nobody else takes over: ${paused.reason}`;
+}
+
+function underWay(transition: Transition, leaderless: boolean, sinceMs: number): Omit<Verdict, 'leaderless'> {
+  const clock = { elapsedMs: transition.elapsedMs + sinceMs, limitMs: transition.limitMs };
+  const late = clock.elapsedMs > clock.limitMs;
+  const tone = leaderless && late ? 'leaderless' : 'moving';
+  const [headline, detail] = words(transition);
+  return { tone, headline, detail: late ? `${detail} It is late.` : detail, clock };
+}
+
+function words({ phase, node, to }: Transition): readonly [headline: string, detail: string] {
+  const who = node ?? 'An unknown session';
+  const next = to ?? 'nobody';
+  switch (phase) {
+    case 'releasing':
+      return [
+        `${who} hands over to ${next}`,
+        to === null
+          ? 'Its service stops; nobody is elected to follow it.'
+          : `The service of ${who} stops; then ${next} claims.`,
+      ];
+    case 'claiming':
+      return [`${who} is elected`, `Nobody leads: ${who} has not claimed yet.`];
+    case 'taking-over':
+      return [`${who} is taking over`, `Nobody leads before ${who} is READY.`];
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { callOf, nodeActions, noFields, previewKey, previewOf } from '../../src/page/actions.js';
+import type { ChangeAnswer } from '../../src/page/shapes.js';
+import { leader, node, site, status } from './builders.js';
+
+const answer: ChangeAnswer = {
+  what: 'site a: priority 100 → 0',
+  changed: false,
+  dryRun: true,
+  changes: [{ key: 'sites.a.override', from: null, to: { priority: 0 } }],
+  follows: { node: 'b1', changes: true, cause: 'planned', reason: 'site b has priority 50' },
+  term: 2,
+};
+
+describe('a change from the page', () => {
+  it('is one of the changing calls', () => {
+    const fields = { ...noFields, reason: ' kernel ', by: 'eve' };
+    const common = { reason: 'kernel', by: 'eve' };
+    expect(callOf({ kind: 'priority', site: 'a' }, { ...fields, length: '30m' })).toEqual({
+      method: 'PUT',
+      path: '/sites/a/priority',
+      body: { ...common, priority: 0, for: '30m' },
+    });
+    const post = (path: string, more = {}) => ({ method: 'POST', path, body: { ...common, ...more } });
+    expect(callOf({ kind: 'pause' }, fields)).toEqual(post('/pause'));
+    expect(callOf({ kind: 'switchover' }, fields)).toEqual(post('/switchover'));
+    expect(callOf({ kind: 'switchover' }, { ...fields, to: 'site:b', at: '30m' })).toEqual(
+      post('/switchover', { toSite: 'b', at: '30m' }),
+    );
+    expect(callOf({ kind: 'switchover' }, { ...fields, to: 'node:b1' })).toEqual(
+      post('/switchover', { to: 'b1' }),
+    );
+    expect(callOf({ kind: 'reset', site: 'a' }, noFields)).toEqual({
+      method: 'DELETE',
+      path: '/sites/a/priority',
+      body: {},
+    });
+    expect(callOf({ kind: 'drain', node: '../pause' }, noFields).path).toBe('/nodes/..%2Fpause/drain');
+  });
+
+  it('leaves it to the agent to say what is wrong with a number', () => {
+    const call = callOf({ kind: 'priority', site: 'a' }, { ...noFields, priority: '1e3', length: '' });
+    expect(call.body).toEqual({ priority: '1e3' });
+  });
+
+  it('is offered where it makes sense', () => {
+    const kinds = (change: Parameters<typeof node>[1]) =>
+      nodeActions(node('a1', change)).map(({ kind }) => kind);
+    expect(kinds({})).toEqual(['switchover-to', 'drain']);
+    expect(kinds({ state: 'READY' })).toEqual(['drain']);
+    expect(kinds({ state: 'DRAINING', eligible: false })).toEqual(['undrain']);
+    expect(kinds({ state: 'EXCLUDED', eligible: false })).toEqual(['readmit', 'drain']);
+  });
+});
+
+describe('a preview', () => {
+  it('says what is written and who would lead', () => {
+    expect(previewOf(answer, status())).toEqual({
+      what: 'site a: priority 100 → 0',
+      idle: false,
+      changes: ['sites.a.override: - → {"priority":0}'],
+      follows: 'b1 is to be elected: site b has priority 50',
+      danger: false,
+    });
+  });
+
+  it('is a danger where somebody leads and nobody would', () => {
+    const follows = { node: null, changes: true, cause: 'nobody', reason: 'nobody is fit' };
+    expect(previewOf({ ...answer, follows }, status())).toMatchObject({ danger: true });
+    expect(previewOf({ ...answer, follows }, status({ leader: null }))).toMatchObject({ danger: false });
+  });
+
+  it('is made anew when the group is another', () => {
+    const before = previewKey(status());
+    expect(previewKey(status({ asOf: '2026-01-01T00:09:00.000Z' }))).toBe(before);
+    expect(previewKey(status({ leader: leader({ node: 'b1' }) }))).not.toBe(before);
+    expect(previewKey(status({ sites: [site('a', { enabled: false })] }))).not.toBe(before);
+  });
+});

@@ -1,0 +1,72 @@
+/** What an agent says, with everything that a test does not care about filled in. */
+import type { NodeStatus, SiteStatus, Status, Transition } from '../../src/page/shapes.js';
+
+export type Leader = NonNullable<Status['leader']>;
+
+export function leader(change: Partial<Leader> = {}): Leader {
+  return {
+    node: 'a1',
+    site: 'a',
+    status: 'READY',
+    term: 1,
+    fencingToken: '42',
+    since: '2026-01-01T00:00:00.000Z',
+    ...change,
+  };
+}
+
+/** Its site is the name without its digits: a1 lives in site a. */
+export function node(name: string, change: Partial<NodeStatus> = {}): NodeStatus {
+  return {
+    node: name,
+    site: name.replace(/\d+$/, ''),
+    host: `host-${name}`,
+    pid: 1,
+    roles: [],
+    state: 'STANDBY',
+    priority: 100,
+    score: null,
+    scores: {},
+    seat: 1,
+    eligible: true,
+    reasons: [],
+    ...change,
+  };
+}
+
+export function site(name: string, change: Partial<SiteStatus> = {}): SiteStatus {
+  return { site: name, priority: 100, enabled: true, override: null, ...change };
+}
+
+export function transition(change: Partial<Transition> = {}): Transition {
+  return {
+    term: 2,
+    phase: 'taking-over',
+    node: 'b1',
+    to: 'b1',
+    since: '2026-01-01T00:00:00.000Z',
+    elapsedMs: 0,
+    limitMs: 60_000,
+    ...change,
+  };
+}
+
+/** a1 leads and b1 stands by. */
+export function status(change: Partial<Status> = {}): Status {
+  return {
+    asOf: '2026-01-01T00:01:00.000Z',
+    root: '/cluster',
+    strategy: 'site-priority',
+    paused: null,
+    elector: 'a1',
+    elected: { node: 'a1', term: 1, reason: 'site a has priority 100' },
+    leader: leader(),
+    transition: null,
+    switchover: null,
+    preferred: null,
+    sites: [site('a'), site('b', { priority: 50 })],
+    nodes: [node('a1', { roles: ['elector', 'leader'], state: 'READY', seat: 0 }), node('b1')],
+    problems: [],
+    ...change,
+  };
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { EventParser } from '../../src/page/events.js';
+import { broken, heard, type Link, linkText, noLink } from '../../src/page/link.js';
+import { columnsOf, isFound } from '../../src/page/sites.js';
+import { agoText, lengthText, wholeText } from '../../src/page/times.js';
+import { node, site, status } from './builders.js';
+
+describe('the link', () => {
+  const live: Link = { state: 'live', heldAtMs: 1_000, reason: '' };
+
+  it('says how old the picture is once it may not hold', () => {
+    const last = heard(live, 5_000);
+    const lost = broken(last, 'lost', 'the agent ended the connection');
+    expect(linkText(last, 6_000)).toEqual({ label: 'live', detail: '' });
+    expect(linkText(lost, 80_000).detail).toBe(
+      'The picture is 1 min 15 s old: this agent does not answer (the agent ended the connection). Trying again.',
+    );
+    expect(linkText(broken(noLink, 'lost', 'refused'), 80_000).detail).toContain('There is no picture yet');
+  });
+
+  it('takes no sign of life for news of a group that the agent has lost sight of', () => {
+    const blind = broken(live, 'out-of-touch', 'the connection to ZooKeeper broke');
+    expect(heard(blind, 9_000)).toEqual(blind);
+    expect(linkText(blind, 9_000).label).toBe('agent out of touch');
+  });
+});
+
+describe('events', () => {
+  const stream =
+    'retry: 1000\n\nid: x-1\nevent: status\ndata: {"a":1}\n\n: alive\n\nid: x-2\nevent: out\ndata: b\n\n';
+  const events = [
+    { event: 'status', data: '{"a":1}' },
+    { event: 'out', data: 'b' },
+  ];
+
+  it('are the same in whatever pieces they come', () => {
+    for (const size of [1, 2, 7, 50, stream.length]) {
+      const parser = new EventParser();
+      const pieces = stream.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      expect(pieces.flatMap((piece) => parser.push(piece))).toEqual(events);
+    }
+  });
+});
+
+describe('sites and nodes', () => {
+  it('stand in the order of their names, and each node in its site', () => {
+    const nodes = [node('b10'), node('b2'), node('a1'), node('c1', { site: null })];
+    const sites = [site('b'), site('a'), site('empty')];
+    const columns = columnsOf(status({ nodes, sites }));
+    expect(columns.map(({ name, nodes: cards, fit }) => [name, cards.map((card) => card.node), fit])).toEqual(
+      [
+        ['a', ['a1'], '1 of 1 fit'],
+        ['b', ['b2', 'b10'], '2 of 2 fit'],
+        ['empty', [], 'no node'],
+        ['unknown site', ['c1'], '1 of 1 fit'],
+      ],
+    );
+  });
+
+  it('show what is wrong with what belongs to a node', () => {
+    const problems = [{ path: '/c/nodes/a1', node: 'a1', problem: 'cannot be read' }];
+    const [a] = columnsOf(status({ problems }));
+    expect(a?.nodes[0]?.problems).toEqual(['/c/nodes/a1 cannot be read']);
+  });
+
+  it('are found by any word of name, site, host and state', () => {
+    expect(isFound(node('a1'), 'host-A1 stand')).toBe(true);
+    expect(isFound(node('a1'), 'a1 ready')).toBe(false);
+  });
+});
+
+describe('lengths of time', () => {
+  it('are written as people read them, and never rounded up', () => {
+    const lengths = [0, 132.9, 4_290, 59_999, 60_000, 3_725_000, 90_000_000, -5];
+    expect(lengths.map(lengthText)).toEqual([
+      '0.000 s',
+      '0.132 s',
+      '4.2 s',
+      '59 s',
+      '1 min',
+      '1 h 2 min',
+      '1 d 1 h',
+      '0.000 s',
+    ]);
+    expect(wholeText(4_999)).toBe('4 s');
+  });
+
+  it('lie ahead or behind', () => {
+    const nowMs = Date.UTC(2026, 0, 1);
+    const at = (ms: number) => new Date(nowMs + ms).toISOString();
+    expect([90_000, -10, -125_000].map((ms) => agoText(at(ms), nowMs))).toEqual([
+      'in 1 min 30 s',
+      'just now',
+      '2 min 5 s ago',
+    ]);
+  });
+});

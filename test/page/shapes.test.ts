@@ -1,0 +1,38 @@
+/** What the page reads is what the agent says. */
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import type { Explanation } from '../../src/group/explain.js';
+import type { Failure } from '../../src/group/failure.js';
+import type { History } from '../../src/group/history.js';
+import type { changeAnswerSchema } from '../../src/http/changes.js';
+import type { outOfTouchSchema } from '../../src/http/events.js';
+import type { termSchema } from '../../src/http/reads.js';
+import type { Status } from '../../src/http/status.js';
+import type * as shapes from '../../src/page/shapes.js';
+import { statusShape } from '../../src/page/shapes.js';
+import { status } from './builders.js';
+
+/** Compiles only where all that the agent may say is something that the page reads. */
+type Reads<Said extends Read, Read> = Said;
+type Checked = [
+  Reads<Status, shapes.Status>,
+  Reads<Explanation, shapes.Explanation>,
+  Reads<History, shapes.History>,
+  Reads<z.infer<typeof changeAnswerSchema>, shapes.ChangeAnswer>,
+  Reads<z.infer<typeof termSchema>, shapes.Term>,
+  Reads<z.infer<typeof outOfTouchSchema>, z.infer<typeof shapes.outOfTouchShape>>,
+  Reads<Failure, z.infer<typeof shapes.failureShape>>,
+];
+
+describe('what the page reads', () => {
+  it('is all that the agent may say', () => {
+    const checked: Checked['length'] = 7;
+    expect(checked).toBe(7);
+  });
+
+  it('may say more than is read, and is refused where it is something else', () => {
+    expect(statusShape.parse({ ...status(), more: 1 })).toEqual(status());
+    expect(statusShape.safeParse({ ...status(), nodes: null }).success).toBe(false);
+    expect(statusShape.safeParse('<html>').success).toBe(false);
+  });
+});
