@@ -52,7 +52,8 @@ const patienceMs = 15_000;
 
 async function ask<T>(path: string, init: RequestInit, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
   try {
-    const response = await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
+    // Beside the page, wherever a proxy may have put that.
+    const response = await fetch(`.${path}`, { ...init, signal: AbortSignal.timeout(patienceMs) });
     const body: unknown = await response.json();
     if (!response.ok) return failed(response.status, body);
     const read = shape.safeParse(body);

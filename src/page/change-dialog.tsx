@@ -10,9 +10,9 @@ import {
   previewKey,
   previewOf,
 } from './actions.js';
-import type { Failed } from './api.js';
+import type { Answer, Failed } from './api.js';
 import { FormFields } from './form-fields.js';
-import type { Status } from './shapes.js';
+import type { ChangeAnswer, Status } from './shapes.js';
 import type { Known, Store } from './store.js';
 import { TokenForm } from './token-form.js';
 
@@ -30,7 +30,7 @@ interface Refused {
   readonly failed: Failed;
 }
 
-const typingMs = 250;
+const typingMs = 300;
 /** Who asks for changes: kept while the page is open. */
 let lastBy = '';
 
@@ -60,54 +60,55 @@ interface ChangeProps extends DialogProps {
   readonly status: Status;
 }
 
-function Change({ store, known, status, action, onClose }: ChangeProps) {
+function Change(props: ChangeProps) {
+  const { store, status, action, onClose } = props;
   const [fields, setFields] = useState<Fields>({ ...noFields, by: lastBy });
   const [hasToken, setHasToken] = useState(store.api.hasToken);
-  const [sending, setSending] = useState(false);
-  const [accepted, setAccepted] = useState(false);
-  const call = callOf(action, fields);
-  const { heard, hear } = usePreview(store, status, action, fields, hasToken);
+  const asked = usePreview(store, status, action, fields, hasToken);
+  const { heard, hear } = asked;
   useEffect(() => setHasToken(store.api.hasToken), [heard, store]);
   lastBy = fields.by;
-  if (!hasToken) {
-    const use = (token: string) => {
-      store.api.useToken(token);
-      setHasToken(true);
-    };
-    return (
-      <TokenForm failed={heard.state === 'refused' ? heard.failed : null} onToken={use} onCancel={onClose} />
-    );
-  }
-  const danger = heard.state === 'told' && heard.preview.danger;
-  const confirm = async () => {
+  if (hasToken) return <ChangeForm {...props} fields={fields} asked={asked} onFields={setFields} />;
+  const use = (token: string) => {
+    store.api.useToken(token);
+    hear({ state: 'asking' });
+    setHasToken(true);
+  };
+  return (
+    <TokenForm failed={heard.state === 'refused' ? heard.failed : null} onToken={use} onCancel={onClose} />
+  );
+}
+
+interface ChangeFormProps extends ChangeProps {
+  readonly fields: Fields;
+  readonly asked: ReturnType<typeof usePreview>;
+  readonly onFields: (fields: Fields) => void;
+}
+
+function ChangeForm({ store, known, status, action, onClose, fields, asked, onFields }: ChangeFormProps) {
+  const { heard, hear, question, didWrite } = asked;
+  const [sending, setSending] = useState(false);
+  const [accepted, setAccepted] = useState(false);
+  useEffect(() => setAccepted(false), [question]);
+  const preview = heard.state === 'told' ? heard.preview : null;
+  const danger = preview?.danger === true;
+  const ready = preview !== null && !preview.idle && (!danger || accepted) && !sending;
+  const confirm = async (event: Event) => {
+    event.preventDefault();
+    if (!ready) return;
     setSending(true);
-    const answer = await store.api.change(call, danger && accepted);
+    const answer = await store.api.change(callOf(action, fields), danger);
     setSending(false);
     if (!answer.ok) return hear({ state: 'refused', failed: answer });
     store.didChange(answer.value.what, answer.value.term);
     onClose();
   };
-  const ready = heard.state === 'told' && !heard.preview.idle && (!danger || accepted) && !sending;
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (ready) void confirm();
-      }}
-    >
-      <FormFields action={action} fields={fields} status={status} onFields={setFields} />
+    <form onChange={didWrite} onSubmit={confirm}>
+      <FormFields action={action} fields={fields} status={status} onFields={onFields} />
       <PreviewBox heard={heard} />
-      {known.link.state === 'live' ? null : <p class="card-worry">The picture behind this is old.</p>}
-      {danger ? (
-        <label class="accept">
-          <input
-            type="checkbox"
-            checked={accepted}
-            onChange={(event) => setAccepted(event.currentTarget.checked)}
-          />
-          Nobody would lead. Do it all the same.
-        </label>
-      ) : null}
+      {known.link.state === 'live' ? null : <p class="refused">The picture behind this is old.</p>}
+      {danger ? <Acceptance accepted={accepted} onAccepted={setAccepted} /> : null}
       <div class="buttons">
         <button type="submit" class={danger ? 'danger' : 'primary'} disabled={!ready}>
           {sending ? 'Asking…' : formOf(action).verb}
@@ -120,30 +121,54 @@ function Change({ store, known, status, action, onClose }: ChangeProps) {
   );
 }
 
-/** Asks anew whenever the change, or the group under it, is another. */
+interface AcceptanceProps {
+  readonly accepted: boolean;
+  readonly onAccepted: (accepted: boolean) => void;
+}
+
+function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
+  return (
+    <label class="accept">
+      <input
+        type="checkbox"
+        checked={accepted}
+        onChange={(event) => onAccepted(event.currentTarget.checked)}
+      />
+      Nobody would lead. Do it all the same.
+    </label>
+  );
+}
+
+/**
+ * Asks anew whenever the change, or the group under it, is another. What people write for the history decides nothing: it
+ * is asked about again when it is written, and meanwhile what was heard holds.
+ */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
   const [heard, hear] = useState<Heard>({ state: 'asking' });
+  const [written, setWritten] = useState(0);
+  const asked = useRef('');
   const call = callOf(action, fields);
-  const question = JSON.stringify([call, previewKey(status)]);
+  const question = JSON.stringify([callOf(action, { ...fields, reason: '', by: '' }), previewKey(status)]);
   useEffect(() => {
     if (!hasToken) return undefined;
-    hear({ state: 'asking' });
+    if (asked.current !== question) hear({ state: 'asking' });
+    asked.current = question;
     let current = true;
     const timer = setTimeout(async () => {
       const answer = await store.api.preview(call);
-      if (!current) return;
-      hear(
-        answer.ok
-          ? { state: 'told', preview: previewOf(answer.value, status) }
-          : { state: 'refused', failed: answer },
-      );
+      if (current) hear(heardOf(answer, status));
     }, typingMs);
     return () => {
       current = false;
       clearTimeout(timer);
     };
-  }, [question, hasToken]);
-  return { heard, hear };
+  }, [question, hasToken, written]);
+  return { heard, hear, question, didWrite: () => setWritten((count) => count + 1) };
+}
+
+function heardOf(answer: Answer<ChangeAnswer>, status: Status): Heard {
+  if (!answer.ok) return { state: 'refused', failed: answer };
+  return { state: 'told', preview: previewOf(answer.value, status) };
 }
 
 function PreviewBox({ heard }: { readonly heard: Heard }) {

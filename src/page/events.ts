@@ -36,7 +36,7 @@ export interface EventsHandler {
 
 /** Until the agent or the network ends it. Rejects with why; never resolves in another way. */
 export async function readEvents(handler: EventsHandler, signal: AbortSignal): Promise<never> {
-  const response = await fetch('/events', { headers: { accept: 'text/event-stream' }, signal });
+  const response = await fetch('./events', { headers: { accept: 'text/event-stream' }, signal });
   if (!response.ok || response.body === null) throw new Error(`the agent answers ${response.status}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new EventParser();

@@ -1,4 +1,5 @@
 /** Who leads, and how far that can be believed: the band at the top. */
+import { useEffect } from 'preact/hooks';
 import type { OnAction } from './app.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
 import { linkText } from './link.js';
@@ -16,7 +17,10 @@ export function Head({ known, onAction }: HeadProps) {
   const nowMs = useNow(500);
   const { picture, link } = known;
   const verdict = picture === null ? null : verdictOf(picture.status, sinceCameMs(known, nowMs));
-  document.title = titleOf(known, verdict);
+  const title = titleOf(known, verdict);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   return (
     <header class={`head tone-${link.state === 'live' ? (verdict?.tone ?? 'unknown') : 'unknown'}`}>
       <div class="top">
@@ -72,13 +76,20 @@ function Leading({ known, status, verdict, nowMs, onAction }: LeadingProps) {
             </span>
           )}
         </h1>
-        {leaderless ? <strong class="no-leader">no leader</strong> : null}
+        {leaderless ? <strong class="no-leader">{noLeaderText(known, nowMs)}</strong> : null}
         <p class="detail">{detail}</p>
         <Facts status={status} nowMs={ensembleNowMs(known, nowMs)} />
       </div>
       <Actions status={status} onAction={onAction} />
     </div>
   );
+}
+
+function noLeaderText(known: Known, nowMs: number): string {
+  const since = known.picture?.leaderless ?? null;
+  if (since === null) return 'no leader';
+  const forMs = ensembleNowMs(known, nowMs) - since.sinceMs;
+  return `no leader for ${since.exact ? '' : 'at least '}${countText(forMs)}`;
 }
 
 function Facts({ status, nowMs }: { readonly status: Status; readonly nowMs: number }) {

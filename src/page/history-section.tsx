@@ -20,7 +20,7 @@ export function HistorySection({ known }: { readonly known: Known }) {
   if (history === null || picture === null) return null;
   const nowMs = ensembleNowMs(known, performance.now());
   const rows = rowsOf(history);
-  const strip = stripOf(history, picture.status);
+  const strip = stripOf(history, picture.status, picture.leaderless);
   return (
     <section class="panel history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>

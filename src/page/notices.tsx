@@ -16,9 +16,11 @@ export function Notices({ known, store, onAction }: NoticesProps) {
   const nowMs = ensembleNowMs(known, useNow(1000));
   const { picture, done, outdated } = known;
   return (
-    <div class="notices" aria-live="polite">
+    <div class="notices">
       {outdated ? <OutdatedNotice /> : null}
-      {done === null ? null : <DoneNotice done={done} onPutAway={() => store.putAway()} />}
+      <div role="status">
+        {done === null ? null : <DoneNotice done={done} onPutAway={() => store.putAway()} />}
+      </div>
       {picture === null ? null : <StatusNotices status={picture.status} nowMs={nowMs} onAction={onAction} />}
     </div>
   );

@@ -15,11 +15,14 @@ import {
 } from './shapes.js';
 import { historyKey } from './timeline.js';
 import { type Witness, witness } from './track.js';
+import { type Leaderless, leaderlessAfter } from './verdict.js';
 
 export interface Picture {
   readonly status: Status;
   /** When it came, on the page's own monotonic clock. */
   readonly cameAtMs: number;
+  /** Null while somebody leads. */
+  readonly leaderless: Leaderless | null;
 }
 
 /** What a person has had done, until they put it away. */
@@ -102,7 +105,6 @@ export class Store {
         attempt.abort();
       }
       await new Promise((resolve) => setTimeout(resolve, retryMs));
-      void this.#checkPage();
     }
   }
 
@@ -125,15 +127,16 @@ export class Store {
 
   #takeStatus(status: Status | undefined): void {
     if (status === undefined) throw new Error('it says what this page does not understand: reload it');
-    const before = this.#known.picture?.status;
+    const before = this.#known.picture;
+    if (this.#known.link.state === 'lost') void this.#checkPage();
     const cameAtMs = performance.now();
     this.#set({
-      picture: { status, cameAtMs },
+      picture: { status, cameAtMs, leaderless: leaderlessAfter(before, status) },
       link: { state: 'live', heldAtMs: cameAtMs, reason: '' },
       seen: witness(this.#known.seen, status),
     });
     this.#explain.want();
-    if (before === undefined || historyKey(before) !== historyKey(status)) this.#past.want();
+    if (before === null || historyKey(before.status) !== historyKey(status)) this.#past.want();
     void this.#followTerm();
   }
 
@@ -160,7 +163,7 @@ export class Store {
   }
 
   async #checkPage(): Promise<void> {
-    const tag = await fetch('/', { method: 'HEAD' }).then(
+    const tag = await fetch('./', { method: 'HEAD' }).then(
       (response) => response.headers.get('etag'),
       () => null,
     );

@@ -1,5 +1,6 @@
 /** The history: rows with the phases of each change of leader, and one strip of who led when and when nobody did. */
 import type { ChangeRecord, History, Status, TransitionRecord } from './shapes.js';
+import type { Leaderless } from './verdict.js';
 
 export type Row = TransitionRow | ChangeRow;
 
@@ -122,7 +123,11 @@ interface Reign {
 }
 
 /** From the first leader that the records know to the moment of the picture; null where they know none. */
-export function stripOf({ records, gaps }: History, { asOf, leader }: Status): Strip | null {
+export function stripOf(
+  { records, gaps }: History,
+  { asOf }: Status,
+  leaderless: Leaderless | null,
+): Strip | null {
   const reigns = records.flatMap(reignOf).toReversed();
   const fromMs = reigns[0]?.fromMs;
   const toMs = Date.parse(asOf);
@@ -136,8 +141,7 @@ export function stripOf({ records, gaps }: History, { asOf, leader }: Status): S
     fromMs: Math.max(fromMs, Date.parse(gap.from)),
     toMs: gap.to === null ? toMs : Date.parse(gap.to),
   }));
-  // What the records do not tell yet: the leader of the last one is gone, since when they do not know.
-  const open = leader?.status === 'READY' ? [] : openGap(led.at(-1), unled, leader?.since, toMs);
+  const open = openGap(led.at(-1), unled, leaderless, toMs);
   const spans = [...led, ...unled, ...open].filter((span) => span.toMs > span.fromMs);
   const wholeMs = toMs - fromMs;
   return {
@@ -153,15 +157,15 @@ export function stripOf({ records, gaps }: History, { asOf, leader }: Status): S
   };
 }
 
+/** What the records do not tell yet, and the page has seen: the leader of the last one is gone. */
 function openGap(
-  last: (Reign & { readonly toMs: number }) | undefined,
+  last: Reign | undefined,
   unled: readonly { readonly toMs: number }[],
-  since: string | undefined,
+  leaderless: Leaderless | null,
   toMs: number,
 ) {
-  const sinceMs = since === undefined ? undefined : Date.parse(since);
-  if (last === undefined || sinceMs === undefined || unled.some((gap) => gap.toMs === toMs)) return [];
-  return [{ leader: null, term: null, fromMs: Math.max(last.fromMs, sinceMs), toMs }];
+  if (last === undefined || leaderless === null || unled.some((gap) => gap.toMs === toMs)) return [];
+  return [{ leader: null, term: null, fromMs: Math.max(last.fromMs, leaderless.sinceMs), toMs }];
 }
 
 function reignOf(record: History['records'][number]): Reign[] {

@@ -5,7 +5,7 @@ import { countText, lengthText } from './times.js';
 import { type Step, trackOf } from './track.js';
 
 export function TrackSection({ known }: { readonly known: Known }) {
-  const nowMs = useNow(200);
+  const nowMs = useNow(500);
   const { picture, seen } = known;
   const track = picture === null ? null : trackOf(picture.status, seen);
   if (track === null) return null;

@@ -48,6 +48,23 @@ export function verdictOf(status: Status, elapsedMs: number): Verdict {
   };
 }
 
+/** Since when the page knows that nobody leads. */
+export interface Leaderless {
+  /** Milliseconds since the epoch, the ensemble's clock. */
+  readonly sinceMs: number;
+  /** It saw a leader just before; otherwise it may be for longer. */
+  readonly exact: boolean;
+}
+
+/** What is known after another picture: `before` it; null while somebody leads. */
+export function leaderlessAfter(
+  before: { readonly status: Status; readonly leaderless: Leaderless | null } | null,
+  { leader, asOf }: Status,
+): Leaderless | null {
+  if (leader?.status === 'READY') return null;
+  return before?.leaderless ?? { sinceMs: Date.parse(asOf), exact: before !== null };
+}
+
 function nobodyText({ paused, elected }: Status): string {
   if (paused === null) return elected.reason;
   return `The group is paused by ${paused.by}, so nobody else takes over: ${paused.reason}`;

@@ -4,10 +4,14 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { registration } from '../core/builders.js';
 import { Group } from '../support/agent-group.js';
 import { leavesOutChromium, notHere, openBrowser, visit } from '../support/browser.js';
-import { type Api, openApi } from '../support/http.js';
-import { ledOnRecord, patient } from '../support/led-group.js';
+import { type Api, openApi, token } from '../support/http.js';
+import { ledOnRecord, patient, sessionTimeoutMs } from '../support/led-group.js';
+import { freePorts } from '../support/ports.js';
+import { RecordingDuty } from '../support/recording-duty.js';
+import { until } from '../support/until.js';
 
 let zookeeper: DevelopmentServer;
 beforeAll(async () => {
@@ -17,9 +21,9 @@ afterAll(() => zookeeper.close());
 
 /** What a browser loads before it asks for anything of the group. */
 async function partsOf({ server }: Api): Promise<Map<string, Response>> {
-  const html = await (await fetch(`${server.url}/`)).text();
-  const paths = ['/', ...[...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)];
-  const answers = paths.map(async (path) => [path, await fetch(`${server.url}${path}`)] as const);
+  const html = await (await fetch(server.url)).text();
+  const paths = ['', ...[...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)];
+  const answers = paths.map(async (path) => [path, await fetch(`${server.url}/${path}`)] as const);
   return new Map(await Promise.all(answers));
 }
 
@@ -29,10 +33,10 @@ describe('the page over HTTP', () => {
     await using api = await openApi(group, group.start('a'));
     const parts = await partsOf(api);
     expect([...parts.keys()].map((path) => path.split('?')[0])).toEqual([
-      '/',
-      '/page/icon.svg',
-      '/page/page.css',
-      '/page/page.js',
+      '',
+      'page/icon.svg',
+      'page/page.css',
+      'page/page.js',
     ]);
     const bytes = [...parts.values()].map(({ headers }) => Number(headers.get('content-length')));
     for (const { status, headers } of parts.values()) {
@@ -42,7 +46,7 @@ describe('the page over HTTP', () => {
       });
     }
     expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(40_000);
-    const policy = parts.get('/')?.headers.get('content-security-policy')?.split('; ') ?? [];
+    const policy = parts.get('')?.headers.get('content-security-policy')?.split('; ') ?? [];
     expect(policy).toContain("default-src 'none'");
     expect(policy.join(' ')).not.toMatch(/unsafe|\*|https?:|data:/);
   });
@@ -51,10 +55,10 @@ describe('the page over HTTP', () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, group.start('a'));
     const parts = await partsOf(api);
-    const tag = parts.get('/')?.headers.get('etag') ?? '';
+    const tag = parts.get('')?.headers.get('etag') ?? '';
     const again = await fetch(`${api.server.url}/`, { headers: { 'if-none-match': tag } });
     expect({ status: again.status, body: await again.text() }).toEqual({ status: 304, body: '' });
-    const script = [...parts].find(([path]) => path.startsWith('/page/page.js'));
+    const script = [...parts].find(([path]) => path.startsWith('page/page.js'));
     expect(script?.[1].headers.get('cache-control')).toContain('immutable');
     const unnamed = await fetch(`${api.server.url}/page/page.js?other`);
     expect(unnamed.headers.get('cache-control')).toBe('no-cache');
@@ -85,8 +89,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
   it('shows the group, and a failover as it happens', async () => {
     await using group = await Group.found(zookeeper.connectString);
     const leader = await ledOnRecord(group);
-    const [, other] = group.members;
-    if (other === undefined) throw new Error('two were started');
+    const other = group.members[1] ?? leader;
     await using api = await openApi(group, other);
     await using seen = await visit(browser, api.server.url);
     const { page } = seen;
@@ -97,5 +100,101 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByRole('heading', { name: 'b leads' }).waitFor();
     await page.getByText('a → b (shutdown)').waitFor();
     expect(await page.title()).toBe(`b leads · ${group.root}`);
+  });
+
+  it('shows who takes over as one who takes over, and red when nobody comes', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    let takenOver = () => {};
+    const takeover = new Promise<void>((resolve) => {
+      takenOver = resolve;
+    });
+    const waits = new RecordingDuty({ takeover: () => takeover });
+    const member = group.start('a', { duty: waits, sessionTimeoutMs });
+    await using api = await openApi(group, member);
+    await using seen = await visit(browser, api.server.url);
+    const { page } = seen;
+    await page.getByRole('heading', { name: /^a is taking over \([01] s of 60 s\)$/ }).waitFor();
+    await page.getByRole('heading', { name: /^a is taking over \([2-9] s of 60 s\)$/ }).waitFor();
+    await page.getByText('no leader for').waitFor();
+    expect(await page.locator('.card').textContent()).toContain('PROGRESS');
+    expect(await page.locator('.tone-led').count()).toBe(0);
+    takenOver();
+    await page.getByRole('heading', { name: 'a leads' }).waitFor();
+    await group.configure({ drained: { a: { by: 'eve', reason: 'x', at: '2026-01-01T00:00:00.000Z' } } });
+    await page.locator('.tone-leaderless').getByRole('heading', { name: 'Nobody leads' }).waitFor();
+  });
+
+  it('carries out maintenance, by keyboard alone, and keeps the token to itself', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await ledOnRecord(group));
+    await using seen = await visit(browser, api.server.url);
+    const { page } = seen;
+    const open = async (name: string) => {
+      await page.getByRole('button', { name }).first().focus();
+      await page.keyboard.press('Enter');
+    };
+    await open('Priority… site here');
+    await page.getByLabel('Token').waitFor();
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('That token would not do').waitFor();
+    await page.keyboard.type(token);
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody is to be elected').waitFor();
+    await page.keyboard.press('Escape');
+    expect((await group.config()).sites).toEqual({});
+
+    await open('Switch over…');
+    await page.getByText('b is to be elected').waitFor();
+    await page.getByLabel('Reason').focus();
+    await page.keyboard.type('<b>kernel</b>');
+    await page.keyboard.press('Enter');
+    await page.getByText('Term 2: b leads.').waitFor();
+    await page.getByRole('heading', { name: 'b leads' }).waitFor();
+    expect(await group.config()).toMatchObject({ switchover: { reason: '<b>kernel</b>' } });
+    await page.getByText('HTTP from 127.0.0.1: <b>kernel</b>').first().waitFor();
+
+    const stored = await page.context().storageState();
+    const session = await page.evaluate('JSON.stringify(sessionStorage)');
+    const kept = [await page.content(), page.url(), JSON.stringify(stored), session].join();
+    expect(kept).not.toContain(token);
+  });
+
+  it('says how old it is while the agent is away, and goes on when it is back', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    const leader = await ledOnRecord(group);
+    const [port = 0] = await freePorts(1);
+    const options = { listen: { host: '127.0.0.1', port } };
+    const first = await openApi(group, leader, options);
+    await using seen = await visit(browser, first.server.url);
+    const { page } = seen;
+    await page.getByRole('heading', { name: 'a leads' }).waitFor();
+    await first[Symbol.asyncDispose]();
+    await page.getByText(/The picture is [2-9] s old: this agent does not answer/).waitFor();
+    await page.getByRole('heading', { name: 'Last seen: a leads' }).waitFor();
+    await using back = await openApi(group, leader, options);
+    await page.getByRole('heading', { name: 'a leads', exact: true }).waitFor();
+    expect(back.server.readers).toBe(1);
+  });
+
+  it('shows two hundred nodes on a phone, whatever they are called', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await ledOnRecord(group));
+    const hostile = '<img src=x onerror=alert(1)>';
+    const byHand = { by: hostile, reason: hostile, at: '2026-01-01T00:00:00.000Z' };
+    const nodes = Array.from({ length: 198 }, (_, n) => `node-with-quite-a-long-name-${n}`);
+    for (const name of nodes) {
+      const content = { ...registration(name), site: `site${name.length}`, host: hostile };
+      await group.store.create(group.paths.node(name), Buffer.from(JSON.stringify(content)), 'ephemeral');
+    }
+    await group.configure({ drained: { b: byHand }, paused: byHand });
+    await using seen = await visit(browser, api.server.url, { viewport: { width: 360, height: 740 } });
+    const { page } = seen;
+    await page.getByText(`by ${hostile}`).first().waitFor();
+    await until(async () => (await page.locator('.card').count()) === 200);
+    expect(await page.locator('img').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    await page.getByLabel('Find').fill('name-17');
+    await until(async () => (await page.locator('.card').count()) === 11);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { trackOf, witness } from '../../src/page/track.js';
-import { verdictOf } from '../../src/page/verdict.js';
+import { leaderlessAfter, verdictOf } from '../../src/page/verdict.js';
 import { leader, status, transition } from './builders.js';
 
 describe('the verdict', () => {
@@ -75,5 +75,21 @@ describe('a change of leader', () => {
     });
     expect(trackOf(takingOver, null)?.steps.map(({ elapsedMs }) => elapsedMs)).toEqual([null, null, 70]);
     expect(witness(seen, status())).toBeNull();
+  });
+});
+
+describe('since when nobody leads', () => {
+  const noon = status({ leader: null, asOf: '2026-01-01T12:00:00.000Z' });
+  const later = status({ leader: null, asOf: '2026-01-01T12:00:09.000Z' });
+
+  it('is known where the page saw a leader before', () => {
+    const first = leaderlessAfter({ status: status(), leaderless: null }, noon);
+    expect(first).toEqual({ sinceMs: Date.parse(noon.asOf), exact: true });
+    expect(leaderlessAfter({ status: noon, leaderless: first }, later)).toEqual(first);
+    expect(leaderlessAfter({ status: noon, leaderless: first }, status())).toBeNull();
+  });
+
+  it('is at least since the first picture where it did not', () => {
+    expect(leaderlessAfter(null, noon)).toMatchObject({ exact: false });
   });
 });

@@ -15,6 +15,8 @@ export interface OpenOptions {
   readonly secrets?: Partial<Secrets>;
   readonly log?: Logger;
   readonly clock?: Clock;
+  /** Default: any free port. */
+  readonly listen?: HttpOptions['listen'];
   /** Where it reads the group; default the group's own ensemble. */
   readonly connect?: string;
 }
@@ -46,7 +48,7 @@ export type Call = (path: string, options?: CallOptions) => Promise<Answer>;
 export async function openApi(group: Group, member: Member, options: OpenOptions = {}): Promise<Api> {
   const stores: Store[] = [];
   const server = await HttpServer.open({
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: options.listen ?? { host: '127.0.0.1', port: 0 },
     agent: options.agent ?? member.agent,
     root: group.root,
     site: 'here',
