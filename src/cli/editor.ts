@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PetrelError } from '../errors.js';
+import { withoutSecrets } from '../hooks/secret-variables.js';
 
 export interface Draft {
   readonly path: string;
@@ -25,7 +26,10 @@ export async function edit({ path }: Draft): Promise<Draft> {
   // ^C in the editor is the editor's.
   process.on('SIGINT', ignore);
   try {
-    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit' });
+    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], {
+      stdio: 'inherit',
+      env: withoutSecrets(process.env),
+    });
     const [code] = await once(child, 'exit');
     if (code !== 0) {
       throw new PetrelError('FAILED', `the editor, ${editor}, ended with ${code}; the text is in ${path}`);

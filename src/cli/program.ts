@@ -54,7 +54,9 @@ export function createProgram(): Command {
 
 /** Where an unknown command is nearly none of its neighbours: where it may be found. */
 export function withHint(program: Command, error: unknown): unknown {
-  if (!(error instanceof CommanderError) || error.code !== 'commander.unknownCommand') return error;
+  if (!(error instanceof CommanderError)) return error;
+  if (error.code === 'commander.unknownOption') return withoutValue(error);
+  if (error.code !== 'commander.unknownCommand') return error;
   if (error.message.includes('Did you mean')) return error;
   const places = program.commands.flatMap((family) =>
     family.commands.map((command) => `petrel ${family.name()} ${command.name()}`),
@@ -62,4 +64,9 @@ export function withHint(program: Command, error: unknown): unknown {
   const same = places.filter((place) => error.message.includes(`'${place.split(' ').at(-1)}'`));
   const hint = same.length > 0 ? `did you mean ${same.join(' or ')}?` : 'petrel --help lists all';
   return new CommanderError(error.exitCode, error.code, `${error.message}; ${hint}`);
+}
+
+/** An option that there is not may hold what it should not: `--password=…`. */
+function withoutValue({ exitCode, code, message }: CommanderError): CommanderError {
+  return new CommanderError(exitCode, code, message.replace(/'(-[^=']*)=[\s\S]*?'/, "'$1'"));
 }

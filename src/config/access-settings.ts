@@ -22,7 +22,6 @@ function identities(role: string, what: string) {
       key: `acl.${role}`,
       env: `PETREL_ACL_${role.toUpperCase()}`,
       help: `${what}, each USER:DIGEST; the variable separates them by commas`,
-      secret: true,
       fromText: (texts) => texts.map((text) => text.trim()).filter((text) => text !== ''),
       separator: ',',
     },

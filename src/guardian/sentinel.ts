@@ -8,6 +8,7 @@
  * and systems without /bin/sh.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { withoutSecrets } from '../hooks/secret-variables.js';
 
 /** Each line is all groups that live now. Signals to a whole service must not take it away. */
 const script = `trap '' TERM INT HUP QUIT
@@ -69,6 +70,7 @@ function started(): ChildProcess | null {
   try {
     return spawn('/bin/sh', ['-c', script, 'petrel-sentinel'], {
       detached: true,
+      env: withoutSecrets(process.env),
       stdio: ['pipe', 'ignore', 'ignore'],
     });
   } catch {

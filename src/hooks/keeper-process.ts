@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Keeper, KeeperListener, KeeperOptions, Keepers } from './keepers.js';
 import { isFromKeeper, type ToKeeper } from './messages.js';
+import { withoutSecrets } from './secret-variables.js';
 
 export const systemKeepers: Keepers = {
   start(options, listener) {
@@ -62,6 +63,7 @@ function forked({ node, root, passesOutput }: KeeperOptions): ChildProcess {
   const { path, execArgv } = keeperProgram();
   return fork(path, [node, root], {
     execArgv,
+    env: withoutSecrets(process.env),
     detached: true,
     stdio: ['ignore', passesOutput ? 'inherit' : 'ignore', 'inherit', 'ipc'],
   });

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import type { CommandLine, Exit, Processes, StartedCommand } from '../ports/processes.js';
+import { withoutSecrets } from './secret-variables.js';
 
 export const systemProcesses: Processes = {
   start(command) {
@@ -30,7 +31,7 @@ function spawned({ program, args, env, passesOutput }: CommandLine): ChildProces
   const output = passesOutput ? 'inherit' : 'pipe';
   return spawn(program, args, {
     detached: true,
-    env: { ...process.env, ...env },
+    env: { ...withoutSecrets(process.env), ...env },
     stdio: ['ignore', output, output],
   });
 }

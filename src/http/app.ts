@@ -29,6 +29,7 @@ import {
 import type { Logger } from '../log.js';
 import { version } from '../version.js';
 import { answerBrokenRequest, answerError, notFound } from './failures.js';
+import { commonHeaders } from './headers.js';
 
 export type App = FastifyInstance<
   Server,
@@ -60,14 +61,6 @@ const maxBodyBytes = 16 * 1024;
 const silenceMs = 75_000;
 /** Files are needed to talk to ZooKeeper, too. */
 const maxConnections = 4_000;
-
-/** On every answer. */
-export const commonHeaders = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-} as const;
 
 /** Not listening yet, and without routes. Throws for a certificate that will not do. */
 export async function createApp(log: Logger, certificate: Certificate | null): Promise<App> {

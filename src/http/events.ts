@@ -12,9 +12,10 @@ import { errorMessage } from '../errors.js';
 import { follow } from '../group/follow.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
-import { type App, commonHeaders } from './app.js';
+import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
 import type { GroupSession } from './group-session.js';
+import { commonHeaders } from './headers.js';
 import { type Status, statusOf } from './status.js';
 
 export interface EventsOptions {

@@ -7,6 +7,7 @@ import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
 import { asPetrelError, type Failure, failureSchema } from '../group/failure.js';
 import type { Logger } from '../log.js';
 import { isStoreError } from '../ports/store.js';
+import { commonHeaderLines, commonHeaders } from './headers.js';
 
 /** Not let through, before anybody looked at the group. */
 export class Denial extends Error {
@@ -70,7 +71,8 @@ export function answerError(
   const text = JSON.stringify(failure);
   void reply
     .code(status)
-    .headers(headers)
+    // Again: what Fastify refuses itself never came by the hook that gives them, and a route may have had its own.
+    .headers({ ...commonHeaders, ...headers })
     .type('application/json; charset=utf-8')
     .serializer((payload: string) => payload)
     .send(text);
@@ -137,7 +139,7 @@ export function answerBrokenRequest(error: Error & { readonly code: string }, so
     'this is not HTTP',
   ];
   const body = JSON.stringify({ error: { code, message, reasons: [] } } satisfies Failure);
-  const head = `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const head = `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-type: application/json\r\n${commonHeaderLines}content-length: ${body.length}\r\n\r\n`;
   if (socket.writable) socket.write(head + body);
   socket.destroySoon();
 }

@@ -11,9 +11,10 @@ import { type PetrelProcess, runProcess, startProcess } from '../support/agents.
 import { makeCertificate } from '../support/certificates.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { codeOf } from '../support/http.js';
+import { secrets } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
-const token = 'a-token-for-the-tests-0123456789';
+const token = secrets.httpToken;
 
 let directory: string;
 beforeEach(() => {
@@ -119,7 +120,7 @@ describe('an agent', () => {
   });
 
   it('that others can reach says that they may read, and that changes are refused', async () => {
-    await using started = await agent({ PETREL_LISTEN: '0.0.0.0:0' });
+    await using started = await agent({ PETREL_LISTEN: '0.0.0.0:0', PETREL_HTTP_TOKEN: '' });
     const url = (await urlOf(started)).replace('0.0.0.0', '127.0.0.1');
     const { level } = await started.logged(
       /there is no token, so changes are refused; whoever reaches 0\.0\.0\.0/,

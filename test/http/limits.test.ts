@@ -24,6 +24,8 @@ interface Talk extends Disposable {
   readonly socket: Socket;
   /** All that came until the other side hung up. */
   readonly ended: Promise<string>;
+  /** What has come so far. */
+  received(): string;
 }
 
 function talk(text: string): Talk {
@@ -38,10 +40,37 @@ function talk(text: string): Talk {
     socket.on('close', () => resolve(received));
   });
   socket.write(text);
-  return { socket, ended, [Symbol.dispose]: () => socket.destroy() };
+  return { socket, ended, received: () => received, [Symbol.dispose]: () => socket.destroy() };
 }
 
 const errorOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+
+/** The head of an answer, a name a line. */
+function headOf(answer: string): Record<string, string> {
+  const lines = answer.slice(0, answer.indexOf('\r\n\r\n')).split('\r\n').slice(1);
+  return Object.fromEntries(lines.map((line) => line.toLowerCase().split(': ', 2)));
+}
+
+describe('every answer', () => {
+  it.each([
+    ['of a route', 'GET /leader HTTP/1.1'],
+    ['that there is no such place', 'GET /nowhere HTTP/1.1'],
+    ['that a change is refused', 'POST /pause HTTP/1.1'],
+    ['to an address that is none', 'GET /%zz HTTP/1.1'],
+    ['to what is no HTTP', 'nonsense'],
+    ['of events', 'GET /events HTTP/1.1'],
+  ])('%s lets browsers do nothing with it', async (_, line) => {
+    using said = talk(`${line}\r\nhost: a\r\nconnection: close\r\n\r\n`);
+    const answer = await until(() => (said.received().includes('\r\n\r\n') ? said.received() : null));
+    expect(headOf(answer)).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+});
 
 describe('a client', () => {
   it('that never ends its head is hung up on', async () => {

@@ -21,6 +21,7 @@ import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
 import type { Measurements } from '../../src/scores/measurements.js';
 import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
+import { keepLog } from './kept-logs.js';
 import { RecordingDuty } from './recording-duty.js';
 import { uniqueRoot } from './unique-root.js';
 import { until } from './until.js';
@@ -180,6 +181,7 @@ export class Member {
   ended: { readonly error: unknown } | null = null;
   readonly run: Promise<void>;
   readonly #log: string[] = [];
+  readonly #keep = keepLog(`members-${process.pid}`);
 
   constructor(group: Group, node: string, options: MemberOptions) {
     this.node = node;
@@ -271,6 +273,7 @@ export class Member {
       write: (chunk: Buffer, _encoding, done) => {
         const line: { msg?: string } = JSON.parse(chunk.toString('utf8'));
         this.#log.push(line.msg ?? '');
+        this.#keep(chunk.toString('utf8').trimEnd());
         if (show) process.stderr.write(`${Math.round(performance.now())} ${this.node}: ${chunk}`);
         done();
       },

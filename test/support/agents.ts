@@ -9,6 +9,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type Exit, spawnBound } from './bound-process.js';
 import { oncePerRun } from './once-per-run.js';
 import { PetrelProcess } from './petrel-process.js';
+import { secrets } from './secrets.js';
 
 export type { LogLine, PetrelProcess } from './petrel-process.js';
 
@@ -22,7 +23,7 @@ afterAll(async () => {
 
 /**
  * Starts `petrel ARGS`. Its environment is `env` and nothing of this process's but PATH: no PETREL_ variable
- * leaks into it. Its state directory is its own, unless `env` names one: give a node that starts again the
+ * leaks into it; and secrets that it has no use for, so that one that tells them is found out. Its state directory is its own, unless `env` names one: give a node that starts again the
  * `stateDir` of its earlier life. It answers no HTTP unless `env` says where.
  */
 export async function startProcess(
@@ -34,11 +35,30 @@ export async function startProcess(
   const stateDir = env.PETREL_STATE_DIR ?? ownDir ?? '';
   const child = spawnBound(process.execPath, ['--enable-source-maps', main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: stateDir, PETREL_STATE_DIR: stateDir, PETREL_LISTEN: 'off', ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: stateDir,
+      PETREL_STATE_DIR: stateDir,
+      PETREL_LISTEN: 'off',
+      ...secretVariablesBeside(args, env),
+      ...env,
+    },
   });
   const started = new PetrelProcess(child, stateDir, ownDir);
   everyProcess.add(started);
   return started;
+}
+
+function secretVariablesBeside(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  // A token comes by a file or by the environment, not by both.
+  const hasToken = args.includes('--http-token-file') || env.PETREL_HTTP_TOKEN_FILE !== undefined;
+  return {
+    PETREL_PROBE_SECRET: secrets.probe,
+    ...(hasToken ? {} : { PETREL_HTTP_TOKEN: secrets.httpToken }),
+  };
 }
 
 /** Runs `petrel ARGS` to its end. */

@@ -7,8 +7,9 @@ import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, type Group, type Member } from './agent-group.js';
 import { type Description, descriptionSchema, expectDescribed } from './openapi.js';
+import { secrets } from './secrets.js';
 
-export const token = 'a-token-for-the-tests-0123456789';
+export const token = secrets.httpToken;
 
 export interface OpenOptions {
   readonly agent?: HttpOptions['agent'];

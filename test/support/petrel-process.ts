@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Exit, exitOf, hasExited } from './bound-process.js';
+import { keepLog } from './kept-logs.js';
 import { childrenOf, commandOf, isAlive } from './process-list.js';
 import { type UntilOptions, until } from './until.js';
 
@@ -31,11 +32,16 @@ export class PetrelProcess implements AsyncDisposable {
     this.#isGuardian = child.spawnargs.some((arg) => arg === 'agent' || arg === 'run');
     this.stateDir = stateDir;
     this.#ownDir = ownDir;
+    const keep = keepLog(`process-${child.pid}`);
     const outputs = [
       eachLine(child.stdout, (line) => {
+        keep(line);
         this.#stdout += `${line}\n`;
       }),
-      eachLine(child.stderr, (line) => this.#readLog(line)),
+      eachLine(child.stderr, (line) => {
+        keep(line);
+        this.#readLog(line);
+      }),
     ];
     this.exited = exitOf(child).then((exit) => afterOutput(exit, outputs));
     this.exited.catch(() => undefined);

@@ -11,4 +11,7 @@ export const secrets = {
     operators: `ops:${canary}-operators`,
     observers: `eye:${canary}-observers`,
   },
+  httpToken: `${canary}-http-token`,
+  probe: `${canary}-probe-secret`,
+  passphrase: `${canary}-passphrase`,
 } as const;
