@@ -1,5 +1,5 @@
 /** A change, asked for, shown beforehand, and confirmed. Nothing is sent but previews before the last button. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   type Action,
   callOf,
@@ -36,7 +36,7 @@ let lastBy = '';
 
 export function ChangeDialog({ store, known, action, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const { title, about } = formOf(action);
   const status = known.picture?.status;
   return (
@@ -89,7 +89,10 @@ function ChangeForm({ store, known, status, action, onClose, fields, asked, onFi
   const { heard, hear, question, didWrite } = asked;
   const [sending, setSending] = useState(false);
   const [accepted, setAccepted] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
   useEffect(() => setAccepted(false), [question]);
+  // It may stand where the token was asked for.
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
   const preview = heard.state === 'told' ? heard.preview : null;
   const danger = preview?.danger === true;
   const ready = preview !== null && !preview.idle && (!danger || accepted) && !sending;
@@ -104,7 +107,7 @@ function ChangeForm({ store, known, status, action, onClose, fields, asked, onFi
     onClose();
   };
   return (
-    <form onChange={didWrite} onSubmit={confirm}>
+    <form ref={form} onChange={didWrite} onSubmit={confirm}>
       <FormFields action={action} fields={fields} status={status} onFields={onFields} />
       <PreviewBox heard={heard} />
       {known.link.state === 'live' ? null : <p class="refused">The picture behind this is old.</p>}

@@ -1,5 +1,5 @@
 /** Asks for the token. What is typed goes to the page's memory, and out of the field at once. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Failed } from './api.js';
 
 interface TokenFormProps {
@@ -11,7 +11,7 @@ interface TokenFormProps {
 
 export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const take = (event: Event) => {
     event.preventDefault();
     const token = field.current?.value.trim() ?? '';

@@ -62,7 +62,9 @@ export function leaderlessAfter(
   { leader, asOf }: Status,
 ): Leaderless | null {
   if (leader?.status === 'READY') return null;
-  return before?.leaderless ?? { sinceMs: Date.parse(asOf), exact: before !== null };
+  if (before !== null) return before.leaderless ?? { sinceMs: Date.parse(asOf), exact: true };
+  // Who takes over is the only owner of a claim since it claimed.
+  return { sinceMs: Date.parse(leader?.status === 'PROGRESS' ? leader.since : asOf), exact: false };
 }
 
 function nobodyText({ paused, elected }: Status): string {

@@ -86,6 +86,10 @@ describe('an agent', () => {
     await using started = await agent({}, ['run', '--listen', '127.0.0.1:0', '--', 'sleep', '60']);
     const url = await urlOf(started);
     await until(async () => (await codeOf(`${url}/leader`)) === 200, { timeoutMs: 20_000 });
+    // As built: from source it would be made anew.
+    for (const part of ['', 'page/page.js', 'page/page.css', 'page/icon.svg']) {
+      expect(await codeOf(`${url}/${part}`), part).toBe(200);
+    }
   });
 
   it.each([

@@ -141,6 +141,9 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
     await page.getByText('Nobody is to be elected').waitFor();
+    expect(
+      await page.getByLabel('Priority', { exact: true }).evaluate((field) => field.matches(':focus')),
+    ).toBe(true);
     await page.keyboard.press('Escape');
     expect((await group.config()).sites).toEqual({});
 
@@ -160,8 +163,9 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     expect(kept).not.toContain(token);
   });
 
-  it('says how old it is while the agent is away, and goes on when it is back', async () => {
-    await using group = await Group.found(zookeeper.connectString);
+  it('says how old it is while the agent is away, or out of touch, and goes on when it is back', async () => {
+    await using own = await startDevelopmentServer(patient);
+    await using group = await Group.found(own.connectString);
     const leader = await ledOnRecord(group);
     const [port = 0] = await freePorts(1);
     const options = { listen: { host: '127.0.0.1', port } };
@@ -175,6 +179,10 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await using back = await openApi(group, leader, options);
     await page.getByRole('heading', { name: 'a leads', exact: true }).waitFor();
     expect(back.server.readers).toBe(1);
+    await own.halt();
+    await page.getByText('the agent has lost touch with ZooKeeper').waitFor();
+    await own.restart();
+    await page.getByText('live', { exact: true }).waitFor();
   });
 
   it('shows two hundred nodes on a phone, whatever they are called', async () => {

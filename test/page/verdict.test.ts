@@ -90,6 +90,9 @@ describe('since when nobody leads', () => {
   });
 
   it('is at least since the first picture where it did not', () => {
-    expect(leaderlessAfter(null, noon)).toMatchObject({ exact: false });
+    expect(leaderlessAfter(null, noon)).toEqual({ sinceMs: Date.parse(noon.asOf), exact: false });
+    const since = '2026-01-01T11:59:00.000Z';
+    const claimed = status({ leader: leader({ status: 'PROGRESS', since }) });
+    expect(leaderlessAfter(null, claimed)).toEqual({ sinceMs: Date.parse(since), exact: false });
   });
 });
