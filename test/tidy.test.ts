@@ -59,6 +59,24 @@ const rules: readonly Rule[] = [
     examples: ["import { HttpServer } from '../http/server.js';", "import { fastify } from 'fastify';"],
   },
   {
+    name: 'an agent without traces does not load them',
+    folders: [
+      'src/agent',
+      'src/cli',
+      'src/config',
+      'src/dev',
+      'src/group',
+      'src/http',
+      'src/guardian',
+      'src/library',
+    ],
+    forbidden: /^(?!import type\b).*\bfrom '(?:(?:\.\.?\/)+tracing\/|@opentelemetry)/,
+    examples: [
+      "import { trace } from '@opentelemetry/api';",
+      "import { ChosenIds } from '../tracing/ids.js';",
+    ],
+  },
+  {
     name: 'every test is run',
     folders: ['test'],
     forbidden: /\.(only|skip|todo)\b/,

@@ -125,7 +125,10 @@ export class Agent {
       ...shared,
       incarnation,
       seat: () => this.#seat.name,
-      onStage: () => this.#tell(),
+      onStage: (stage, story) => {
+        this.#tell();
+        tell({ kind: 'stage', stage, story });
+      },
     });
   }
 

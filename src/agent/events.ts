@@ -1,8 +1,10 @@
 /** What happens in an agent that is worth counting, and whoever hears of it. */
 import type { Logger } from 'pino';
+import type { Story } from '../core/story.js';
+import type { Stage } from '../core/tenure.js';
 import type { Elected, TransitionRecord } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
-import type { DutyOutcome, Phase } from '../ports/duty.js';
+import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 
 export type AgentEvent =
   /** A round has ended: the agent may know more of the group now, or has found that it cannot learn more. */
@@ -12,7 +14,9 @@ export type AgentEvent =
   /** This node, the elector, has committed the record of a transition; of each there is one in the group. */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
   /** A run of the duty has ended, one that nobody asked for included. */
-  | { readonly kind: 'ran'; readonly phase: Phase; readonly outcome: DutyOutcome }
+  | { readonly kind: 'ran'; readonly context: DutyContext; readonly outcome: DutyOutcome }
+  /** This node's tenure has come to a stage, and which transition that is about; null: it is over. */
+  | { readonly kind: 'stage'; readonly stage: Stage | null; readonly story: Partial<Story> }
   /** A release that was due because the lease had not been renewed has ended, and the lease had this long to go;
    * negative: it had ended. */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

@@ -42,7 +42,7 @@ export interface LeadershipOptions {
   /** The seat that this node holds now. */
   seat(): string | null;
   /** The answer of `leads` or the stage has changed. */
-  onStage(stage: Stage | null): void;
+  onStage(stage: Stage | null, story: Partial<Story>): void;
 }
 
 export interface LeadershipRound {
@@ -189,7 +189,7 @@ export class Leadership {
     if (this.#tenure === null) return;
     this.#tenure = { ...this.#tenure, ...change, stage };
     if (stage === 'released') this.#renewal?.stop();
-    this.#options.onStage(stage);
+    this.#options.onStage(stage, this.#fields);
   }
 
   #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): DutyContext {
@@ -285,7 +285,7 @@ export class Leadership {
     this.#elected = elected;
     this.#store = store;
     this.#options.log.info(this.#fields, 'PROGRESS: claimed, taking over');
-    this.#options.onStage('claimed');
+    this.#options.onStage('claimed', this.#fields);
     this.#renewFrom(store);
   }
 
@@ -486,7 +486,7 @@ export class Leadership {
     this.#guardedBy = null;
     this.#store = null;
     this.#options.duty.letGo();
-    this.#options.onStage(null);
+    this.#options.onStage(null, {});
   }
 
   /** It leads no longer. Lets go of timers and listeners; the duty, and with it the workload, is closed by its owner. */

@@ -9,6 +9,8 @@ export class ToldDuty implements Duty {
   readonly #tell: (event: AgentEvent) => void;
   /** Null where there is none, or it was told already what was left of it. */
   #lease: DutyLease | null = null;
+  /** What is run when it ends by itself. */
+  #release: DutyContext | null = null;
   /** How often a lease ended by itself: such a release is told of once, though others may have waited for it. */
   #ends = 0;
 
@@ -30,7 +32,7 @@ export class ToldDuty implements Duty {
     const lease = phase === 'release' && this.#isDue() ? this.#lease : null;
     void run.outcome.then((outcome) => {
       if (phase === 'release' && ends !== this.#ends) return;
-      if (this.#duty.has(phase)) this.#tell({ kind: 'ran', phase, outcome });
+      if (this.#duty.has(phase)) this.#tell({ kind: 'ran', context, outcome });
       if (lease !== null) this.#fenced(outcome, lease.endsAtMs - this.#clock.monotonicMs());
     });
     return run;
@@ -38,6 +40,7 @@ export class ToldDuty implements Duty {
 
   holdLease(lease: DutyLease, release: DutyContext): void {
     this.#lease = lease;
+    this.#release = release;
     this.#duty.holdLease(lease, release);
   }
 
@@ -63,7 +66,9 @@ export class ToldDuty implements Duty {
     if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
     if (end.cause !== 'lease-ended') return;
     this.#ends += 1;
-    if (this.#duty.has('release')) this.#tell({ kind: 'ran', phase: 'release', outcome: end.release });
+    const context = this.#release;
+    if (this.#duty.has('release') && context !== null)
+      this.#tell({ kind: 'ran', context, outcome: end.release });
     if (end.leaseLeftMs !== null) this.#fenced(end.release, end.leaseLeftMs);
   }
 

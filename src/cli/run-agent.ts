@@ -30,6 +30,7 @@ import { scoreCommands } from '../scores/source.js';
 import { leaveWhenAsked } from './asked.js';
 import { openHttp, reloadHttp } from './http.js';
 import { type LiveSettings, type NodeSettings, Reload, type Rereading } from './reload.js';
+import { openTracing } from './tracing.js';
 
 const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
@@ -133,6 +134,7 @@ export async function runNode(
   const scores = new NodeScores({ sources, node, root, site, log });
   scores.begin(agent, probes === null ? undefined : () => probes.roundTrips());
   probes?.begin({ session: () => agent.session, requestsPerSecond: () => scores.requestsPerSecond });
+  const tracing = await openTracing(agent, { root, node, site }, log);
   let http: HttpServer | null = null;
   const reload = new Reload({
     first: settings,
@@ -166,7 +168,7 @@ export async function runNode(
   } finally {
     await http?.close();
     stopListening();
-    await Promise.all([prober?.close(), scores.close(), probes?.close()]);
+    await Promise.all([prober?.close(), scores.close(), probes?.close(), tracing?.close()]);
   }
 }
 

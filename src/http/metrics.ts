@@ -265,12 +265,14 @@ class Counted {
 
   count(event: Exclude<AgentEvent, { kind: 'round' }>): void {
     switch (event.kind) {
+      case 'stage':
+        return;
       case 'elected':
         this.#elections.observe(event.tookMs / 1000);
         return;
       case 'ran':
         this.#hooks.observe(
-          { phase: event.phase, outcome: event.outcome.result },
+          { phase: event.context.phase, outcome: event.outcome.result },
           event.outcome.durationMs / 1000,
         );
         return;

@@ -1,0 +1,61 @@
+/** An agent's traces, where the environment names an exporter, as OpenTelemetry has it. Otherwise nothing of it is loaded. */
+import type { Agent } from '../agent/agent.js';
+import { errorMessage } from '../errors.js';
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+
+export interface Traced {
+  readonly root: string;
+  readonly node: string;
+  readonly site: string;
+}
+
+export interface Tracing {
+  /** Sends what waits, within a second. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** Null where there is to be none. What does not work costs the traces, and nothing else. */
+export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
+  const { wanted, problem } = readExporter(process.env);
+  if (problem !== null) log.warn(`going on without traces: ${problem}`);
+  if (!wanted) return null;
+  try {
+    const [{ openExporting }, { TransitionTracer }] = await Promise.all([
+      import('../tracing/exporting.js'),
+      import('../tracing/transition-tracer.js'),
+    ]);
+    const { tracer, ids, close } = openExporting(traced.node, systemClock, log);
+    const transitions = new TransitionTracer({ ...traced, tracer, ids, clock: systemClock });
+    agent.onEvent((event) => transitions.hear(event));
+    return { close };
+  } catch (error) {
+    log.warn({ error }, `going on without traces: ${errorMessage(error)}`);
+    return null;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whether the environment names an exporter, and what is wrong where it names one that Petrel does not have. */
+export function readExporter(env: Environment): {
+  readonly wanted: boolean;
+  readonly problem: string | null;
+} {
+  const none = { wanted: false, problem: null };
+  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return none;
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const exporter = env.OTEL_TRACES_EXPORTER || (endpoint ? 'otlp' : 'none');
+  if (exporter === 'none') return none;
+  if (exporter !== 'otlp') {
+    return { wanted: false, problem: `OTEL_TRACES_EXPORTER is ${exporter}; otlp and none are known` };
+  }
+  const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
+  if (protocol === 'grpc') {
+    return {
+      wanted: false,
+      problem: 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc; http/json is spoken, port 4318 as a rule',
+    };
+  }
+  return { wanted: true, problem: null };
+}

@@ -1,0 +1,45 @@
+/**
+ * Ids that all nodes derive alike, so that their spans join into one trace, with nothing passed between them: a trace is
+ * a term of a group.
+ */
+import { createHash } from 'node:crypto';
+import type { IdGenerator } from '@opentelemetry/sdk-trace';
+import { RandomIdGenerator } from '@opentelemetry/sdk-trace';
+
+/** 32 hexadecimal digits. */
+export function traceIdOf(root: string, term: number): string {
+  return digest('trace', root, String(term)).slice(0, 32);
+}
+
+/** 16 hexadecimal digits. `what`: the transition, or one phase on one node. */
+export function spanIdOf(root: string, term: number, ...what: string[]): string {
+  return digest('span', root, String(term), ...what).slice(0, 16);
+}
+
+function digest(...parts: string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** Random ids, save for the span that is started next. */
+export class ChosenIds implements IdGenerator {
+  readonly #random = new RandomIdGenerator();
+  #next: { readonly traceId: string; readonly spanId: string } | null = null;
+
+  /** What `start` starts has these ids. It starts one span, and does not wait. */
+  with<T>(traceId: string, spanId: string, start: () => T): T {
+    this.#next = { traceId, spanId };
+    try {
+      return start();
+    } finally {
+      this.#next = null;
+    }
+  }
+
+  generateTraceId(): string {
+    return this.#next?.traceId ?? this.#random.generateTraceId();
+  }
+
+  generateSpanId(): string {
+    return this.#next?.spanId ?? this.#random.generateSpanId();
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * What an agent does in a transition, as spans of OpenTelemetry: the elector's decision, the old leader's release, the
+ * candidate's takeover up to READY, their hooks, and, of the elector again, the transition as a whole.
+ *
+ * Instants are each machine's own clock's, so spans of different nodes are as far off as these are. Not traced: what a
+ * guardian does when its agent is dead.
+ */
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { AgentEvent } from '../agent/events.js';
+import { fromInstant } from '../core/names.js';
+import type { Story } from '../core/story.js';
+import type { Elected, TransitionRecord } from '../core/znodes.js';
+import { hookNames } from '../hooks/command.js';
+import type { Clock } from '../ports/clock.js';
+import type { DutyContext, DutyOutcome } from '../ports/duty.js';
+import { type ChosenIds, spanIdOf, traceIdOf } from './ids.js';
+
+export interface TransitionTracerOptions {
+  readonly root: string;
+  readonly node: string;
+  readonly site: string;
+  readonly tracer: Tracer;
+  /** The generator that `tracer` has. */
+  readonly ids: ChosenIds;
+  readonly clock: Clock;
+}
+
+type Phase = 'takeover' | 'release';
+
+interface OpenPhase {
+  readonly phase: Phase;
+  readonly term: number;
+  /** Its beginning, since the epoch, and on the monotonic clock. */
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+  readonly attributes: Attributes;
+}
+
+interface SpanOf {
+  readonly name: string;
+  readonly term: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  /** Null where it went well. */
+  readonly failure: string | null;
+}
+
+/** Decisions that are remembered until they are recorded; there is more than one only when one failed. */
+const mostDecisions = 8;
+const whole = 'transition';
+
+export class TransitionTracer {
+  readonly #options: TransitionTracerOptions;
+  readonly #decidedMs = new Map<number, number>();
+  #open: OpenPhase | null = null;
+  #recorded = -1;
+
+  constructor(options: TransitionTracerOptions) {
+    this.#options = options;
+  }
+
+  hear(event: AgentEvent): void {
+    if (event.kind === 'elected') this.#decision(event.elected, event.tookMs);
+    else if (event.kind === 'ran') this.#hook(event.context, event.outcome);
+    else if (event.kind === 'recorded') this.#transition(event.record);
+    else if (event.kind === 'stage') this.#stage(event);
+  }
+
+  #decision({ term, node, previous, strategy, cause, reason }: Elected, tookMs: number): void {
+    const endMs = this.#options.clock.wallMs();
+    const startMs = endMs - tookMs;
+    this.#decidedMs.set(term, startMs);
+    for (const old of [...this.#decidedMs.keys()].slice(0, -mostDecisions)) this.#decidedMs.delete(old);
+    const attributes = {
+      'petrel.reason': reason,
+      'petrel.cause': cause,
+      'petrel.strategy': strategy,
+      'petrel.elected': node ?? '',
+      'petrel.previous_leader': previous?.node ?? '',
+    };
+    const span = { name: 'decision', term, startMs, endMs, attributes, failure: null };
+    this.#make(span, this.#within(term, whole));
+  }
+
+  #stage({ stage, story }: Extract<AgentEvent, { kind: 'stage' }>): void {
+    if (stage === 'claimed') this.#begin('takeover', story);
+    else if (stage === 'leading') this.#end(null);
+    else if (stage === 'releasing') {
+      this.#end(story.reason ?? 'it is released');
+      this.#begin('release', story);
+    } else if (stage === null) this.#end(this.#open?.phase === 'takeover' ? 'it did not become READY' : null);
+  }
+
+  #begin(phase: Phase, { term, reason = '', endsTerm }: Partial<Story>): void {
+    if (term === undefined) return;
+    const ends = endsTerm === undefined ? {} : { 'petrel.ends_term': endsTerm };
+    const { clock } = this.#options;
+    const begun = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+    this.#open = { phase, term, attributes: { 'petrel.reason': reason, ...ends }, ...begun };
+  }
+
+  #end(failure: string | null): void {
+    if (this.#open === null) return;
+    const { root, node, clock, ids } = this.#options;
+    const { phase: name, term, attributes, wallMs: startMs, monotonicMs } = this.#open;
+    this.#open = null;
+    const span = {
+      name,
+      term,
+      startMs,
+      endMs: startMs + clock.monotonicMs() - monotonicMs,
+      attributes,
+      failure,
+    };
+    ids.with(traceIdOf(root, term), spanIdOf(root, term, name, node), () =>
+      this.#make(span, this.#within(term, whole)),
+    );
+  }
+
+  #hook(context: DutyContext, { result, error, exitCode, durationMs }: DutyOutcome): void {
+    const { node, clock } = this.#options;
+    const { phase, term: own, endedByTerm: term = own, reason } = context;
+    const endMs = clock.wallMs();
+    const attributes = {
+      'petrel.reason': reason,
+      'petrel.hook.result': result,
+      ...(exitCode === null ? {} : { 'petrel.hook.exit_code': exitCode }),
+    };
+    const failure = result === 'ok' ? null : (error ?? result);
+    const span = { name: hookNames[phase], term, startMs: endMs - durationMs, endMs, attributes, failure };
+    const isOfPhase = phase === 'takeover' || phase === 'release';
+    this.#make(span, isOfPhase ? this.#within(term, phase, node) : this.#within(term, whole));
+  }
+
+  /** Whoever elects when it ends tells the whole of it, also where another one decided. */
+  #transition(record: TransitionRecord): void {
+    const { root, clock, ids } = this.#options;
+    const { term, electedAt, outcome, reason, cause, node, previous, fencingToken, error } = record;
+    const startMs = this.#decidedMs.get(term) ?? fromInstant(electedAt);
+    const attributes = {
+      'petrel.reason': reason,
+      'petrel.cause': cause,
+      'petrel.outcome': outcome,
+      'petrel.elected': node ?? '',
+      'petrel.previous_leader': previous?.node ?? '',
+      'petrel.fencing_token': fencingToken ?? '',
+    };
+    const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
+    const endMs = Math.max(startMs, clock.wallMs());
+    const span = { name: whole, term, startMs, endMs, attributes, failure };
+    // One that became READY again under the same term has a span of its own.
+    if (this.#recorded === term) this.#make(span, this.#within(term, whole));
+    else ids.with(traceIdOf(root, term), spanIdOf(root, term, whole), () => this.#make(span, ROOT_CONTEXT));
+    this.#recorded = term;
+  }
+
+  /** Where spans of a term have their parent, whichever node tells of that. */
+  #within(term: number, ...what: string[]): Context {
+    const { root } = this.#options;
+    const spanId = spanIdOf(root, term, ...what);
+    const parent = { traceId: traceIdOf(root, term), spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+    return trace.setSpanContext(ROOT_CONTEXT, parent);
+  }
+
+  #make({ name, term, startMs, endMs, attributes, failure }: SpanOf, context: Context): void {
+    const { tracer, root, node, site } = this.#options;
+    const where = { 'petrel.root': root, 'petrel.node': node, 'petrel.site': site, 'petrel.term': term };
+    const span = tracer.startSpan(
+      name,
+      { startTime: startMs, attributes: { ...where, ...attributes } },
+      context,
+    );
+    if (failure !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
+    span.end(endMs);
+  }
+}

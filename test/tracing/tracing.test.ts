@@ -1,0 +1,143 @@
+/** Spans of transitions, as a collector gets them from agents in processes of their own. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readExporter } from '../../src/cli/tracing.js';
+import { startDevelopmentServer } from '../../src/testing.js';
+import { spanIdOf, traceIdOf } from '../../src/tracing/ids.js';
+import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { Collector, type ReceivedSpan } from '../support/collector.js';
+import { started } from '../support/known.js';
+import { uniqueRoot } from '../support/unique-root.js';
+import { until } from '../support/until.js';
+
+let server: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
+beforeAll(async () => {
+  server = await startDevelopmentServer({ tickTimeMs: 250 });
+});
+afterAll(() => server?.close());
+
+const access = (root: string) => {
+  return { PETREL_ZOOKEEPER: started(server, 'the ZooKeeper').connectString, PETREL_ROOT: root };
+};
+
+async function agent(
+  root: string,
+  node: string,
+  env: Readonly<Record<string, string>>,
+): Promise<PetrelProcess> {
+  const settings = { PETREL_NODE_ID: node, PETREL_SITE: 'here', PETREL_SESSION_TIMEOUT: '3s' };
+  const hooks = { PETREL_ON_TAKEOVER: 'sleep 600 &', PETREL_ON_RELEASE: 'sleep 0.05' };
+  const begun = await startProcess(['agent'], { ...access(root), ...settings, ...hooks, ...env });
+  await begun.logged(/^joined/);
+  return begun;
+}
+
+const named = (spans: readonly ReceivedSpan[], name: string) => spans.find((span) => span.name === name);
+
+describe('a planned handover', () => {
+  it('is one trace, of the spans of all its nodes', async () => {
+    await using collector = await Collector.start();
+    const root = uniqueRoot('trace');
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_RESOURCE_ATTRIBUTES: 'deployment=test' };
+    const a = await agent(root, 'a', env);
+    await using b = await agent(root, 'b', env);
+    await a.logged(/^recorded: term 1/);
+    await runProcess(['switchover', '--to', 'b', '--yes', '--reason', 'kernel update'], access(root));
+    await a.logged(/^recorded: term 2/);
+    const ofTerm = () => collector.spans.filter(({ traceId }) => traceId === traceIdOf(root, 2));
+    await until(() => named(ofTerm(), 'transition') && named(ofTerm(), 'takeover') && ofTerm().length >= 6);
+    const spans = ofTerm();
+    const whole = spanIdOf(root, 2, 'transition');
+    const told = spans.map(
+      ({ name, parentSpanId, attributes }) => `${attributes['petrel.node']}: ${name} in ${parentSpanId}`,
+    );
+    expect(told.toSorted()).toEqual([
+      `a: decision in ${whole}`,
+      `a: onRelease in ${spanIdOf(root, 2, 'release', 'a')}`,
+      `a: release in ${whole}`,
+      `a: transition in undefined`,
+      `b: onTakeover in ${spanIdOf(root, 2, 'takeover', 'b')}`,
+      `b: takeover in ${whole}`,
+    ]);
+    for (const { attributes, resource } of spans) {
+      expect(attributes).toMatchObject({ 'petrel.root': root, 'petrel.term': 2 });
+      expect(attributes['petrel.reason']).toContain('kernel update');
+      expect(resource).toMatchObject({ 'service.name': 'petrel', deployment: 'test' });
+    }
+    // All on one machine here: by one clock, to a few milliseconds.
+    const [release, takeover, all] = ['release', 'takeover', 'transition'].map((name) => named(spans, name));
+    const lateMs = 20_000_000n;
+    expect(takeover?.startTimeUnixNano).toBeGreaterThan((release?.endTimeUnixNano ?? 0n) - lateMs);
+    expect(takeover?.endTimeUnixNano).toBeLessThan((all?.endTimeUnixNano ?? 0n) + lateMs);
+    expect(all?.status.code ?? 0).toBe(0);
+    expect(collector.problems).toEqual([]);
+
+    // Leaving: what it did last is sent before it ends.
+    a.term();
+    await a.exited;
+    b.term();
+    await b.exited;
+    const last = collector.spans.filter(
+      ({ name, traceId }) => name === 'release' && traceId !== traceIdOf(root, 2),
+    );
+    expect(last.map(({ attributes }) => attributes['petrel.node'])).toContain('b');
+  });
+});
+
+describe('an exporter that does not work', () => {
+  it('costs nothing but the traces, and a line in the log', async () => {
+    await using mute = await Collector.start(true);
+    const root = uniqueRoot('mute');
+    const a = await agent(root, 'a', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+    const b = await agent(root, 'b', { OTEL_EXPORTER_OTLP_ENDPOINT: mute.url });
+    await a.logged(/^READY/);
+    await a.logged(/^traces cannot be sent/);
+    a.term();
+    await b.logged(/^READY/);
+    expect(await a.exited).toMatchObject({ code: 0 });
+    const askedMs = performance.now();
+    b.term();
+    expect(await b.exited).toMatchObject({ code: 0 });
+    expect(performance.now() - askedMs).toBeLessThan(10_000);
+    expect(a.log.filter(({ msg }) => msg.startsWith('traces cannot be sent'))).toHaveLength(1);
+  });
+});
+
+describe('without an exporter', () => {
+  it('nothing of OpenTelemetry is loaded', async () => {
+    const loaded = async (env: Readonly<Record<string, string>>) => {
+      const directory = await mkdtemp(join(tmpdir(), 'petrel-loaded-'));
+      const node = await agent(uniqueRoot('loaded'), 'a', { ...env, NODE_V8_COVERAGE: directory });
+      node.term();
+      await node.exited;
+      const files = await readdir(directory);
+      const texts = await Promise.all(files.map((name) => readFile(join(directory, name), 'utf8')));
+      await rm(directory, { recursive: true });
+      expect(texts.join('\n')).toContain('agent/agent.js');
+      return /@opentelemetry|\/tracing\//.test(texts.join('\n').replaceAll('cli/tracing.js', ''));
+    };
+    expect(await loaded({})).toBe(false);
+    expect(
+      await loaded({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }),
+    ).toBe(false);
+    expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toBe(true);
+  });
+
+  it.each([
+    [{}, false, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x:4318' }, true, null],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://x:4318/v1/traces' }, true, null],
+    [{ OTEL_TRACES_EXPORTER: 'otlp' }, true, null],
+    [{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'true' }, false, null],
+    [{ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x:4318' }, false, null],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, false, 'OTEL_TRACES_EXPORTER is zipkin'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, false, 'grpc'],
+  ])('%j is read', (env, wanted, problem) => {
+    const read = readExporter(env);
+    expect(read.wanted).toBe(wanted);
+    if (problem === null) expect(read.problem).toBeNull();
+    else expect(read.problem).toContain(problem);
+  });
+});
