@@ -7,12 +7,11 @@ import { defaultGroupConfig } from '../../src/core/group-config.js';
 import { syncLimitTicks } from './ensemble.js';
 import { type Fault, type PlannedFault, wholeOf } from './faults.js';
 import { undyingMs } from './machine.js';
+import { hookMs } from './pace.js';
 import type { Setup } from './setup.js';
 
 /** Clocks differ in rate. */
 const slack = 1.1;
-/** A hook that does what it is to do, with its keeper. */
-const hookMs = 300;
 /** An exclusion that begins later than this has not begun: the clock was set back. */
 const unevennessMs = 10_000;
 /** How often the next in line looks at the whole group. */

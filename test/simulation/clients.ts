@@ -38,8 +38,8 @@ interface Session {
 export interface ClientsOptions {
   readonly server: Server;
   readonly database: Database;
-  /** A connection is told of what a transaction did. */
-  tells(peer: number, what: Pick<Notification, 'type' | 'path'> & { transaction: Transaction }): void;
+  /** A client is told of what a transaction did. */
+  tells(session: bigint, what: Pick<Notification, 'type' | 'path'> & { transaction: Transaction }): void;
 }
 
 const handshakeXid = 0;
@@ -208,7 +208,7 @@ export class Clients {
     for (const { watcher, type, path } of notifications) {
       const peer = this.#peers.get(watcher);
       if (peer === undefined) continue;
-      if (transaction !== null) this.#tells(watcher, { transaction, type, path });
+      if (transaction !== null) this.#tells(peer.sessionId, { transaction, type, path });
       peer.send(writeNotification(new JuteWriter(), type, path).packet());
     }
   }

@@ -5,7 +5,7 @@ import type { ClaimSeen, Picture, RegistrationSeen } from './ledger.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Court, Rule, Step } from './rules.js';
-import { promptMs } from './rules-of-claims.js';
+import { hookMs } from './pace.js';
 import { sticks } from './setup.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
@@ -146,7 +146,10 @@ export class Conduct {
     const { elected, decisions } = this.#court.picture();
     if ((phase !== 'prepare' && phase !== 'takeover') || elected?.content.node !== node.name) return;
     const { process } = node;
-    this.#court.soon(promptMs, 9, () => {
+    // The node lets go of what it has begun and says so; the elector decides.
+    const { answerMs, promptMs } = this.#court;
+    const withinMs = 2 * answerMs + (phase === 'prepare' ? hookMs : 3 * hookMs);
+    this.#court.soon(withinMs, 9, () => {
       const now = this.#court.picture();
       const isSame = now.decisions === decisions && now.config?.content.paused == null;
       if (!isSame || process?.isAlive !== true || node.machine.misbehaves(promptMs, 'release')) return null;
@@ -167,8 +170,8 @@ export class Conduct {
     const isNew = this.#heldSince === null;
     const held = this.#heldSince ?? this.#newHeld(claim, nowMs);
     if (!isNew && was.decisions === is.decisions) return;
-    const leftMs = Math.max(0, held.sinceMs + this.#patienceMs() - nowMs);
-    this.#court.soon(leftMs + promptMs, 9, () => this.#unfenced(held, is.decisions));
+    const leftMs = Math.max(0, held.sinceMs + 1.1 * this.#patienceMs() - nowMs);
+    this.#court.soon(leftMs + this.#court.promptMs, 9, () => this.#unfenced(held, is.decisions));
   }
 
   #newHeld({ id: token, content }: ClaimSeen, nowMs: number): Held {
@@ -184,7 +187,7 @@ export class Conduct {
   }
 
   #unfenced(held: Held, decisions: number): string | null {
-    const { setup, nodes } = this.#court;
+    const { setup, nodes, promptMs } = this.#court;
     const now = this.#court.picture();
     const { claim } = now;
     const isDue = this.#heldSince === held && !held.isFenced && now.decisions === decisions;
@@ -197,6 +200,7 @@ export class Conduct {
 
   /** It may have given its claim away since the elector looked. */
   #fences(node: Node, target: string): void {
+    const { promptMs } = this.#court;
     const { elected } = this.#court.picture();
     // A decision that is younger may not have been heard of.
     if (elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs)
@@ -237,7 +241,7 @@ export class Conduct {
     const { setup, nodes } = this.#court;
     const [seat] = is.seats;
     if (seat === undefined || seat.name === was.seats[0]?.name || sticks(setup)) return;
-    this.#court.soon(promptMs, 9, () => {
+    this.#court.soon(this.#court.promptMs, 9, () => {
       const node = nodes.find(({ session }) => session === seat.owner);
       const isLowest = this.#court.picture().seats[0]?.name === seat.name;
       const isIdle = node?.process?.isRunning === true && node.agent?.status.elector === false;
@@ -277,7 +281,7 @@ export class Conduct {
     const node = this.#court.nodes.find(({ session }) => session === claim.owner);
     const process = node?.process;
     if (node === undefined || !this.#court.isInTouch(node)) return;
-    this.#court.unlessDisturbed(2 * promptMs, 9, () => {
+    this.#court.unlessDisturbed(2 * this.#court.promptMs, 9, () => {
       const keepers = [...node.machine.keepers];
       if (keepers.length === 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return null;
       const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);

@@ -69,8 +69,8 @@ export interface EnsembleOptions {
   clockOf(server: number): MachineClock;
   /** Hears of everything that is agreed on, at the instant at which it is. */
   onCommit(commit: Commit): void;
-  /** So many connections have by now been told of one departure. */
-  onWake(connections: number): void;
+  /** These sessions have by now been told of one departure. */
+  onWake(departure: Transaction, sessions: ReadonlySet<bigint>): void;
 }
 
 /** What the truth has become. */
@@ -88,8 +88,8 @@ export class Ensemble {
   readonly servers: readonly Server[];
   readonly log: Transaction[] = [];
   readonly tickMs: number;
-  /** Connections that were told of each departure: a session's end, or a deletion. */
-  readonly #woken = new Map<Transaction, Set<number>>();
+  /** Sessions that were told of each departure: a session's end, or a deletion. */
+  readonly #woken = new Map<Transaction, Set<bigint>>();
   /** What has been agreed on, whoever has heard of it. */
   readonly truth: Database;
   readonly #options: EnsembleOptions;
@@ -187,16 +187,16 @@ export class Ensemble {
     for (const one of electorate) one.follow(candidate);
   }
 
-  /** A connection is told of what a transaction did. */
+  /** A client is told of what a transaction did. */
   tells(
-    peer: number,
+    session: bigint,
     { transaction, type, path }: Pick<Notification, 'type' | 'path'> & { transaction: Transaction },
   ) {
     const isDeparture = type === 'deleted' || type === 'childrenChanged';
     if (!isDeparture || path.endsWith('/elected')) return;
     const woken = this.#woken.get(transaction) ?? new Set();
-    this.#woken.set(transaction, woken.add(peer));
-    this.#options.onWake(woken.size);
+    this.#woken.set(transaction, woken.add(session));
+    this.#options.onWake(transaction, woken);
   }
 
   /** An administrator ends a session, unless it is about to change something: to claim, it may be. */

@@ -304,6 +304,7 @@ export class Havoc {
   }
 
   #reset(node: Node): void {
+    this.#cast.rules.shaken();
     for (const { index } of this.#cast.ensemble.servers) {
       for (const breakIt of [...this.#cast.network.way(node.machine.name, index).open]) breakIt();
     }

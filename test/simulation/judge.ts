@@ -236,8 +236,8 @@ export class Judge {
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);
   }
 
-  /** So many connections were told of one departure, former electors not counted. */
-  woken(connections: number): void {
-    if (connections > wokenByOneDeparture) this.violate(7, `${connections} nodes are woken by one departure`);
+  /** So many nodes were told of one departure. */
+  woken(count: number): void {
+    if (count > wokenByOneDeparture) this.violate(7, `${count} nodes are woken by one departure`);
   }
 }

@@ -3,11 +3,8 @@ import { durationMs } from '../../src/core/duration.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
-/** Within which a calm group acts on what it sees: some round trips at the slowest. */
-export const promptMs = 1_500;
-
 export function claimRules(court: Court): Rule {
-  const { violate, setup } = court;
+  const { violate, setup, promptMs, answerMs } = court;
 
   function made({ was, is }: Step): void {
     const { claim, elected } = is;
@@ -43,7 +40,7 @@ export function claimRules(court: Court): Rule {
     const waitMs = durationMs(config.content.timeouts.claim) * 0.9;
     const isHurried = court.nodes.some((one) => one.name === node && one.leaves > 1);
     if (isHurried || elected?.content.node !== node || config.content.paused !== null) return;
-    if (nowMs - leavingSinceMs < waitMs && hasHeir(was, node, nowMs))
+    if (nowMs - leavingSinceMs < waitMs && hasHeir(was, node, court))
       violate(9, `${node} leaves without waiting for a successor`);
   }
 
@@ -63,7 +60,7 @@ export function claimRules(court: Court): Rule {
   function stopped({ was, is, isByHand }: Step): void {
     const { claim } = was;
     if (!isByHand || claim === null || is.claim !== null || !court.wasCalm) return;
-    court.unlessDisturbed(setup.sessionTimeoutMs / 5 + 100, 9, () => {
+    court.unlessDisturbed(setup.sessionTimeoutMs / 5 + answerMs, 9, () => {
       const leads = court.nodes.find((one) => one.saysItLeads && one.agent?.status.fencingToken === claim.id);
       return leads === undefined ? null : `${leads.name} leads on though its claim is gone`;
     });
@@ -85,7 +82,7 @@ export function claimRules(court: Court): Rule {
       const isKept = isWaived || now.config?.content.paused != null;
       if (now.elected?.content.node !== node || why === null || isKept) return null;
       const heir =
-        why === lowered ? hasBetter(now, node, court.world.nowMs) : hasHeir(now, node, court.world.nowMs);
+        why === lowered ? hasBetter(now, node, court) : hasHeir(now, node, court);
       return heir ? `${node} is still elected, though ${why}` : null;
     });
   }
@@ -145,7 +142,7 @@ function whyLeave({ registrations, config, elected }: Picture, node: string): st
   return priority < then && site?.override?.until == null ? lowered : null;
 }
 
-function hasBetter(picture: Picture, leaver: string, nowMs: number): boolean {
+function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
   const { config, registrations } = picture;
   if (config?.content.strategy !== 'site-priority') return false;
   const priority = (node: string) => {
@@ -154,14 +151,14 @@ function hasBetter(picture: Picture, leaver: string, nowMs: number): boolean {
   };
   const better = [...registrations.keys()].filter((node) => priority(node) > priority(leaver));
   const others = new Map([...registrations].filter(([node]) => better.includes(node)));
-  return hasHeir({ ...picture, registrations: others }, leaver, nowMs);
+  return hasHeir({ ...picture, registrations: others }, leaver, court);
 }
 
 /** Somebody else has been fit for a while, by the plainest reading. */
 export function hasHeir(
   { registrations, seats, elected, config }: Picture,
   leaver: string,
-  nowMs: number,
+  { world: { nowMs }, promptMs }: Court,
 ): boolean {
   return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
     if (node === leaver || illSinceMs !== null || leavingSinceMs !== null || config === null) return false;

@@ -3,16 +3,18 @@ import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { hasHeir, promptMs } from './rules-of-claims.js';
+import { hasHeir } from './rules-of-claims.js';
 import { failbackDelayMs, priorityOf } from './rules-of-electing.js';
 
 export function comingRules(court: Court): Rule {
+  const { promptMs } = court;
+
   /** The node alone, by the plainest reading. */
   function isFit(picture: Picture, node: string): boolean {
     const registration = picture.registrations.get(node);
     if (registration === undefined) return false;
     const alone = { ...picture, registrations: new Map([[node, registration]]) };
-    return hasHeir(alone, '', court.world.nowMs);
+    return hasHeir(alone, '', court);
   }
 
   /** Where nobody is elected, and nothing else keeps everybody from it, it is. */

@@ -4,14 +4,13 @@ import type { GroupConfig } from '../../src/core/group-config.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
 import { type Picture, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { promptMs } from './rules-of-claims.js';
 import { sticks } from './setup.js';
 
 /** Clocks differ in rate. */
 const slack = 0.9;
 
 export function electingRules(court: Court): Rule {
-  const { violate, setup, paths } = court;
+  const { violate, setup, paths, promptMs } = court;
   const recorded = new Set<string>();
   let unpruned = 0;
   /** When each node was READY last. */

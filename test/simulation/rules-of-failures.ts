@@ -4,7 +4,6 @@ import type { GroupConfig } from '../../src/core/group-config.js';
 import type { Elected, FailureRecord } from '../../src/core/znodes.js';
 import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { promptMs } from './rules-of-claims.js';
 import { misreadingMs } from './rules-of-limits.js';
 
 const slack = 0.9;
@@ -23,7 +22,7 @@ interface Vanished {
 }
 
 export function failureRules(court: Court): Rule {
-  const { violate } = court;
+  const { violate, promptMs } = court;
   let vanished: Vanished | null = null;
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;

@@ -6,11 +6,12 @@ import type { Court, Rule, Step } from './rules.js';
 const readingMs = 5_000;
 /** A limit is acted on by a reading that is a second old at most, and clocks differ in rate. */
 export const misreadingMs = 120;
-/** An elector acts on a limit that is over within so long. */
-const promptlyMs = 3_000;
+/** An elector whose reading is younger looks at no other. */
+const youngMs = 1_000;
 
 export function limitRules(court: Court): Rule {
-  const { violate, setup } = court;
+  const { violate, setup, promptMs } = court;
+  const promptlyMs = 1.1 * youngMs + promptMs;
   const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
 
   function onEnsemblesClock(name: string, at: string, wallMs: number): void {

@@ -1,13 +1,12 @@
 /** Rules about seats and registrations. */
 import type { SeatSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { promptMs } from './rules-of-claims.js';
 
 /** What an elector may be silent for, as far as the session timeout does not tell. */
 const auditMs = 10_000;
 
 export function seatRules(court: Court): Rule {
-  const { setup, violate } = court;
+  const { setup, violate, promptMs } = court;
 
   function noneTwice({ is }: Step): void {
     const owners = is.seats.map(({ owner }) => owner);

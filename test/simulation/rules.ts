@@ -7,6 +7,7 @@ import type { Commit, Transaction } from './ensemble.js';
 import type { Invariant, Violate } from './judge.js';
 import { Ledger, type Picture } from './ledger.js';
 import type { Node } from './node.js';
+import { answerMs, promptMs, reconnectMs } from './pace.js';
 import { claimRules } from './rules-of-claims.js';
 import { comingRules } from './rules-of-coming.js';
 import { electingRules } from './rules-of-electing.js';
@@ -38,6 +39,9 @@ export interface Court {
   readonly paths: GroupPaths;
   readonly nodes: readonly Node[];
   readonly violate: Violate;
+  /** Within which one of a calm group acts on what it sees, and how much of that is spent on ways. */
+  readonly promptMs: number;
+  readonly answerMs: number;
   /** Nothing is in the way between the node and any server, nor between two servers, and all of them run. */
   isInTouch(node: Node): boolean;
   /** For how long the elector has been that, and running; 0 where it does not run. */
@@ -58,18 +62,27 @@ export interface Court {
 
 export type Rule = (step: Step) => void;
 
+/** Sessions that may have watches left from what their nodes were once. */
+interface Watchers {
+  readonly electors: ReadonlySet<bigint>;
+  readonly candidates: ReadonlySet<bigint>;
+}
+
 export class Rules implements Court {
   readonly world: World;
   readonly setup: Setup;
   readonly paths: GroupPaths;
   readonly nodes: readonly Node[];
   readonly violate: Violate;
+  readonly promptMs: number;
+  readonly answerMs: number;
   readonly #ledger: Ledger;
   readonly #rules: Rule[];
   readonly #isByHand: (session: bigint) => boolean;
   readonly isInTouch: (node: Node) => boolean;
   #calmFromMs = 3_000;
   #disturbances = 0;
+  #shakenMs = Number.NEGATIVE_INFINITY;
   #wasCalm = false;
   /** How far the ensemble's clock has been ahead of true time. */
   #leastAheadMs = Number.POSITIVE_INFINITY;
@@ -78,6 +91,8 @@ export class Rules implements Court {
   readonly #electors = new Set<bigint>();
   /** Nodes that were elected while the claim stood that stands now. */
   readonly #candidates = new Set<string>();
+  /** Sessions that had been the one or the other when something changed. */
+  readonly #former = new WeakMap<Transaction, Watchers>();
 
   constructor(options: {
     readonly world: World;
@@ -93,6 +108,8 @@ export class Rules implements Court {
     this.paths = options.paths;
     this.nodes = options.nodes;
     this.violate = options.violate;
+    this.promptMs = promptMs(this.setup);
+    this.answerMs = answerMs(this.setup);
     this.#isByHand = options.isByHand;
     this.isInTouch = options.isInTouch;
     this.#ledger = new Ledger(options.paths);
@@ -123,16 +140,23 @@ export class Rules implements Court {
     return { earliestMs: nowMs + this.#leastAheadMs, latestMs: nowMs + this.#mostAheadMs };
   }
 
-  /** Nodes that once elected and live: watches that they left then may wake them once more. */
-  get formerElectors(): number {
-    const [elector, ...others] = this.picture().seats;
-    return elector === undefined ? 0 : others.filter(({ owner }) => this.#electors.has(owner)).length;
+  /**
+   * How many of those that were told of a change are to be counted. Watches that were left by who elected once, or waited
+   * for the claim that stood, wake them once more; one of each kind is the one that there has to be.
+   */
+  calledFor(change: Transaction, sessions: ReadonlySet<bigint>): number {
+    const former = this.#former.get(change);
+    if (former === undefined) return sessions.size;
+    const electors = [...sessions].filter((session) => former.electors.has(session));
+    const others = [...sessions].filter((session) => !former.electors.has(session));
+    const candidates = others.filter((session) => former.candidates.has(session));
+    const rest = others.length - candidates.length;
+    return rest + Math.min(1, electors.length) + Math.min(1, candidates.length);
   }
 
-  /** Nodes that once waited for the claim that stands: they have a watch on it left. */
-  get formerCandidates(): number {
-    const { elected } = this.picture();
-    return [...this.#candidates].filter((node) => node !== elected?.content.node).length;
+  #watchesLeft(): Watchers {
+    const candidates = this.nodes.filter(({ name }) => this.#candidates.has(name));
+    return { electors: new Set(this.#electors), candidates: new Set(candidates.map(({ session }) => session)) };
   }
 
   get isCalm(): boolean {
@@ -145,6 +169,11 @@ export class Rules implements Court {
     this.#wasCalm = this.isCalm && isByHand;
     const overMs = this.world.nowMs + forMs + 3 * this.setup.sessionTimeoutMs;
     this.#calmFromMs = Math.max(this.#calmFromMs, overMs);
+  }
+
+  /** A connection has broken, or another elects now: who was about to act begins anew. */
+  shaken(): void {
+    this.#shakenMs = this.world.nowMs;
   }
 
   get wasCalm(): boolean {
@@ -160,10 +189,25 @@ export class Rules implements Court {
   }
 
   unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
+    const sinceMs = this.world.nowMs;
+    const anewMs = reconnectMs(this.setup) + Math.min(withinMs, 2 * this.promptMs);
+    this.after(withinMs, rule, () => {
+      if (this.#shakenMs > sinceMs) {
+        const leftMs = this.#shakenMs + anewMs - this.world.nowMs;
+        if (leftMs > 0) {
+          this.unlessDisturbed(leftMs, rule, isWrong);
+          return null;
+        }
+      }
+      return isWrong();
+    });
+  }
+
+  /** Just then, unless something disturbs the world before. */
+  after(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
     const before = this.#disturbances;
     this.world.after(withinMs, () => {
-      if (before !== this.#disturbances) return;
-      const wrong = isWrong();
+      const wrong = before === this.#disturbances ? isWrong() : null;
       if (wrong !== null) this.violate(rule, wrong);
     });
   }
@@ -179,6 +223,7 @@ export class Rules implements Court {
     if (transaction.kind === 'write' && changes.length === 0) return;
     const { nowMs } = this.world;
     if (transaction.kind === 'write') this.#readWall(transaction.wallMs - nowMs);
+    this.#former.set(transaction, this.#watchesLeft());
     const was = this.#ledger.picture;
     this.#ledger.take(commit, nowMs);
     const step: Step = {
@@ -191,6 +236,7 @@ export class Rules implements Court {
       nowMs,
     };
     const [elector] = step.is.seats;
+    if (elector?.id !== was.seats[0]?.id) this.shaken();
     if (elector !== undefined) this.#electors.add(elector.owner);
     if (step.is.claims !== was.claims && step.is.claim !== null) this.#candidates.clear();
     const node = step.is.elected?.content.node;

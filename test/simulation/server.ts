@@ -66,7 +66,7 @@ export class Server {
     this.#clients = new Clients({
       server: this,
       database,
-      tells: (peer, what) => ensemble.tells(peer, what),
+      tells: (session, what) => ensemble.tells(session, what),
     });
   }
 

@@ -115,8 +115,7 @@ class Simulation {
         this.#havoc.committed(commit);
       },
       // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
-      onWake: (connections) =>
-        !sticks(setup) && judge.woken(connections - rules.formerElectors - rules.formerCandidates),
+      onWake: (departure, sessions) => sticks(setup) || judge.woken(rules.calledFor(departure, sessions)),
     });
     const tap = new Wiretap(this.#paths, (invariant, what) => judge.violate(invariant, what));
     const network = new Network(world, ensemble, setup.delays, tap);
