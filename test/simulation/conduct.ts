@@ -4,8 +4,8 @@ import type { Guards } from './guards.js';
 import type { ClaimSeen, Picture, RegistrationSeen } from './ledger.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
-import type { Court, Rule, Step } from './rules.js';
 import { hookMs } from './pace.js';
+import type { Court, Rule, Step } from './rules.js';
 import { sticks } from './setup.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */

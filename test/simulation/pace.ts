@@ -20,6 +20,11 @@ function writeLegs({ servers }: Setup): number {
   return servers === 1 ? readLegs : 6;
 }
 
+/** Until a write is answered. */
+export function writeMs(setup: Setup): number {
+  return writeLegs(setup) * setup.delays.mostMs;
+}
+
 /** Until those who watch are told of what was agreed on: by the leader to their server, by that to them. */
 function noticeLegs({ servers }: Setup): number {
   return servers === 1 ? 1 : 2;
@@ -39,8 +44,12 @@ export function promptMs(setup: Setup): number {
   return aroundMs + answerMs(setup);
 }
 
-/** Until a connection stands again where it broke: it is opened, and shakes hands; one server may refuse, being behind. */
-export function reconnectMs(setup: Setup): number {
-  const handshakeLegs = readLegs + writeLegs(setup);
-  return Math.min(2, setup.servers) * handshakeLegs * setup.delays.mostMs;
+/**
+ * Until a connection stands again where it broke: it is opened, and shakes hands, of which the server asks its leader; one
+ * server may refuse, being behind. Where there is but one, a client whose connection stood for a moment only pauses first.
+ */
+export function reconnectMs({ servers, delays, sessionTimeoutMs }: Setup): number {
+  if (servers === 1) return 2 * readLegs * delays.mostMs + sessionTimeoutMs / 4;
+  const refusedLegs = 2 * readLegs;
+  return (refusedLegs + 3 * readLegs) * delays.mostMs;
 }

@@ -81,8 +81,7 @@ export function claimRules(court: Court): Rule {
       const isWaived = (now.elected?.content.asked?.waived.length ?? 0) > 0;
       const isKept = isWaived || now.config?.content.paused != null;
       if (now.elected?.content.node !== node || why === null || isKept) return null;
-      const heir =
-        why === lowered ? hasBetter(now, node, court) : hasHeir(now, node, court);
+      const heir = why === lowered ? hasBetter(now, node, court) : hasHeir(now, node, court);
       return heir ? `${node} is still elected, though ${why}` : null;
     });
   }

@@ -156,7 +156,10 @@ export class Rules implements Court {
 
   #watchesLeft(): Watchers {
     const candidates = this.nodes.filter(({ name }) => this.#candidates.has(name));
-    return { electors: new Set(this.#electors), candidates: new Set(candidates.map(({ session }) => session)) };
+    return {
+      electors: new Set(this.#electors),
+      candidates: new Set(candidates.map(({ session }) => session)),
+    };
   }
 
   get isCalm(): boolean {

@@ -196,8 +196,7 @@ export class Server {
       this.#world.note(
         () => `server ${this.index} lets the session of ${this.#world.nameOf(session)} expire`,
       );
-      const silence = { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, rate: this.#machine.rate };
-      this.propose({ kind: 'close', session, asker: null, silence });
+      this.propose({ kind: 'close', session, asker: null, silence: this.silenceOf(session) });
     }
     this.#commitSoon();
   }
@@ -304,6 +303,11 @@ export class Server {
   touch(session: bigint): void {
     if (this.isLeading) this.#hears(session);
     else this.#touched.add(session);
+  }
+
+  /** As the leader: since when it has heard nothing of a session, and how fast its clock goes. */
+  silenceOf(session: bigint): { readonly sinceMs: number; readonly rate: number } {
+    return { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, rate: this.#machine.rate };
   }
 
   #hears(session: bigint): void {

@@ -2,9 +2,17 @@
 import type { Fault } from './faults.js';
 import type { Cast } from './havoc.js';
 import type { Node } from './node.js';
+import { reconnectMs, writeMs } from './pace.js';
 
+/** In which a server that stands still is found out, in session timeouts: by who leads, and by others. */
+const leaderFindsOut = 1 / 12 + 1 / 6;
+const findsOut = 2 / 3;
+/** What is left of a lease at least where a tenure is old enough for one, in session timeouts, less two round trips. */
+const leaseLeft = 0.28;
 /** A lease is young where its tenure is: of an idle node nothing but a sign of life now and again is known. */
 const youngTenure = 1 / 2;
+/** The most by which a clock is too fast. */
+const fast = 1.05;
 
 /** Whether something gets lost or delayed by it, so that what else has to happen soon may not. */
 export function isDisturbing(fault: Fault): boolean {
@@ -30,7 +38,7 @@ export function isDisturbing(fault: Fault): boolean {
 export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => void {
   const { rules, setup, operator } = cast;
   const { claim, elected, registrations } = rules.picture();
-  const { sessionTimeoutMs, tickMs, servers } = setup;
+  const { sessionTimeoutMs, servers } = setup;
   const { mayDelete } = operator;
   const lives = new Map(cast.nodes.map((node) => [node.name, node.process]));
   const stays = (name: string) =>
@@ -46,21 +54,24 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     if (elected?.content.node !== node || !stays(node)) return null;
     return `${node} has lost its claim over nothing but: ${fault.kind}`;
   };
+  const lasting = new Set(cast.nodes.filter((node) => sessionLasts(cast, node)).map(({ name }) => name));
   const sessionLost = () => {
     const now = rules.picture().registrations;
     for (const [node, { owner }] of registrations) {
-      if (stays(node) && now.get(node)?.owner !== owner)
+      if (lasting.has(node) && stays(node) && now.get(node)?.owner !== owner)
         return `${node} has lost its session over nothing but: ${fault.kind}`;
     }
     return null;
   };
-  if (fault.kind === 'reset') return () => rules.unlessDisturbed(sessionTimeoutMs / 2, 9, leadershipMoved);
+  const leader = cast.nodes.find(({ session }) => session === claim?.owner);
+  const lasts = leader !== undefined && leaseLasts(cast, leader, fault);
+  if (fault.kind === 'reset') return () => lasts && rules.after(sessionTimeoutMs / 2, 9, leadershipMoved);
   if (fault.kind === 'second machine') {
     const process = victim?.process;
     if (victim === null || process?.isRunning !== true || !registrations.has(victim.name)) return () => {};
     return () => {
       const newcomer = cast.nodes.at(-1);
-      rules.unlessDisturbed(1_500, 9, () =>
+      rules.unlessDisturbed(rules.promptMs, 9, () =>
         newcomer?.isUp === true && process.isRunning && cast.nodes.includes(newcomer)
           ? `${newcomer.machine.name} goes on under the name of another machine`
           : null,
@@ -68,9 +79,30 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     };
   }
   const isServer = fault.kind === 'freeze server' || fault.kind === 'kill server';
-  if (!isServer || servers < 3 || tickMs > sessionTimeoutMs / 3) return () => {};
+  if (!isServer || servers < 3) return () => {};
   if (cast.ensemble.servers[fault.server]?.isLeading !== false) return () => {};
-  const isYoung = claim !== null && cast.world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
-  const wrong = () => (isYoung ? null : leadershipMoved()) ?? sessionLost();
-  return () => rules.unlessDisturbed(1.6 * sessionTimeoutMs, 9, wrong);
+  const wrong = () => (lasts ? leadershipMoved() : null) ?? sessionLost();
+  return () => rules.after(1.6 * sessionTimeoutMs, 9, wrong);
+}
+
+/** Whether the lease has to be renewed in time over a connection to another server: by how long it lasts yet, or has to last. */
+function leaseLasts({ setup, rules, world }: Cast, leader: Node, { kind }: Fault): boolean {
+  const { sessionTimeoutMs } = setup;
+  const { claim } = rules.picture();
+  const nowMs = leader.process?.clock.monotonicMs() ?? 0;
+  const leftMs = (leader.agent?.status.lease.releaseAtMs ?? nowMs) - nowMs;
+  const isYoung = claim === null || world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
+  const dueMs = isYoung ? 0 : leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
+  const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
+  return Math.max(leftMs, dueMs) > findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));
+}
+
+/** Whether the node has to find another server before the ensemble may end its session, by what its leader knows of that. */
+function sessionLasts({ ensemble, setup, world }: Cast, { machine, session }: Node): boolean {
+  const silence = ensemble.servers.find(({ isLeading }) => isLeading)?.silenceOf(session);
+  if (silence === undefined) return false;
+  const { sessionTimeoutMs, delays } = setup;
+  const mayEndMs = silence.sinceMs + sessionTimeoutMs / silence.rate;
+  const foundOutMs = world.nowMs + delays.mostMs + (findsOut * sessionTimeoutMs) / machine.clock.rate;
+  return mayEndMs > foundOutMs + reconnectMs(setup);
 }
