@@ -2,6 +2,7 @@
 import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
+import type { Violate } from './judge.js';
 import { type Picture, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { sticks } from './setup.js';
@@ -59,31 +60,34 @@ export function electingRules(court: Court): Rule {
   }
 
   /** Elected goes from one node to another for a reason. */
-  function moved({ was, is, nowMs }: Step): void {
+  function moved(step: Step): void {
+    court.judged(step, (view, complain) => movedFor(view, complain));
+  }
+
+  function movedFor({ was, is, nowMs }: Step, complain: Violate): void {
     const before = was.elected;
     const after = is.elected;
     if (before === null || after === null || before.id !== after.id || before === after) return;
     const [from, to] = [before.content.node, after.content.node];
-    if (to !== null && (to !== from || after.content.cause === 'retry')) mustBeFit(to, { was, is, nowMs });
+    if (to !== null && (to !== from || after.content.cause === 'retry'))
+      mustBeFit(to, { was, is, nowMs }, complain);
     if (from === null || from === to || before.content.term === 0) return;
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
-      violate(9, `${to} is elected instead of ${from} while the group is paused`);
+      complain(9, `${to} is elected instead of ${from} while the group is paused`);
     if (isExcused(from, { was, is, nowMs })) return;
-    if (to === null) violate(6, `nobody is elected any more, though ${from} is as fit as before`);
-    else prefers({ from, to }, { was, is, nowMs });
+    if (to === null) complain(6, `nobody is elected any more, though ${from} is as fit as before`);
+    else prefers({ from, to }, { was, is, nowMs }, complain);
   }
 
   type Change = Pick<Step, 'was' | 'is' | 'nowMs'>;
 
   /** Something has become of the elected node since it was elected, or people wish so. */
-  function isExcused(from: string, { was, is, nowMs }: Change): boolean {
+  function isExcused(from: string, { was, is }: Change): boolean {
     const since = was.elected?.changedMs ?? 0;
     const registration = was.registrations.get(from);
     if (registration === undefined || registration.sinceMs > since) return true;
-    if (registration.illSinceMs !== null || nowMs - registration.lastIllMs < 2 * setup.sessionTimeoutMs)
-      return true;
-    if (registration.leavingSinceMs !== null || was.config === null || was.config.changedMs >= since)
-      return true;
+    if (registration.illSinceMs !== null || registration.leavingSinceMs !== null) return true;
+    if (was.config === null || was.config.changedMs >= since) return true;
     const { switchover } = was.config.content;
     const isAsked = switchover?.replacesTerm === was.elected?.content.term;
     if (isAsked && is.elected?.content.cause === 'planned') return true;
@@ -95,39 +99,43 @@ export function electingRules(court: Court): Rule {
   }
 
   /** A better node, which has waited for long enough. */
-  function prefers({ from, to }: { from: string; to: string }, { was, is, nowMs }: Change): void {
+  function prefers(
+    { from, to }: { from: string; to: string },
+    { was, is, nowMs }: Change,
+    complain: Violate,
+  ): void {
     const config = was.config?.content;
     const better = was.registrations.get(to);
     const worse = was.registrations.get(from);
     if (config === undefined || better === undefined || worse === undefined) return;
     const why = `${to} is elected instead of ${from}, which is as fit as before`;
     const delayMs = failbackDelayMs(config);
-    if (delayMs === null) violate(6, `${why}, and failback is manual`);
-    else if (config.strategy !== 'site-priority') violate(6, `${why}, and the strategy prefers nobody`);
+    if (delayMs === null) complain(6, `${why}, and failback is manual`);
+    else if (config.strategy !== 'site-priority') complain(6, `${why}, and the strategy prefers nobody`);
     else if (priorityOf(config, better.content.site) <= priorityOf(config, worse.content.site))
-      violate(6, `${why}, and is no better`);
-    else if (was.elected?.content.asked != null) violate(9, `${why}, and a person asked for ${from}`);
+      complain(6, `${why}, and is no better`);
+    else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
     else if (nowMs - Math.max(better.sinceMs, better.lastIllMs) < delayMs * slack)
-      violate(9, `${why}, and has not been fit for long`);
+      complain(9, `${why}, and has not been fit for long`);
     else {
       const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;
       const isReady = was.claim?.content.node === from && was.claim.readySinceMs !== null;
-      if (since < (was.elected?.changedMs ?? 0)) violate(9, `${why}, and was not READY yet`);
+      if (since < (was.elected?.changedMs ?? 0)) complain(9, `${why}, and was not READY yet`);
       else if (isReady && nowMs - (was.claim?.readySinceMs ?? 0) < durationMs(config.minTenure) * slack)
-        violate(9, `${why}, before its minimum tenure is over`);
-      else if (!isReady && since === Number.POSITIVE_INFINITY) violate(9, `${why}, and was not READY yet`);
+        complain(9, `${why}, before its minimum tenure is over`);
+      else if (!isReady && since === Number.POSITIVE_INFINITY) complain(9, `${why}, and was not READY yet`);
       const failure = was.elected?.content.failures.find(({ node }) => node === to);
       const caution = durationMs(config.exclusion.max) * 2 ** ((failure?.count ?? 1) - 1);
       const failedMs = failure === undefined ? null : failedSinceMs.get(`${to} ${failure.failedAt}`);
       if (failedMs != null && nowMs - failedMs < caution * slack)
-        violate(9, `${why}, and has failed ${failure?.count} times`);
+        complain(9, `${why}, and has failed ${failure?.count} times`);
     }
-    if (is.elected?.content.cause === 'planned') violate(9, `${why}, and nobody asked for that`);
+    if (is.elected?.content.cause === 'planned') complain(9, `${why}, and nobody asked for that`);
   }
 
   const failedSinceMs = new Map<string, number>();
 
-  function mustBeFit(to: string, { was, is, nowMs }: Change): void {
+  function mustBeFit(to: string, { was, is }: Change, complain: Violate): void {
     const elected = is.elected?.content;
     const registration = was.registrations.get(to);
     const config = is.config?.content;
@@ -137,18 +145,15 @@ export function electingRules(court: Court): Rule {
     if (config.paused !== null && (was.elected?.content.node === to || isRestored)) return;
     const waived = elected.asked?.waived ?? [];
     const not = (kind: string, why: string) => {
-      if (!waived.includes(kind)) violate(9, `${to} is elected, though ${why}`);
+      if (!waived.includes(kind)) complain(9, `${to} is elected, though ${why}`);
     };
     if (Object.hasOwn(config.drained, to)) not('drained', 'it is drained');
     const site = config.sites[registration.content.site];
     if (site?.enabled === false) not('site-disabled', 'its site is disabled');
     if ((site?.override ?? site)?.priority === 0 && site?.override?.until == null)
       not('priority-zero', 'its priority is 0');
-    const patienceMs = court.isCalm ? promptMs : 2 * setup.sessionTimeoutMs;
-    if (registration.illSinceMs !== null && nowMs - registration.illSinceMs > patienceMs)
-      not('unhealthy', 'it is unhealthy');
-    if (registration.leavingSinceMs !== null && nowMs - registration.leavingSinceMs > patienceMs)
-      not('leaving', 'it leaves');
+    if (registration.illSinceMs !== null) not('unhealthy', 'it is unhealthy');
+    if (registration.leavingSinceMs !== null) not('leaving', 'it leaves');
   }
 
   /** One record for each term and token, of every term before the next begins, and no more than are to be kept. */

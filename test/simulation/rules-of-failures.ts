@@ -2,6 +2,7 @@
 import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import type { Elected, FailureRecord } from '../../src/core/znodes.js';
+import type { Violate } from './judge.js';
 import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { misreadingMs } from './rules-of-limits.js';
@@ -21,24 +22,23 @@ interface Vanished {
   readonly failedAt: string | null;
 }
 
+/** What was remembered beside a picture. */
+interface Known {
+  readonly vanished: Vanished | null;
+  readonly claimGoneMs: number;
+  readonly lastOwn: ClaimSeen | null;
+}
+
 export function failureRules(court: Court): Rule {
   const { violate, promptMs } = court;
   let vanished: Vanished | null = null;
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
   const knownSinceMs = new Map<string, number>();
-  /** Registrations that gave way to another: a decision that is on its way just then was made by them. */
-  const replaced = new Map<string, { readonly sinceMs: number; readonly untilMs: number }>();
-  /** When nodes that were not registered last came: the same of them. */
-  const cameMs = new Map<string, number>();
+  /** What else was known when a picture stood. */
+  const knownThen = new WeakMap<Picture, Known>();
 
   function keepTrack({ was, is, nowMs, ended }: Step): void {
-    if (is.registrations !== was.registrations)
-      for (const [node, { id, sinceMs }] of was.registrations) {
-        const now = is.registrations.get(node);
-        if (now !== undefined && now.id !== id) replaced.set(node, { sinceMs, untilMs: nowMs });
-      }
-    for (const node of is.registrations.keys()) if (!was.registrations.has(node)) cameMs.set(node, nowMs);
     if (was.claim !== null && is.claim?.id !== was.claim.id) {
       claimGoneMs = nowMs;
       if (was.claim.content.status === 'PROGRESS') vanish(was.claim, { was, is, nowMs, ended });
@@ -105,9 +105,10 @@ export function failureRules(court: Court): Rule {
       if (known?.failedAt === record.failedAt) continue;
       arithmetic(step, record, known);
       if (record.until === null) violate(9, `${record.node} has failed, and is not excluded at all`);
-      const why = groundsFor(record.node, step);
-      if (why === null)
-        violate(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);
+      court.judged(step, (view, complain) => {
+        if (groundsFor(record.node, view) === null)
+          complain(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);
+      });
     }
     const gone = vanished;
     if (gone === null || was.decisions !== gone.decision) return;
@@ -121,27 +122,22 @@ export function failureRules(court: Court): Rule {
   /** What a node may be blamed for; null: nothing. */
   function groundsFor(node: string, { was, nowMs }: Step): string | null {
     const { elected, config, claim } = was;
+    const then = knownThen.get(was) ?? { vanished, claimGoneMs, lastOwn };
     if (elected === null || config === null || elected.content.node !== node) return null;
     const registration = was.registrations.get(node);
     if (registration === undefined) return 'it has gone';
-    if (nowMs - (cameMs.get(node) ?? Number.NEGATIVE_INFINITY) <= promptMs) return 'it had gone';
     if (registration.content.lastFailure?.electedVersion === elected.version) return 'it says so';
-    if (vanished?.node === node) return 'its claim vanished';
+    if (then.vanished?.node === node) return 'its claim vanished';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
     // One that claims at the last moment was late all the same.
-    const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : claimGoneMs;
-    const freeSinceMs = Math.max(elected.changedMs, claimGoneMs);
+    const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : then.claimGoneMs;
+    const freeSinceMs = Math.max(elected.changedMs, then.claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;
     if (freeUntilMs - Math.max(freeSinceMs, registration.sinceMs) >= claimMs) return 'it did not claim';
-    const before = replaced.get(node);
-    if (before !== undefined && nowMs - before.untilMs <= promptMs) {
-      const untilMs = Math.min(freeUntilMs, before.untilMs);
-      if (untilMs - Math.max(freeSinceMs, before.sinceMs) >= claimMs) return 'its last life did not claim';
-    }
     if (freeUntilMs - freeSinceMs >= 2 * claimMs) return 'none of its lives has claimed';
     const overMs = durationMs(timeouts.takeover) + 2 * durationMs(timeouts.grace);
-    const own = isOwn ? claim : lastOwn?.content.node === node ? lastOwn : null;
+    const own = isOwn ? claim : then.lastOwn?.content.node === node ? then.lastOwn : null;
     if (own !== null && nowMs - own.sinceMs >= overMs * slack) return 'it was not READY in time';
     return null;
   }
@@ -167,6 +163,10 @@ export function failureRules(court: Court): Rule {
 
   /** An exclusion ends for a reason. */
   function lifted(step: Step): void {
+    court.judged(step, (view, complain) => liftedFor(view, complain));
+  }
+
+  function liftedFor(step: Step, complain: Violate): void {
     const [before, after] = [step.was.elected, step.is.elected];
     if (before === null || after === null || before === after || before.id !== after.id) return;
     for (const known of before.content.failures) {
@@ -174,9 +174,10 @@ export function failureRules(court: Court): Rule {
       const now = failureOf(after.content, known.node);
       const isLifted = now === null || (now.failedAt === known.failedAt && now.until === null);
       if (isLifted && !mayLift(known, after.content, step))
-        violate(9, `the exclusion of ${known.node} until ${known.until} ends early`);
+        complain(9, `the exclusion of ${known.node} until ${known.until} ends early`);
     }
-    if (after.content.cause === 'retry' && after.content.node !== null) retried(after.content.node, step);
+    if (after.content.cause === 'retry' && after.content.node !== null)
+      retried(after.content.node, step, complain);
   }
 
   /** By what some clock may have shown; or it has not begun, for the clock was set back. */
@@ -203,7 +204,7 @@ export function failureRules(court: Court): Rule {
   }
 
   /** Everyone has failed: the one whose last failure is longest ago. */
-  function retried(node: string, { was, is }: Step): void {
+  function retried(node: string, { was, is }: Step, complain: Violate): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
     if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
     // A new life is not tried again: its exclusion has ended.
@@ -216,7 +217,7 @@ export function failureRules(court: Court): Rule {
       const site = config.sites[member.content.site];
       if (site?.enabled === false || site?.override != null || site?.priority === 0) continue;
       if (court.isCalm && Date.parse(other.failedAt) < Date.parse(known.failedAt))
-        violate(9, `${node} is tried again, though the failure of ${other.node} is longer ago`);
+        complain(9, `${node} is tried again, though the failure of ${other.node} is longer ago`);
     }
   }
 
@@ -295,6 +296,7 @@ export function failureRules(court: Court): Rule {
     for (const record of is.elected?.content.failures ?? []) {
       if (!knownSinceMs.has(keyOf(record))) knownSinceMs.set(keyOf(record), nowMs);
     }
+    knownThen.set(is, { vanished, claimGoneMs, lastOwn });
   }
 
   return (step) => {

@@ -3,7 +3,7 @@
  * alone. What has to happen soon is judged only while the world is calm: nothing of it lost, delayed, frozen or dead.
  */
 import type { GroupPaths } from '../../src/core/paths.js';
-import type { Commit, Transaction } from './ensemble.js';
+import type { Asker, Commit, Transaction } from './ensemble.js';
 import type { Invariant, Violate } from './judge.js';
 import { Ledger, type Picture } from './ledger.js';
 import type { Node } from './node.js';
@@ -31,6 +31,14 @@ export interface Step {
   /** By a person, not by a node. */
   readonly isByHand: boolean;
   readonly nowMs: number;
+  /** The same from each picture that a decision may have been made by, the last first; of anything else, from the last. */
+  readonly views: readonly Step[];
+}
+
+/** What stood for a while. */
+interface Past {
+  readonly picture: Picture;
+  readonly zxid: bigint;
 }
 
 export interface Court {
@@ -54,6 +62,8 @@ export interface Court {
   readonly isCalm: boolean;
   /** Nothing had, until people put their hands into the tree. */
   readonly wasCalm: boolean;
+  /** A decision is right if it was by what may have been read for it. `judge` may be called several times. */
+  judged(step: Step, judge: (step: Step, complain: Violate) => void): void;
   /** Has to be right, in a world that is calm until then, after so long. */
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
   /** The same where it does not matter what went wrong before. */
@@ -68,6 +78,9 @@ interface Watchers {
   readonly candidates: ReadonlySet<bigint>;
 }
 
+/** More than are made while one round reads. */
+const pastsKept = 200;
+
 export class Rules implements Court {
   readonly world: World;
   readonly setup: Setup;
@@ -80,6 +93,9 @@ export class Rules implements Court {
   readonly #rules: Rule[];
   readonly #isByHand: (session: bigint) => boolean;
   readonly isInTouch: (node: Node) => boolean;
+  readonly #basisOf: (asker: Asker) => bigint | null;
+  /** The last ones, and when each came to be. */
+  readonly #past: (Past & { readonly sinceMs: number })[] = [];
   #calmFromMs = 3_000;
   #disturbances = 0;
   #shakenMs = Number.NEGATIVE_INFINITY;
@@ -102,6 +118,8 @@ export class Rules implements Court {
     readonly violate: Violate;
     isByHand(session: bigint): boolean;
     isInTouch(node: Node): boolean;
+    /** The newest change that the round had been told of in which this was decided; null where it is not known. */
+    basisOf(asker: Asker): bigint | null;
   }) {
     this.world = options.world;
     this.setup = options.setup;
@@ -112,6 +130,7 @@ export class Rules implements Court {
     this.answerMs = answerMs(this.setup);
     this.#isByHand = options.isByHand;
     this.isInTouch = options.isInTouch;
+    this.#basisOf = options.basisOf;
     this.#ledger = new Ledger(options.paths);
     this.#rules = [
       seatRules(this),
@@ -215,6 +234,40 @@ export class Rules implements Court {
     });
   }
 
+  judged(step: Step, judge: (step: Step, complain: Violate) => void): void {
+    const complaints: [Invariant, string][] = [];
+    for (const view of step.views) {
+      const before = complaints.length;
+      judge(view, (...complaint) => complaints.push(complaint));
+      if (complaints.length === before) return;
+    }
+    const [first] = complaints;
+    if (first !== undefined) this.violate(...first);
+  }
+
+  /** What was read of it all cannot be older than what the round was told first; it holds only of the same decision and
+   * configuration, for a write checks those. */
+  #views(step: Omit<Step, 'views'>): Step[] {
+    const { was, is, write } = step;
+    const present = { ...step, views: [] };
+    if (write?.asker == null || step.isByHand || is.elected === was.elected) return [present];
+    const basis = this.#basisOf(write.asker);
+    const views: Step[] = [present];
+    let untilMs = step.nowMs;
+    for (const { picture, zxid, sinceMs } of this.#past.toReversed()) {
+      if (basis === null || picture.elected !== was.elected || picture.config !== was.config) break;
+      views.push({ ...present, was: picture, nowMs: untilMs });
+      untilMs = sinceMs;
+      if (zxid <= basis) break;
+    }
+    return views;
+  }
+
+  #remember(past: Past & { readonly sinceMs: number }): void {
+    this.#past.push(past);
+    if (this.#past.length > pastsKept) this.#past.shift();
+  }
+
   #readWall(aheadMs: number): void {
     this.#leastAheadMs = Math.min(this.#leastAheadMs, aheadMs);
     this.#mostAheadMs = Math.max(this.#mostAheadMs, aheadMs);
@@ -229,7 +282,7 @@ export class Rules implements Court {
     this.#former.set(transaction, this.#watchesLeft());
     const was = this.#ledger.picture;
     this.#ledger.take(commit, nowMs);
-    const step: Step = {
+    const here = {
       was,
       is: this.#ledger.picture,
       write: transaction.kind === 'write' ? transaction : null,
@@ -238,6 +291,8 @@ export class Rules implements Court {
       isByHand: transaction.kind === 'write' && this.#isByHand(transaction.session),
       nowMs,
     };
+    const step: Step = { ...here, views: this.#views(here) };
+    this.#remember({ picture: step.is, zxid: commit.truth.lastZxid, sinceMs: nowMs });
     const [elector] = step.is.seats;
     if (elector?.id !== was.seats[0]?.id) this.shaken();
     if (elector !== undefined) this.#electors.add(elector.owner);

@@ -95,6 +95,7 @@ class Simulation {
       violate: (invariant, what) => judge.violate(invariant, what),
       isByHand: (session) => judge.isByHand(session),
       isInTouch: (node) => this.#isInTouch(node),
+      basisOf: ({ peer, xid }) => tap.basisOf(peer, xid),
     });
     const conduct = new Conduct(rules, judge);
     rules.also(conduct.rule);

@@ -23,6 +23,12 @@ interface Tapped {
   requests: number;
   /** The number of the newest request for each. */
   readonly reads: Map<Read, number>;
+  /** Which request began the round at hand. */
+  round: number;
+  /** The newest change that its answer told of. */
+  basis: bigint | null;
+  /** Of each write that was sent, by its number: the basis of the round that it was decided in. */
+  readonly bases: Map<number, bigint>;
 }
 
 export class Wiretap {
@@ -38,7 +44,8 @@ export class Wiretap {
 
   opened(connection: number, machine: string): void {
     const fresh = { session: 0n, toldBefore: 0n, hasAsked: false, isGranted: false, lag: null, requests: 0 };
-    this.#connections.set(connection, { ...fresh, machine, reads: new Map() });
+    const round = { round: 0, basis: null, bases: new Map<number, bigint>() };
+    this.#connections.set(connection, { ...fresh, ...round, machine, reads: new Map() });
   }
 
   /** Sent by the client. */
@@ -56,7 +63,11 @@ export class Wiretap {
   /** Sent by a server that knows of all changes up to `known`. */
   granted(connection: number, packet: Buffer, known: bigint): void {
     const tapped = this.#connections.get(connection);
-    if (tapped === undefined || tapped.isGranted) return;
+    if (tapped === undefined) return;
+    if (tapped.isGranted) {
+      if (packet.readInt32BE(0) === tapped.round) tapped.basis = known;
+      return;
+    }
     tapped.isGranted = true;
     const reader = new JuteReader(packet);
     reader.int();
@@ -65,6 +76,11 @@ export class Wiretap {
     if (tapped.session === 0n || known >= tapped.toldBefore) return;
     // A guardian that only holds the session of an agent that has died, or ends it, reads nothing.
     tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`;
+  }
+
+  /** What the round had been told, at least, in which it was decided to send this. */
+  basisOf(connection: number, request: number): bigint | null {
+    return this.#connections.get(connection)?.bases.get(request) ?? null;
   }
 
   /** Has arrived at the client. */
@@ -81,8 +97,12 @@ export class Wiretap {
   #request(tapped: Tapped, packet: Buffer): void {
     tapped.requests += 1;
     if (tapped.lag !== null && !unread.has(packet.readInt32BE(4))) this.#violate(9, tapped.lag);
+    const number = packet.readInt32BE(0);
+    if (packet.readInt32BE(4) === opcodes.multi && tapped.basis !== null)
+      tapped.bases.set(number, tapped.basis);
     const read = this.#readOf(packet);
     if (read === null) return;
+    if (read === 'config') tapped.round = number;
     tapped.reads.set(read, tapped.requests);
     if (read !== 'nodes' || tapped.machine === 'ops') return;
     const numbers = order.map((one) => tapped.reads.get(one) ?? 0);
