@@ -528,12 +528,13 @@ const keepersDie: Scenario = (_, setup) => ({
   ],
 });
 
-/** A server falls silent that may be the leader's. */
+/** A server falls silent that may be the leader's; over slow ways the lease would not last until another is found. */
 const silentServer: Scenario = (_, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = 1.2 * sessionTimeoutMs;
   return {
     setup: groupOf(setup, {
+      delays: fastDelays,
       servers: 3,
       tickMs: sessionTimeoutMs / 4,
       troubleMs: settledMs + 16 * sessionTimeoutMs,
