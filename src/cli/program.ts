@@ -6,6 +6,7 @@ import { version } from '../version.js';
 import { addAcl } from './commands/acl.js';
 import { addAgent, addDev } from './commands/agent.js';
 import { addConfig } from './commands/config.js';
+import { addDoctor } from './commands/doctor.js';
 import { addExplain } from './commands/explain.js';
 import { addHistory } from './commands/history.js';
 import { addList } from './commands/list.js';
@@ -36,6 +37,7 @@ const families = [
   addWait,
   addVerifyToken,
   addAcl,
+  addDoctor,
   addZooKeeper,
 ];
 

@@ -39,6 +39,8 @@ export interface SettingName {
 export interface DescribedSetting extends SettingName {
   /** As one would write it; secrets are not shown. */
   readonly value: string;
+  /** It is set, and not shown. */
+  readonly isSecret: boolean;
   /** Where the value comes from: a flag, a variable, a place in the file, or `default`. */
   readonly source: string;
 }
@@ -272,8 +274,9 @@ function invalid(all: readonly string[]): PetrelError {
 
 function describe({ name, meta }: Field, values: object, given: Given | undefined): DescribedSetting {
   const value = valueNamed(values, name);
-  const shown = meta.secret && value !== null ? shownSecret : valueText(name, value);
-  return { name, key: meta.key, value: shown, source: given?.source ?? 'default' };
+  const isSecret = meta.secret === true && value !== null;
+  const shown = isSecret ? shownSecret : valueText(name, value);
+  return { name, key: meta.key, value: shown, isSecret, source: given?.source ?? 'default' };
 }
 
 function valueNamed(values: object, name: string): unknown {

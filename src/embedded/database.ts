@@ -7,7 +7,7 @@
 import type { Acl, Identity } from '../core/acl.js';
 import { redactedAcl } from './acl.js';
 import { ZooKeeperError } from './errors.js';
-import { type Session, type SessionOptions, SessionTable } from './sessions.js';
+import { type Session, type SessionLimits, type SessionOptions, SessionTable } from './sessions.js';
 import type { Commit } from './standstill.js';
 import {
   type Author,
@@ -46,11 +46,14 @@ export class Database {
   readonly #tree: ZnodeTree;
   readonly #sessions: SessionTable;
   readonly #watches = new WatchTable();
+  /** As the options have them. */
+  readonly timing: SessionLimits;
   readonly #committed: ((commit: Commit) => void) | undefined;
 
   constructor(options: DatabaseOptions) {
     this.#tree = new ZnodeTree(options);
     this.#sessions = new SessionTable(options);
+    this.timing = options;
     this.#committed = options.committed;
   }
 

@@ -19,6 +19,7 @@ const answers = new Map<string, (server: ServerView) => string>([
   ['ruok', () => 'imok'],
   ['isro', () => 'rw'],
   ['envi', () => `Environment:\nzookeeper.version=${version}\nnode.version=${process.versions.node}\n`],
+  ['conf', configuration],
   ['srvr', summary],
   ['stat', (server) => summary(server, `Clients:\n${clients(server)}\n`)],
   ['cons', clients],
@@ -40,6 +41,12 @@ function summary(server: ServerView, clientLines = ''): string {
     `Node count: ${database.counts.znodes}`,
     '',
   ].join('\n');
+}
+
+/** What a client may want to know of it; a real server tells more. */
+function configuration({ database }: ServerView): string {
+  const { tickTimeMs, minTimeoutMs, maxTimeoutMs } = database.timing;
+  return `tickTime=${tickTimeMs}\nminSessionTimeout=${minTimeoutMs}\nmaxSessionTimeout=${maxTimeoutMs}\n`;
 }
 
 function clients({ connections }: ServerView): string {

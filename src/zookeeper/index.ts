@@ -80,13 +80,18 @@ export function openStore(options: StoreOptions): Store {
     clock: options.clock ?? systemClock,
     credentials: auth,
     acl: typeof acl === 'function' ? acl : () => (acl === 'open' ? openAcl : creatorAcl),
-    dial: options.dial ?? dialOver(options.tls && secure(options.tls)),
+    dial: options.dial ?? dialWith(options.tls),
     isSecure: options.tls !== undefined,
     random: options.random ?? Math.random,
     lookup: options.lookup,
     resume: session,
     logger: options.logger ?? silentLogger,
   });
+}
+
+/** Makes byte streams over TCP, or TLS where it says how. Throws PetrelError INVALID for certificates that will not do. */
+export function dialWith(tls: TlsOptions | undefined): Dial {
+  return dialOver(tls && secure(tls));
 }
 
 function checkTimeout(name: string, valueMs: number): void {

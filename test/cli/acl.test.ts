@@ -1,5 +1,6 @@
 /** `petrel acl`, and what commands of other roles come to in a group that has ACLs. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { doctorSchema } from '../../src/cli/commands/doctor.js';
 import { accessOptions } from '../../src/config/access-settings.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { connect, Group } from '../support/agent-group.js';
@@ -83,6 +84,14 @@ describe('in an open group', () => {
       code: 5,
       stderr: expect.stringContaining('a1 runs without the credentials'),
     });
+    const open = await petrel('doctor', asAgent);
+    expect(open).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^error +acl .*\n +→ petrel acl apply/),
+    });
+    const well = await petrel('doctor -f json', {});
+    expect(well.code).toBe(0);
+    expect(doctorSchema.parse(JSON.parse(well.stdout)).findings.length).toBeGreaterThan(8);
     const store = connect(group.connectString);
     await store.connected();
     expect((await store.getAcl(group.paths.config)).acl).toHaveLength(1);

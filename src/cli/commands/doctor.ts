@@ -1,0 +1,74 @@
+/** `petrel doctor` */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readSettings, settingOptions } from '../../config/read-settings.js';
+import { agentSettings, clientSettings } from '../../config/settings.js';
+import { examine } from '../../doctor/examine.js';
+import { type Finding, findingSchema } from '../../doctor/finding.js';
+import { gatherFacts } from '../../doctor/gather.js';
+import { createLogger } from '../../log.js';
+import { systemClock } from '../../ports/clock.js';
+import { exitCodes } from '../errors.js';
+import { oneLine, type Printable, print } from '../output.js';
+import { type Style, styled } from '../style.js';
+
+const doctorSettings = agentSettings.extend(clientSettings.shape);
+
+export const doctorSchema = z.object({ findings: z.array(findingSchema) });
+
+export function addDoctor(program: Command): void {
+  const doctor = program
+    .command('doctor')
+    .description('looks for what is wrong with servers, session, group and this machine, and says what to do')
+    .addHelpText('after', help)
+    .action(async (_options, command: Command) => {
+      const { values, described, warnings } = await readSettings(doctorSettings, {
+        flags: command.optsWithGlobals(),
+        env: process.env,
+      });
+      for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
+      const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
+      const level = isAskedFor ? values.logLevel : 'silent';
+      const log = createLogger({ level, format: values.logFormat });
+      const findings = examine(await gatherFacts({ settings: values, described, clock: systemClock, log }));
+      print(values.format, printable(findings));
+      if (findings.some(({ severity }) => severity === 'error')) process.exitCode = exitCodes.failed;
+    });
+  const common = settingOptions(clientSettings).map(({ long }) => long);
+  for (const option of settingOptions(agentSettings)) {
+    if (!common.includes(option.long)) doctor.addOption(option);
+  }
+}
+
+const help = `
+Give it the settings of the agent that it is to look at (--config), on the agent’s machine and as its user: then it finds
+what would keep that from starting, too. It changes nothing but the group’s clock znode, and runs no hook.
+
+Exit codes: 0 no error was found, warnings or not; 1 there is one; 2 the settings are wrong.
+
+Example:
+  petrel doctor -c /etc/petrel/agent.yaml`;
+
+const styles: Readonly<Record<Finding['severity'], Style>> = {
+  ok: 'green',
+  note: 'dim',
+  warning: 'yellow',
+  error: 'red',
+};
+
+function printable(findings: readonly Finding[]): Printable {
+  const result: z.infer<typeof doctorSchema> = { findings: [...findings] };
+  return {
+    json: result,
+    rows: [
+      ['severity', 'check', 'what', 'to do'],
+      ...findings.map(({ severity, check, what, todo }) => [severity, check, what, todo ?? '']),
+    ],
+    pretty: () => findings.map(pretty).join('\n'),
+  };
+}
+
+function pretty({ severity, check, what, todo }: Finding): string {
+  const head = `${styled(styles[severity], severity.padEnd(8))} ${check.padEnd(9)} ${oneLine(what)}`;
+  return todo === null ? head : `${head}\n${' '.repeat(19)}→ ${oneLine(todo)}`;
+}

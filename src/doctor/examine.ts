@@ -1,0 +1,14 @@
+/** All checks. Each is a function of the facts alone. */
+import type { Facts } from './facts.js';
+import { type Finding, severities } from './finding.js';
+import { checkGroup } from './group.js';
+import { checkNode } from './node.js';
+import { checkServers, checkSession } from './servers.js';
+
+const checks = [checkServers, checkSession, checkGroup, checkNode];
+
+/** The worst first. */
+export function examine(facts: Facts): Finding[] {
+  const findings = checks.flatMap((check) => check(facts));
+  return findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));
+}

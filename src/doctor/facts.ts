@@ -1,0 +1,109 @@
+/** What an examination is made of: gathered first, judged afterwards. */
+import type { Access } from '../core/access.js';
+import type { ProbeAddress } from '../core/znodes.js';
+import type { ZnodeAcl } from '../group/access.js';
+
+export interface Facts {
+  readonly servers: readonly ServerFacts[];
+  readonly session: SessionFacts | Problem;
+  readonly group: GroupFacts | Problem;
+  readonly node: NodeFacts;
+}
+
+/** Why it could not be found out, one line. */
+export interface Problem {
+  readonly problem: string;
+}
+
+export function isProblem<T extends object>(facts: T | Problem): facts is Problem {
+  return 'problem' in facts;
+}
+
+export interface ServerFacts {
+  /** `host:port` */
+  readonly server: string;
+  /** What it answers to `srvr`, or why it does not. */
+  readonly summary: ServerSummary | Problem;
+  /** What it answers to `conf`; null where it is not to tell. */
+  readonly timing: ServerTiming | null;
+}
+
+export interface ServerSummary {
+  /** Null: it is there, and is not to tell. */
+  readonly version: string | null;
+  /** leader, follower, observer, standalone; null: it is not to tell, or serves nobody. */
+  readonly mode: string | null;
+  readonly isServing: boolean;
+}
+
+export interface ServerTiming {
+  readonly tickTimeMs: number;
+  readonly minSessionTimeoutMs: number;
+  readonly maxSessionTimeoutMs: number;
+  /** Null for a server that is no part of an ensemble. */
+  readonly syncLimitTicks: number | null;
+}
+
+export interface SessionFacts {
+  readonly askedMs: number;
+  readonly grantedMs: number;
+}
+
+export interface GroupFacts {
+  readonly root: string;
+  /** Null where all is to be open. */
+  readonly access: Access | null;
+  readonly znodes: readonly ZnodeAcl[];
+  readonly members: readonly MemberFacts[];
+  /** Who is READY; null: nobody. */
+  readonly leader: string | null;
+  /** What is wrong in the tree, one line each. */
+  readonly problems: readonly string[];
+  /** The ensemble's clock against this machine's; null where it could not be read. */
+  readonly clock: ClockFacts | null;
+}
+
+export interface MemberFacts {
+  readonly node: string;
+  readonly version: string;
+  /** By its own clock. */
+  readonly startedAtMs: number;
+  /** By the ensemble's. */
+  readonly registeredAtMs: number;
+  readonly probe: ProbeAddress | null;
+  /** Peers that answer its probes; null where it does not probe, or has not told yet. */
+  readonly reaches: readonly string[] | null;
+}
+
+export interface ClockFacts {
+  /** How far this machine's clock is ahead of the ensemble's, in the middle of what is possible. */
+  readonly aheadMs: number;
+  /** By how much it may be more or less. */
+  readonly withinMs: number;
+}
+
+export interface NodeFacts {
+  readonly version: string;
+  /** Why its settings make no agent, one line; null: they do. */
+  readonly settings: string | null;
+  /** Programs that cannot be run, one line each. */
+  readonly hooks: readonly string[];
+  readonly hasHooks: boolean;
+  /** Files that hold a secret, with who may read them. */
+  readonly secretFiles: readonly SecretFile[];
+  readonly system: SystemFacts;
+}
+
+export interface SecretFile {
+  readonly path: string;
+  readonly key: string;
+  /** Null: it is not there, or cannot be seen. */
+  readonly mode: number | null;
+}
+
+export interface SystemFacts {
+  /** Whether /proc shows processes: what proves a workload dead. */
+  readonly seesProcesses: boolean;
+  /** Whether there is a /bin/sh for the sentinel. */
+  readonly hasShell: boolean;
+}

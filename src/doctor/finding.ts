@@ -1,0 +1,32 @@
+/** What an examination of a node and its group comes to. */
+import { z } from 'zod';
+
+/** note: good to know. warning: works, and will hurt. error: does not work, or is open to strangers. */
+export const severities = ['ok', 'note', 'warning', 'error'] as const;
+
+export const findingSchema = z.object({
+  check: z.string(),
+  severity: z.enum(severities),
+  what: z.string(),
+  /** Null where there is nothing to do. */
+  todo: z.string().nullable(),
+});
+export type Finding = z.infer<typeof findingSchema>;
+
+export function ok(check: string, what: string): Finding {
+  return { check, severity: 'ok', what, todo: null };
+}
+
+export function finding(
+  check: string,
+  severity: Exclude<Finding['severity'], 'ok'>,
+  what: string,
+  todo: string | null,
+): Finding {
+  return { check, severity, what, todo };
+}
+
+/** The findings, or that all is well where there are none. */
+export function orOk(findings: readonly Finding[], check: string, what: string): Finding[] {
+  return findings.length === 0 ? [ok(check, what)] : [...findings];
+}

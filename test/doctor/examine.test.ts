@@ -1,0 +1,292 @@
+/** Each finding by the facts that make it. That they are found for real is in test/group/doctor.test.ts. */
+import { describe, expect, it } from 'vitest';
+import { permissions } from '../../src/core/acl.js';
+import { examine } from '../../src/doctor/examine.js';
+import type { Facts, GroupFacts, MemberFacts, NodeFacts, ServerFacts } from '../../src/doctor/facts.js';
+import { readSummary, readTiming } from '../../src/doctor/servers.js';
+
+const timing = {
+  tickTimeMs: 1000,
+  minSessionTimeoutMs: 2000,
+  maxSessionTimeoutMs: 20_000,
+  syncLimitTicks: 5,
+};
+
+function server(name: string, mode: string | null, more: Partial<ServerFacts> = {}): ServerFacts {
+  return { server: name, summary: { version: '3.8.4', mode, isServing: true }, timing, ...more };
+}
+
+function member(node: string, more: Partial<MemberFacts> = {}): MemberFacts {
+  const probe = { host: node, port: 7946, protocol: 'udp' as const };
+  const peers = ['a1', 'b1'].filter((peer) => peer !== node);
+  return { node, version: '0.1.0', startedAtMs: 1000, registeredAtMs: 1500, probe, reaches: peers, ...more };
+}
+
+const agents = [{ scheme: 'digest', id: 'petrel:hash' }];
+const closed = agents.map((identity) => ({ permissions: permissions.all, identity }));
+const open = [{ permissions: permissions.all, identity: { scheme: 'world', id: 'anyone' } }];
+const znode = { path: '/cluster/config', acl: closed, wanted: closed, isRight: true, version: 0 };
+
+const group: GroupFacts = {
+  root: '/cluster',
+  access: { agents, operators: [], observers: [], world: 'none' },
+  znodes: [znode],
+  members: [member('a1'), member('b1')],
+  leader: 'a1',
+  problems: [],
+  clock: { aheadMs: 20, withinMs: 5 },
+};
+const node: NodeFacts = {
+  version: '0.1.0',
+  settings: null,
+  hooks: [],
+  hasHooks: true,
+  secretFiles: [{ path: '/etc/petrel/auth', key: 'authFile', mode: 0o100600 }],
+  system: { seesProcesses: true, hasShell: true },
+};
+const well: Facts = {
+  servers: [server('zk1:2181', 'follower'), server('zk2:2181', 'leader'), server('zk3:2181', 'follower')],
+  session: { askedMs: 6000, grantedMs: 6000 },
+  group,
+  node,
+};
+
+function found(facts: Partial<Facts>) {
+  return examine({ ...well, ...facts })
+    .filter(({ severity }) => severity !== 'ok')
+    .map(({ severity, check, what, todo }) => `${severity} ${check}: ${what} → ${todo}`);
+}
+
+it('a group that is well gives no finding, and says what is well', () => {
+  expect(found({})).toEqual([]);
+  const checks = examine(well).map(({ check }) => check);
+  expect(new Set(checks)).toEqual(
+    new Set([
+      'servers',
+      'quorum',
+      'session',
+      'timing',
+      'group',
+      'acl',
+      'clock',
+      'versions',
+      'peers',
+      'hooks',
+      'files',
+      'system',
+    ]),
+  );
+});
+
+describe('servers', () => {
+  const [one, two, three] = [
+    server('zk1:2181', 'follower'),
+    server('zk2:2181', 'leader'),
+    server('zk3:2181', 'follower'),
+  ];
+  const down = { problem: 'connect ECONNREFUSED' };
+  const silent = { version: null, mode: null, isServing: true };
+  const other = { version: '3.7.1', mode: 'follower', isServing: true };
+  it.each<[string, ServerFacts[], RegExp[]]>([
+    [
+      'away',
+      [one, two, { ...three, summary: down }],
+      [/^error servers: zk3:2181 cannot be reached: connect ECONNREFUSED → start it/],
+    ],
+    [
+      'without a majority',
+      [{ ...one, summary: { ...silent, isServing: false } }],
+      [/^error servers: zk1:2181 is there, but serves nobody/],
+    ],
+    [
+      'that tell nothing',
+      [one, two, { ...three, summary: silent }],
+      [/^note servers: zk3.* → set 4lw.commands.whitelist/],
+    ],
+    ['alone', [server('zk1:2181', 'standalone')], [/^warning quorum: a single server/]],
+    [
+      'that are alone beside each other',
+      [server('zk1:2181', 'standalone'), server('zk2:2181', 'standalone')],
+      [/^error quorum: zk1:2181, zk2:2181 know nothing of each other/],
+    ],
+    ['two', [one, two], [/^warning quorum: two servers/]],
+    ['without a leader', [one, three], [/^warning quorum: no server named leads/]],
+    [
+      'with two leaders',
+      [two, server('zk4:2181', 'leader'), one],
+      [/^warning quorum: zk2:2181 and zk4:2181 both say/],
+    ],
+    ['of two versions', [one, two, { ...three, summary: other }], [/^note servers: .*3\.8\.4, 3\.7\.1/]],
+    [
+      'of two settings',
+      [one, two, { ...three, timing: { ...timing, syncLimitTicks: 9 } }],
+      [/^warning timing: servers that do not agree/],
+    ],
+  ])('%s', (_, servers, wanted) => {
+    const lines = found({ servers });
+    expect(lines).toHaveLength(wanted.length);
+    for (const [at, pattern] of wanted.entries()) expect(lines[at]).toMatch(pattern);
+  });
+
+  it('are read from what they answer', () => {
+    const srvr =
+      'Zookeeper version: 3.8.4-9316c2a7a97e1666d8f4593f34dd6fc36ecc436c, built on 2024-02-12 22:16 UTC\nMode: follower\n';
+    expect(readSummary(srvr)).toEqual({ version: '3.8.4', mode: 'follower', isServing: true });
+    expect(readSummary('srvr is not executed because it is not in the whitelist.\n')).toEqual({
+      version: null,
+      mode: null,
+      isServing: true,
+    });
+    expect(readSummary('This ZooKeeper instance is not currently serving requests\n')).toMatchObject({
+      isServing: false,
+    });
+    const conf =
+      'clientPort=2181\ntickTime=2000\nminSessionTimeout=4000\nmaxSessionTimeout=40000\nsyncLimit=5\n';
+    expect(readTiming(conf)).toEqual({
+      tickTimeMs: 2000,
+      minSessionTimeoutMs: 4000,
+      maxSessionTimeoutMs: 40_000,
+      syncLimitTicks: 5,
+    });
+    expect(readTiming('conf is not executed because it is not in the whitelist.\n')).toBeNull();
+  });
+});
+
+describe('the session', () => {
+  const with2sTicks = well.servers.map((one) => ({ ...one, timing: { ...timing, tickTimeMs: 2000 } }));
+  it.each<[string, Partial<Facts>, RegExp]>([
+    ['there is none', { session: { problem: 'AUTH_FAILED' } }, /^error session: AUTH_FAILED/],
+    [
+      'shorter than asked',
+      { session: { askedMs: 60_000, grantedMs: 20_000 } },
+      /^warning session: .*60000 ms, granted are 20000 .*2000 to 20000 ms: a shorter stall/,
+    ],
+    [
+      'longer than asked',
+      { session: { askedMs: 1000, grantedMs: 6000 } },
+      /^warning session: .*a dead machine is noticed later/,
+    ],
+    [
+      'of less than two ticks',
+      { session: { askedMs: 3000, grantedMs: 3000 }, servers: with2sTicks },
+      /^error timing: .*less than two ticks of 2000 ms/,
+    ],
+    [
+      'shorter than the sync limit',
+      { servers: with2sTicks },
+      /^note timing: syncLimit times tickTime, 10000 ms.* → syncLimit=3, or a session timeout of 10000 ms/,
+    ],
+  ])('%s', (_, facts, pattern) => {
+    expect(found(facts)).toEqual([expect.stringMatching(pattern)]);
+  });
+});
+
+describe('the group', () => {
+  const wrong = { ...znode, acl: open, isRight: false };
+  const readable = { ...znode, acl: closed.slice(1), isRight: false };
+  it.each<[string, Partial<GroupFacts>, RegExp]>([
+    ['nobody leads', { leader: null }, /^warning group: nobody leads \/cluster → petrel explain/],
+    [
+      'junk',
+      { problems: ['/cluster/config: it is not JSON'] },
+      /^warning group: \/cluster\/config: it is not JSON/,
+    ],
+    [
+      'open',
+      { access: null, znodes: [wrong] },
+      /^warning acl: whoever reaches ZooKeeper may change everything/,
+    ],
+    [
+      'closed to who looks',
+      { access: null, znodes: [{ ...znode, isRight: false }] },
+      /^warning acl: the group has ACLs, but no credentials/,
+    ],
+    [
+      'open in one place',
+      { znodes: [znode, wrong] },
+      /^error acl: 1 of 2 znodes may be changed by everybody, as \/cluster\/config \(world:anyone:cdrwa\) → petrel acl apply/,
+    ],
+    ['other ACLs', { znodes: [znode, readable] }, /^error acl: 1 of 2 znodes have another ACL/],
+    [
+      'on its way',
+      { access: { agents, operators: [], observers: [], world: 'all' } },
+      /^warning acl: acl.world is all/,
+    ],
+    [
+      'a clock of one’s own that is ahead',
+      { clock: { aheadMs: 5000, withinMs: 100 } },
+      /^warning clock: this machine’s clock is ahead of the ensemble’s by 4\.9 s/,
+    ],
+    ['a clock that cannot be read', { clock: null }, /^note clock/],
+    [
+      'a peer’s clock that is ahead',
+      { members: [member('a1', { startedAtMs: 9000 }), member('b1')] },
+      /^warning clock: the clock of a1 is ahead of the ensemble’s by 7\.5 s/,
+    ],
+    [
+      'two versions',
+      { members: [member('a1'), member('b1', { version: '0.2.0' })] },
+      /^warning versions: .*0\.1\.0 on a1; 0\.2\.0 on b1/,
+    ],
+    [
+      'another version than this',
+      { members: [member('a1', { version: '0.2.0', reaches: null })] },
+      /^note versions: all agents have version 0\.2\.0, this command has 0\.1\.0/,
+    ],
+    [
+      'a peer that does not answer',
+      { members: [member('a1', { reaches: [] }), member('b1')] },
+      /^warning peers: b1 does not answer the probes of a1 at b1:7946 → open UDP/,
+    ],
+  ])('%s', (_, facts, pattern) => {
+    expect(found({ group: { ...group, ...facts } })).toEqual([expect.stringMatching(pattern)]);
+  });
+
+  it('that is not there', () => {
+    expect(found({ group: { problem: 'there is no group at /x' } })).toEqual([
+      'error group: there is no group at /x → null',
+    ]);
+  });
+});
+
+describe('this machine', () => {
+  const file = { path: '/etc/petrel/auth', key: 'authFile' };
+  it.each<[string, Partial<NodeFacts>, RegExp]>([
+    ['settings that make no agent', { settings: 'acl.agents: …' }, /^error settings: acl.agents/],
+    [
+      'a hook that is not there',
+      { hooks: ['onTakeover: program "promote" not found'] },
+      /^error hooks: onTakeover: program "promote" not found/,
+    ],
+    ['no hooks', { hasHooks: false }, /^note hooks/],
+    [
+      'a secret for everybody',
+      { secretFiles: [{ ...file, mode: 0o100644 }] },
+      /^error files: .*auth \(authFile\) holds a secret, and its mode is 0644 → chmod 600/,
+    ],
+    [
+      'a secret that is not there',
+      { secretFiles: [{ ...file, mode: null }] },
+      /^error files: .*cannot be looked at/,
+    ],
+    [
+      'no processes to be seen',
+      { system: { seesProcesses: false, hasShell: true } },
+      /^warning system: \/proc shows no processes/,
+    ],
+    [
+      'no shell',
+      { system: { seesProcesses: true, hasShell: false } },
+      /^warning system: there is no \/bin\/sh/,
+    ],
+  ])('%s', (_, facts, pattern) => {
+    expect(found({ node: { ...node, ...facts } })).toEqual([expect.stringMatching(pattern)]);
+  });
+});
+
+it('the worst comes first', () => {
+  const severities = examine({ ...well, session: { problem: 'x' }, node: { ...node, hasHooks: false } }).map(
+    ({ severity }) => severity,
+  );
+  expect(severities.slice(0, 2)).toEqual(['error', 'note']);
+});

@@ -1,0 +1,173 @@
+/** What `petrel doctor` finds on real servers, in groups of real agents. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { accessOptions } from '../../src/config/access-settings.js';
+import { readSettings } from '../../src/config/read-settings.js';
+import { agentSettings, clientSettings } from '../../src/config/settings.js';
+import { permissions } from '../../src/core/acl.js';
+import { examine } from '../../src/doctor/examine.js';
+import { gatherFacts } from '../../src/doctor/gather.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { digestIdentity } from '../../src/zookeeper/digest.js';
+import { Group } from '../support/agent-group.js';
+import { sharedZooKeeper, startEnsemble, supportsEnsemble, uniqueRoot } from '../support/ensemble.js';
+import { freePorts } from '../support/ports.js';
+import { secrets } from '../support/secrets.js';
+
+const { agents } = secrets.zooKeeper;
+const settings = agentSettings.extend(clientSettings.shape);
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'petrel-doctor-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+function file(name: string, text: string, mode = 0o600): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+async function findings(env: Record<string, string>, clock: Clock = systemClock): Promise<string[]> {
+  const { values, described } = await readSettings(settings, {
+    flags: {},
+    env: { PETREL_CONNECT_TIMEOUT: '2s', ...env },
+  });
+  const log = pino({ level: 'silent' });
+  const found = examine(await gatherFacts({ settings: values, described, clock, log }));
+  return found.map(({ severity, check, what }) => `${severity} ${check}: ${what}`);
+}
+
+function notOk(lines: readonly string[]): string[] {
+  return lines.filter((line) => !line.startsWith('ok '));
+}
+
+/** By a clock that is ahead of the ensemble's. */
+const ahead: Clock = { ...systemClock, wallMs: () => Date.now() + 60_000 };
+
+describe('in a group with ACLs', () => {
+  let group: Group;
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    const root = uniqueRoot('doctor');
+    env = {
+      PETREL_ZOOKEEPER: await sharedZooKeeper(),
+      PETREL_ROOT: root,
+      PETREL_AUTH_FILE: file('auth', `digest:${agents}\n`),
+      PETREL_ACL_OBSERVERS: digestIdentity(secrets.zooKeeper.observers).id,
+      PETREL_ON_TAKEOVER: 'true',
+    };
+    const { values } = await readSettings(settings, { flags: {}, env });
+    group = await Group.found(await sharedZooKeeper(), {}, root, accessOptions(values, root));
+    await group.start('a1').joined();
+    await group.ready('a1');
+  });
+  afterEach(() => group[Symbol.asyncDispose]());
+
+  it('that is well, it finds one server, and that alone', async () => {
+    const lines = await findings(env);
+    // The agents of the tests say that their version is "test".
+    expect(notOk(lines).filter((line) => !/versions|syncLimit/.test(line))).toEqual([
+      expect.stringMatching(/^warning quorum: a single server/),
+    ]);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^ok servers: all answer: .*\(standalone\)/),
+        expect.stringMatching(/^ok session: a session of 6000 ms is granted/),
+        expect.stringMatching(/^ok timing: tickTime \d+ ms/),
+        expect.stringMatching(/^ok group: a1 leads/),
+        expect.stringMatching(/^ok acl: all \d+ znodes have the ACL that they should/),
+        expect.stringMatching(/^ok clock: this machine’s clock and the ensemble’s agree/),
+        expect.stringMatching(/^note versions: all agents have version test/),
+      ]),
+    );
+  });
+
+  it('it finds a znode that is open, a clock that is ahead, programs that are not there, and a secret for all', async () => {
+    const anyone = { permissions: permissions.all, identity: { scheme: 'world', id: 'anyone' } };
+    await group.store.setAcl(group.paths.config, [anyone], 'any');
+    const config = file('petrel.yaml', 'probe:\n  secret: 0123456789abcdef\n', 0o644);
+    const token = file('token', 'f'.repeat(32), 0o604);
+    const lines = await findings(
+      {
+        ...env,
+        PETREL_CONFIG: config,
+        PETREL_HTTP_TOKEN_FILE: token,
+        PETREL_ON_TAKEOVER: '["/nowhere/promote"]',
+        PETREL_SESSION_TIMEOUT: '1h',
+      },
+      ahead,
+    );
+    expect(notOk(lines)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(
+          /^error acl: 1 of \d+ znodes may be changed by everybody, as .*\/config \(world/,
+        ),
+        expect.stringMatching(
+          /^warning clock: this machine’s clock is ahead of the ensemble’s by (59|60)\.\d s/,
+        ),
+        expect.stringMatching(/^error hooks: onTakeover: program "\/nowhere\/promote" not found/),
+        expect.stringMatching(
+          /^error files: .*petrel\.yaml \(probe\.secret\) holds a secret, and its mode is 0644/,
+        ),
+        expect.stringMatching(
+          /^error files: .*token \(http\.tokenFile\) holds a secret, and its mode is 0604/,
+        ),
+        expect.stringMatching(/^error settings: http\.tokenFile: .*is open to others/),
+        expect.stringMatching(/^warning session: the session timeout asked for is 3600000 ms/),
+      ]),
+    );
+  });
+
+  it('it says so where it may not look, or nobody leads', async () => {
+    const { PETREL_AUTH_FILE: _, ...without } = env;
+    expect(notOk(await findings(without))).toContainEqual(
+      expect.stringMatching(/^error group: .*ACL does not allow it/),
+    );
+    await group.members[0]?.abandon();
+    expect(notOk(await findings(env))).toContainEqual(expect.stringMatching(/^warning group: nobody leads/));
+  });
+});
+
+describe('where there is nothing', () => {
+  it('it finds no server, and no group', async () => {
+    const [port] = await freePorts(1);
+    const nobody = await findings({ PETREL_ZOOKEEPER: `127.0.0.1:${port}` });
+    expect(nobody).toContainEqual(
+      expect.stringMatching(/^error servers: .*cannot be reached: .*ECONNREFUSED/),
+    );
+    expect(nobody).toContainEqual(expect.stringMatching(/^error session: .*no answer within 2000 ms/));
+    const noGroup = await findings({
+      PETREL_ZOOKEEPER: await sharedZooKeeper(),
+      PETREL_ROOT: uniqueRoot('none'),
+    });
+    expect(noGroup).toContainEqual(expect.stringMatching(/^error group: there is no group at/));
+  });
+});
+
+describe.skipIf(!supportsEnsemble)('of real servers', () => {
+  it('it finds the leader of an ensemble, one that is away, and a session timeout that the lease cannot stand on', async () => {
+    await using ensemble = await startEnsemble(3, {
+      tickTimeMs: 2000,
+      minSessionTimeoutMs: 500,
+      syncLimitTicks: 5,
+    });
+    const env = { PETREL_ZOOKEEPER: ensemble.connectString, PETREL_SESSION_TIMEOUT: '3s' };
+    const all = await findings(env);
+    expect(all).toContainEqual(expect.stringMatching(/^ok quorum: .* leads 2 followers/));
+    expect(all).toContainEqual(expect.stringMatching(/^error timing: .*less than two ticks of 2000 ms/));
+    const slow = await findings({ ...env, PETREL_SESSION_TIMEOUT: '6s' });
+    expect(slow).toContainEqual(expect.stringMatching(/^note timing: syncLimit times tickTime, 10000 ms/));
+    const leader = await ensemble.leader();
+    const [follower] = ensemble.servers.filter((server) => server !== leader);
+    await follower?.kill9();
+    expect(await findings(env)).toContainEqual(
+      expect.stringMatching(new RegExp(`^error servers: ${follower?.connectString} cannot be reached`)),
+    );
+  });
+});
