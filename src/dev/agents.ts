@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PetrelError } from '../errors.js';
+import { withoutSecrets } from '../hooks/secret-variables.js';
 
 export interface DevAgentsOptions {
   /** Starts Petrel: program and first arguments. */
@@ -53,7 +54,8 @@ export class DevAgents implements AsyncDisposable {
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
     // Its own group: ^C reaches this process, which then stops the nodes one by one.
-    const options = { detached: true, stdio };
+    // They have a token of their own, and a ZooKeeper without passwords.
+    const options = { detached: true, stdio, env: withoutSecrets(process.env) };
     const own = ['--node-id', node, '--site', sites[node] ?? '', ...flagsOf(node)];
     const args = [...first, 'agent', ...own, ...flags];
     this.#guardians.set(node, spawn(program, args, options));
