@@ -52,6 +52,7 @@ describe('settings', () => {
     });
     expect(described.find(({ key }) => key === 'sessionTimeout')).toEqual({
       name: 'sessionTimeoutMs',
+      isSecret: false,
       key: 'sessionTimeout',
       value: '6s',
       source: 'default',
