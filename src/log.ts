@@ -30,7 +30,19 @@ export interface LogOptions {
 const stderrFd = 2;
 const tooLongForPeople = ['ranking', 'unfit', 'record', 'outputTail'];
 const maxBufferedBytes = 4 * 1024 * 1024;
-const secretKeys = ['auth', 'passphrase', 'password', 'sessionPassword', 'authorization', 'bearerToken'];
+const secretKeys = [
+  'auth',
+  'authorization',
+  'bearerToken',
+  'credentials',
+  'httpToken',
+  'passphrase',
+  'password',
+  'probeSecret',
+  'secret',
+  'sessionPassword',
+  'tlsPassphrase',
+];
 
 export function createLogger({ level, format, fields = {} }: LogOptions): Logger {
   const options: pino.LoggerOptions = {

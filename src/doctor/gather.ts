@@ -21,6 +21,7 @@ import { version } from '../version.js';
 import { askServer } from '../zookeeper/four-letter-word.js';
 import { dialWith, openStore, parseConnectionString, serverText } from '../zookeeper/index.js';
 import type { ClockFacts, Facts, GroupFacts, NodeFacts, Problem, SecretFile, ServerFacts } from './facts.js';
+import { reachByTcp } from './reach.js';
 import { readSummary, readTiming } from './servers.js';
 
 export interface GatherOptions {
@@ -96,7 +97,11 @@ function problemOf(error: unknown): Problem {
   return { problem: errorMessage(error) };
 }
 
-async function gatherGroup(store: Store, settings: AgentSettings, clock: Clock): Promise<GroupFacts> {
+async function gatherGroup(
+  store: Store,
+  settings: GatherOptions['settings'],
+  clock: Clock,
+): Promise<GroupFacts> {
   const paths = groupPaths(settings.root);
   const access = accessOf(settings);
   const view = await readGroup(store, paths, { scores: true });
@@ -105,14 +110,18 @@ async function gatherGroup(store: Store, settings: AgentSettings, clock: Clock):
     root: settings.root,
     access,
     znodes: await readAcls(store, paths, access),
-    members: await gatherMembers(store, view),
+    members: await gatherMembers(store, view, settings),
     leader: current?.value?.status === 'READY' ? current.value.node : null,
     problems: problems.map(({ path, problem }) => `${path}: ${problem}`),
     clock: await compareClocks(store, paths, clock),
   };
 }
 
-async function gatherMembers(store: Store, { members, paths }: GroupView): Promise<GroupFacts['members']> {
+async function gatherMembers(
+  store: Store,
+  { members, paths }: GroupView,
+  { connectTimeoutMs }: GatherOptions['settings'],
+): Promise<GroupFacts['members']> {
   const all = members.map(async ({ node, value, scores }) => {
     if (value === null) return [];
     const stat = await store.exists(paths.node(node));
@@ -124,6 +133,8 @@ async function gatherMembers(store: Store, { members, paths }: GroupView): Promi
         startedAtMs: Date.parse(startedAt),
         registeredAtMs: stat?.ctimeMs ?? Number.POSITIVE_INFINITY,
         probe,
+        unreachable:
+          probe === null || probe.protocol === 'udp' ? null : await reachByTcp(probe, connectTimeoutMs),
         reaches: probe === null || scores === undefined ? null : [...scores.roundTripsMs.keys()],
       },
     ];

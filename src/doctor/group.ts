@@ -155,17 +155,27 @@ function checkVersions({ members }: GroupFacts, own: string): Finding[] {
 
 function checkProbes({ members }: GroupFacts): Finding[] {
   const telling = members.filter(({ reaches }) => reaches !== null);
-  if (telling.length === 0) return [];
   const silent = telling.flatMap((from) => {
     return members
       .filter(({ node, probe }) => probe !== null && node !== from.node && !from.reaches?.includes(node))
       .map((to) => unanswered(from, to));
   });
+  const findings = [...members.flatMap(unreached), ...silent];
+  if (findings.length === 0 && telling.length === 0) return [];
   return orOk(
-    silent.slice(0, mostTold),
+    findings.slice(0, mostTold),
     'peers',
     `all ${telling.length} nodes that probe reach all others that answer`,
   );
+}
+
+/** The same port takes the probes by UDP, so a machine that is not there is found out this way, too. */
+function unreached({ node, probe, unreachable }: MemberFacts): Finding[] {
+  if (probe === null || unreachable === null) return [];
+  const what = `${node} cannot be reached from here by TCP at ${probe.host}:${probe.port}: ${unreachable}`;
+  return [
+    finding('peers', 'warning', what, 'open the way to it, and set probe.address where others reach it'),
+  ];
 }
 
 function unanswered({ node }: MemberFacts, { node: peer, probe }: MemberFacts): Finding {

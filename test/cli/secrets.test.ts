@@ -75,7 +75,7 @@ const told = new Map<string, string>();
 
 async function command(args: readonly string[], env: Record<string, string>): Promise<number | null> {
   const { code, stdout, stderr } = await runProcess(args, { ...(await common()), ...env });
-  told.set(`petrel ${args.join(' ')}`, stdout + stderr);
+  told.set(`petrel ${args.join(' ')}: ${told.size}`, stdout + stderr);
   return code;
 }
 
@@ -96,6 +96,7 @@ async function commands(): Promise<void> {
   expect(await command(['pause', '--reason', 'a test'], auth)).toBe(0);
   expect(await command(['resume'], { PETREL_AUTH: `digest:${operators}-guessed` })).toBe(4);
   expect(await command(['list'], { PETREL_AUTH: canary })).toBe(2);
+  expect(await command(['list', `--auth=digest:${operators}`], {})).toBe(2);
   expect(await command(['list'], { ...auth, ...tls, PETREL_TLS_PASSPHRASE: `${canary}-wrong` })).toBe(2);
   expect(
     await command(['agent', '--dry-run', '-f', 'json'], {

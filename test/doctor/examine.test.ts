@@ -19,7 +19,16 @@ function server(name: string, mode: string | null, more: Partial<ServerFacts> = 
 function member(node: string, more: Partial<MemberFacts> = {}): MemberFacts {
   const probe = { host: node, port: 7946, protocol: 'udp' as const };
   const peers = ['a1', 'b1'].filter((peer) => peer !== node);
-  return { node, version: '0.1.0', startedAtMs: 1000, registeredAtMs: 1500, probe, reaches: peers, ...more };
+  return {
+    node,
+    version: '0.1.0',
+    startedAtMs: 1000,
+    registeredAtMs: 1500,
+    probe,
+    reaches: peers,
+    unreachable: null,
+    ...more,
+  };
 }
 
 const agents = [{ scheme: 'digest', id: 'petrel:hash' }];
@@ -232,6 +241,11 @@ describe('the group', () => {
       'another version than this',
       { members: [member('a1', { version: '0.2.0', reaches: null })] },
       /^note versions: all agents have version 0\.2\.0, this command has 0\.1\.0/,
+    ],
+    [
+      'a peer that cannot be reached',
+      { members: [member('a1'), member('b1', { unreachable: 'connect ECONNREFUSED' })] },
+      /^warning peers: b1 cannot be reached from here by TCP at b1:7946: connect ECONNREFUSED → open the way/,
     ],
     [
       'a peer that does not answer',

@@ -246,3 +246,40 @@ describe('a group that was open', () => {
     expect(group.members[0]?.status).toMatchObject({ leads: true, joined: true });
   });
 });
+
+describe('another password', () => {
+  const next = `${agents}-next`;
+  const renewed = digestIdentity(next);
+  const both: Access = { ...access, agents: [...access.agents, renewed] };
+  const alone: Access = { ...access, agents: [renewed] };
+
+  /** One after the other, so that somebody leads all the time. */
+  async function restartAll(credentials: string, rights: Access): Promise<void> {
+    for (const node of ['a1', 'b1']) {
+      await group.members.findLast((one) => one.node === node)?.stop();
+      await group.start(node, { security: security(group.root, credentials, rights) }).joined();
+    }
+  }
+
+  async function apply(credentials: string, rights: Access): Promise<void> {
+    const applier = await as(credentials, rights);
+    for (const znode of await readAcls(applier, group.paths, rights)) await setAcl(applier, znode);
+  }
+
+  it('comes in beside the old one, and the old one goes, while the group goes on', async () => {
+    group = await found(agents, access);
+    await group.startInOrder(['a1', 'b1']);
+    await restartAll(agents, both);
+    await apply(agents, both);
+    await restartAll(next, both);
+    await restartAll(next, alone);
+    await apply(next, alone);
+    const after = await as(next, alone);
+    await until(async () => (await readGroup(after, group.paths)).current?.value?.status === 'READY');
+    const znodes = await readAcls(after, group.paths, alone);
+    expect(znodes.filter(({ isRight }) => !isRight)).toEqual([]);
+    const former = await as(agents);
+    for (const { path } of znodes) expect(await reads(former, path), path).toEqual(['NO_AUTH']);
+    expect(group.members.filter(({ ended }) => ended?.error != null)).toEqual([]);
+  });
+});

@@ -124,6 +124,19 @@ describe('in a group with ACLs', () => {
     );
   });
 
+  it('it finds a peer that nobody reaches where it says that it answers', async () => {
+    const { data, stat } = await group.store.getData(group.paths.node('a1'));
+    const [port = 0] = await freePorts(1);
+    const registration = {
+      ...JSON.parse(data.toString()),
+      probe: { host: '127.0.0.1', port, protocol: 'tcp' },
+    };
+    await group.store.set(group.paths.node('a1'), Buffer.from(JSON.stringify(registration)), stat.version);
+    expect(notOk(await findings(env))).toContainEqual(
+      expect.stringMatching(/^warning peers: a1 cannot be reached from here by TCP at .*ECONNREFUSED/),
+    );
+  });
+
   it('it says so where it may not look, or nobody leads', async () => {
     const { PETREL_AUTH_FILE: _, ...without } = env;
     expect(notOk(await findings(without))).toContainEqual(

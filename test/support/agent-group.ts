@@ -36,6 +36,8 @@ export interface MemberOptions {
   readonly sessionTimeoutMs?: number;
   readonly sessionMemory?: SessionMemory;
   readonly clock?: Clock;
+  /** Default the group's. */
+  readonly security?: Security;
   /** What the node tells of itself; default nothing. */
   readonly measurements?: Measurements;
 }
@@ -201,8 +203,12 @@ export class Member {
       host: systemHost,
       sessionMemory: options.sessionMemory ?? null,
       openStore: (session) => {
-        const { connect: address = group.connectString, sessionTimeoutMs } = options;
-        const store = connect(address, sessionTimeoutMs, session, group.security);
+        const {
+          connect: address = group.connectString,
+          sessionTimeoutMs,
+          security = group.security,
+        } = options;
+        const store = connect(address, sessionTimeoutMs, session, security);
         this.stores.push(store);
         return store;
       },

@@ -1,0 +1,17 @@
+/** Whether a peer can be reached from here at all. */
+import { connect } from 'node:net';
+import type { ProbeAddress } from '../core/znodes.js';
+
+/** Null: it takes connections where it answers probes. Otherwise why not, one line. Never rejects. */
+export function reachByTcp({ host, port }: ProbeAddress, timeoutMs: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const end = (problem: string | null) => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.setTimeout(timeoutMs, () => end(`no answer within ${timeoutMs} ms`));
+    socket.once('connect', () => end(null));
+    socket.once('error', ({ message }) => end(message));
+  });
+}
