@@ -173,8 +173,7 @@ async function gatherNode({ settings, described }: GatherOptions): Promise<NodeF
 /** What would end an agent at its start. */
 function settingsProblem(settings: AgentSettings): string | null {
   try {
-    identityOf(settings);
-    checkAgent(settings);
+    if (!isPerson(settings)) checkAgent(settings);
     storeOptions(settings);
     probeSettings(settings);
     if (settings.httpTokenFile !== null) readTokenFile(settings.httpTokenFile);
@@ -182,6 +181,14 @@ function settingsProblem(settings: AgentSettings): string | null {
   } catch (error) {
     return errorMessage(error);
   }
+}
+
+/** An operator or observer looks with settings of their own, which need make no agent. */
+function isPerson(settings: AgentSettings): boolean {
+  const own = identityOf(settings)?.id;
+  const access = accessOf(settings);
+  const people = [...(access?.operators ?? []), ...(access?.observers ?? [])];
+  return people.some(({ id }) => id === own);
 }
 
 function secretFiles(settings: AgentSettings, described: readonly DescribedSetting[]): SecretFile[] {

@@ -3,7 +3,7 @@
  * killed: none of them is told anywhere.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -70,6 +70,11 @@ async function startAgents(): Promise<PetrelProcess[]> {
   ];
 }
 
+/** What would be run if it ever got into a shell. */
+function reason(): string {
+  return `$(touch ${directory}/run) \`touch ${directory}/run\`; touch ${directory}/run`;
+}
+
 /** What nobody may find a secret in, by what it is. */
 const told = new Map<string, string>();
 
@@ -93,7 +98,7 @@ async function commands(): Promise<void> {
   execFileSync('openssl', ['pkcs8', '-topk8', '-in', cert.keyPath, ...out]);
   const tls = { PETREL_TLS_CERT: cert.certificatePath, PETREL_TLS_KEY: encrypted };
   const auth = { PETREL_AUTH: `digest:${operators}` };
-  expect(await command(['pause', '--reason', 'a test'], auth)).toBe(0);
+  expect(await command(['switchover', '--yes', '--reason', reason()], auth)).toBe(0);
   expect(await command(['resume'], { PETREL_AUTH: `digest:${operators}-guessed` })).toBe(4);
   expect(await command(['list'], { PETREL_AUTH: canary })).toBe(2);
   expect(await command(['list', `--auth=digest:${operators}`], {})).toBe(2);
@@ -177,6 +182,9 @@ it('no secret is told, by nothing that a group or a command says or writes', asy
   for (const name of readdirSync(directory).filter((one) => one.startsWith('env-'))) {
     told.set(name, readFileSync(join(directory, name), 'utf8'));
   }
+  const hooks = [...told].filter(([what]) => /^env-.1$/.test(what)).map(([, text]) => text);
+  expect(hooks.some((text) => text.includes(reason()))).toBe(true);
+  expect(existsSync(join(directory, 'run'))).toBe(false);
   expect([...told.keys()].filter((what) => what.startsWith('env-')).length).toBeGreaterThanOrEqual(5);
   expect([...told].filter(([, text]) => text.length > 20).length).toBeGreaterThan(15);
   expect([...told].filter(([, text]) => text.includes(canary)).map(([what]) => what)).toEqual([]);

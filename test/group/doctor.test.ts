@@ -59,6 +59,7 @@ describe('in a group with ACLs', () => {
       PETREL_ZOOKEEPER: await sharedZooKeeper(),
       PETREL_ROOT: root,
       PETREL_AUTH_FILE: file('auth', `digest:${agents}\n`),
+      PETREL_ACL_AGENTS: digestIdentity(agents).id,
       PETREL_ACL_OBSERVERS: digestIdentity(secrets.zooKeeper.observers).id,
       PETREL_ON_TAKEOVER: 'true',
     };
@@ -125,15 +126,13 @@ describe('in a group with ACLs', () => {
   });
 
   it('it finds a peer that nobody reaches where it says that it answers', async () => {
-    const { data, stat } = await group.store.getData(group.paths.node('a1'));
+    const { data } = await group.store.getData(group.paths.node('a1'));
     const [port = 0] = await freePorts(1);
-    const registration = {
-      ...JSON.parse(data.toString()),
-      probe: { host: '127.0.0.1', port, protocol: 'tcp' },
-    };
-    await group.store.set(group.paths.node('a1'), Buffer.from(JSON.stringify(registration)), stat.version);
+    const probe = { host: '127.0.0.1', port, protocol: 'tcp' };
+    const registration = JSON.stringify({ ...JSON.parse(data.toString()), node: 'b1', probe });
+    await group.store.create(group.paths.node('b1'), Buffer.from(registration), 'persistent');
     expect(notOk(await findings(env))).toContainEqual(
-      expect.stringMatching(/^warning peers: a1 cannot be reached from here by TCP at .*ECONNREFUSED/),
+      expect.stringMatching(/^warning peers: b1 cannot be reached from here by TCP at .*ECONNREFUSED/),
     );
   });
 
@@ -141,6 +140,12 @@ describe('in a group with ACLs', () => {
     const { PETREL_AUTH_FILE: _, ...without } = env;
     expect(notOk(await findings(without))).toContainEqual(
       expect.stringMatching(/^error group: .*ACL does not allow it/),
+    );
+    const asObserver = { ...without, PETREL_AUTH: `digest:${secrets.zooKeeper.observers}` };
+    const lines = await findings(asObserver);
+    expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^note clock: the ensemble’s clock could not be read/),
     );
     await group.members[0]?.abandon();
     expect(notOk(await findings(env))).toContainEqual(expect.stringMatching(/^warning group: nobody leads/));

@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { describe, expect, it } from 'vitest';
+import { openAcl } from '../../src/core/acl.js';
 import { JuteWriter } from '../../src/embedded/jute.js';
+import { writeAcl } from '../../src/embedded/records.js';
 import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
 import { decode } from '../../src/zookeeper/decode.js';
 import { FrameReader } from '../../src/zookeeper/frames.js';
@@ -42,6 +44,8 @@ const bodies = new Map<number, Buffer>([
   [op.SET_DATA, emptyStat],
   [op.GET_CHILDREN2, Buffer.concat([texts('a', 'b', 'c'), emptyStat])],
   [op.SYNC, text('/a')],
+  [op.GET_ACL, Buffer.concat([writeAcl(new JuteWriter(), openAcl).bytes(), emptyStat])],
+  [op.SET_ACL, emptyStat],
   [
     op.MULTI,
     Buffer.concat([
@@ -68,6 +72,7 @@ describe('the decoder', () => {
     ['a stat', () => new protocol.ExistsResponse(), bodyOf(op.EXISTS)],
     ['data', () => new protocol.GetDataResponse(), bodyOf(op.GET_DATA)],
     ['children', () => new protocol.GetChildren2Response(), bodyOf(op.GET_CHILDREN2)],
+    ['an ACL', () => new protocol.GetACLResponse(), bodyOf(op.GET_ACL)],
     ['results of a multi', () => new jute.TransactionResponse(), bodyOf(op.MULTI)],
   ];
 
@@ -165,6 +170,8 @@ const calls: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.set('/a', Buffer.alloc(0), 0),
   (store) => store.delete('/a', 'any'),
   (store) => store.sync('/a'),
+  (store) => store.getAcl('/a'),
+  (store) => store.setAcl('/a', openAcl, 0),
   (store) => store.multi(operations),
 ];
 
