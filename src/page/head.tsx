@@ -49,7 +49,7 @@ function titleOf({ picture, link }: Known, verdict: Verdict | null): string {
 function LinkBadge({ known: { link }, nowMs }: { readonly known: Known; readonly nowMs: number }) {
   const { label, detail } = linkText(link, nowMs);
   return (
-    <span class="link" data-link={link.state}>
+    <span class="link" data-link={link.state === 'live' && label !== 'live' ? 'quiet' : link.state}>
       <span class="link-label">{label}</span>
       {detail === '' ? null : <span class="link-detail">{detail}</span>}
     </span>

@@ -1,5 +1,5 @@
 /** What happened: a strip of who led when, and the records below it, the newest first. */
-import { ensembleNowMs } from './clock.js';
+import { ensembleNowMs, useNow } from './clock.js';
 import type { Known } from './store.js';
 import {
   type Bar,
@@ -16,11 +16,12 @@ import { agoText, clockText, lengthText } from './times.js';
 const shownRows = 12;
 
 export function HistorySection({ known }: { readonly known: Known }) {
+  const lookedAtMs = useNow(5_000);
   const { history, picture } = known;
   if (history === null || picture === null) return null;
-  const nowMs = ensembleNowMs(known, performance.now());
+  const nowMs = ensembleNowMs(known, lookedAtMs);
   const rows = rowsOf(history);
-  const strip = stripOf(history, picture.status, picture.leaderless);
+  const strip = stripOf(history, nowMs, picture.leaderless);
   return (
     <section class="panel history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>

@@ -17,7 +17,8 @@ export interface Link {
 
 export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
 
-/** The agent shows a sign of life at least every 5 s. */
+/** The agent shows a sign of life at least every 5 s: when it does not, that is said, and after a while it counts as gone. */
+const quietMs = 6_000;
 export const silenceMs = 12_000;
 
 /** Something came of the agent: while it is in touch, the picture still holds. */
@@ -40,8 +41,10 @@ export function linkText({ state, heldAtMs, reason }: Link, nowMs: number): Link
   switch (state) {
     case 'connecting':
       return { label: 'connecting', detail: '' };
-    case 'live':
-      return { label: 'live', detail: '' };
+    case 'live': {
+      const silentMs = nowMs - heldAtMs;
+      return { label: silentMs < quietMs ? 'live' : `silent for ${wholeText(silentMs)}`, detail: '' };
+    }
     case 'out-of-touch':
       return {
         label: 'agent out of touch',

@@ -122,15 +122,14 @@ interface Reign {
   readonly fromMs: number;
 }
 
-/** From the first leader that the records know to the moment of the picture; null where they know none. */
+/** From the first leader that the records know to `toMs`, milliseconds since the epoch; null where they know none. */
 export function stripOf(
   { records, gaps }: History,
-  { asOf }: Status,
+  toMs: number,
   leaderless: Leaderless | null,
 ): Strip | null {
   const reigns = records.flatMap(reignOf).toReversed();
   const fromMs = reigns[0]?.fromMs;
-  const toMs = Date.parse(asOf);
   if (fromMs === undefined || toMs <= fromMs) return null;
   const led = reigns.map((reign, index) => {
     return { ...reign, toMs: Math.min(toMs, reigns[index + 1]?.fromMs ?? toMs) };
@@ -146,7 +145,7 @@ export function stripOf(
   const wholeMs = toMs - fromMs;
   return {
     from: new Date(fromMs).toISOString(),
-    to: asOf,
+    to: new Date(toMs).toISOString(),
     spans: spans.map((span) => ({
       leader: span.leader,
       term: span.term,

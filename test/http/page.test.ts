@@ -125,8 +125,12 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
   });
 
   it('carries out maintenance, by keyboard alone, and keeps the token to itself', async () => {
-    await using group = await Group.found(zookeeper.connectString);
+    await using group = await Group.found(zookeeper.connectString, {
+      sites: { here: { priority: 200 } },
+      failbackHold: '1s',
+    });
     await using api = await openApi(group, await ledOnRecord(group));
+    await group.start('c', { site: 'there', sessionTimeoutMs }).joined();
     await using seen = await visit(browser, api.server.url);
     const { page } = seen;
     const open = async (name: string) => {
@@ -140,22 +144,35 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByText('That token would not do').waitFor();
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
-    await page.getByText('Nobody is to be elected').waitFor();
+    await page.getByText('c is to be elected').waitFor();
     expect(
       await page.getByLabel('Priority', { exact: true }).evaluate((field) => field.matches(':focus')),
     ).toBe(true);
-    await page.keyboard.press('Escape');
-    expect((await group.config()).sites).toEqual({});
-
-    await open('Switch over…');
-    await page.getByText('b is to be elected').waitFor();
+    expect(await group.config()).toMatchObject({ sites: { here: { override: null } } });
     await page.getByLabel('Reason').focus();
-    await page.keyboard.type('<b>kernel</b>');
+    await page.keyboard.type('<b>switch</b>');
     await page.keyboard.press('Enter');
-    await page.getByText('Term 2: b leads.').waitFor();
-    await page.getByRole('heading', { name: 'b leads' }).waitFor();
-    expect(await group.config()).toMatchObject({ switchover: { reason: '<b>kernel</b>' } });
-    await page.getByText('HTTP from 127.0.0.1: <b>kernel</b>').first().waitFor();
+    await page.getByText('Term 2: c leads.').waitFor();
+    await page
+      .getByText(/override, ends in (2 h|1 h 59 min), by HTTP from 127\.0\.0\.1: <b>switch<\/b>/)
+      .waitFor();
+
+    await page.locator('[data-node=c] summary').focus();
+    await page.keyboard.press('Enter');
+    await open('Drain… node c');
+    await page.getByText('Nobody is to be elected').waitFor();
+    expect(await page.getByRole('button', { name: 'Drain', exact: true }).isDisabled()).toBe(true);
+    await page.getByLabel('Nobody would lead').focus();
+    await page.keyboard.press('Space');
+    expect(await page.getByRole('button', { name: 'Drain', exact: true }).isDisabled()).toBe(false);
+    await page.keyboard.press('Escape');
+
+    await open('Reset… site here');
+    await page.getByText('a is to be elected').waitFor();
+    await page.getByLabel('Reason').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Term 3: a leads.').waitFor();
+    expect((await group.config()).drained).toEqual({});
 
     const stored = await page.context().storageState();
     const session = await page.evaluate('JSON.stringify(sessionStorage)');

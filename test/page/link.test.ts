@@ -12,6 +12,7 @@ describe('the link', () => {
     const last = heard(live, 5_000);
     const lost = broken(last, 'lost', 'the agent ended the connection');
     expect(linkText(last, 6_000)).toEqual({ label: 'live', detail: '' });
+    expect(linkText(last, 12_500).label).toBe('silent for 7 s');
     expect(linkText(lost, 80_000).detail).toBe(
       'The picture is 1 min 15 s old: this agent does not answer (the agent ended the connection). Trying again.',
     );

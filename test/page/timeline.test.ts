@@ -75,7 +75,7 @@ describe('the strip', () => {
   it('has who led and when nobody did, to the moment of the picture', () => {
     const records = [record(3), record(1, { node: 'a1', previous: null })];
     const gaps = [{ from: at(25), to: at(30), lengthMs: 5_000 }];
-    expect(stripOf(history({ records, gaps }), status({ asOf: at(50) }), null)).toEqual({
+    expect(stripOf(history({ records, gaps }), Date.parse(at(50)), null)).toEqual({
       from: at(10),
       to: at(50),
       spans: [
@@ -88,15 +88,15 @@ describe('the strip', () => {
 
   it('goes on red while nobody leads', () => {
     const gaps = [{ from: at(40), to: null, lengthMs: null }];
-    const unled = stripOf(history({ records: [record(1)], gaps }), status({ asOf: at(50) }), null);
+    const unled = stripOf(history({ records: [record(1)], gaps }), Date.parse(at(50)), null);
     expect(unled?.spans.at(-1)).toMatchObject({ leader: null, lengthMs: 10_000 });
     const seen = { sinceMs: Date.parse(at(45)), exact: true };
-    const unrecorded = stripOf(history({ records: [record(1)] }), status({ asOf: at(50) }), seen);
+    const unrecorded = stripOf(history({ records: [record(1)] }), Date.parse(at(50)), seen);
     expect(unrecorded?.spans.at(-1)).toMatchObject({ leader: null, lengthMs: 5_000 });
   });
 
   it('is none where nobody ever led', () => {
-    expect(stripOf(history(), status(), null)).toBeNull();
+    expect(stripOf(history(), Date.parse(at(50)), null)).toBeNull();
   });
 });
 
