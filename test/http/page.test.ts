@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { registration } from '../core/builders.js';
 import { Group } from '../support/agent-group.js';
-import { leavesOutChromium, notHere, openBrowser, visit } from '../support/browser.js';
+import { visit } from '../support/browser.js';
+import { launchChromium, leavesOutChromium, notHere } from '../support/chromium.js';
 import { type Api, openApi, token } from '../support/http.js';
 import { ledOnRecord, patient, sessionTimeoutMs } from '../support/led-group.js';
 import { freePorts } from '../support/ports.js';
@@ -82,7 +83,7 @@ describe('the page over HTTP', () => {
 describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await openBrowser();
+    browser = await launchChromium();
   });
   afterAll(() => browser?.close());
 

@@ -1,35 +1,6 @@
-/** Debian's Chromium, without a window, and pages in it that must not fail or ask any other host for anything. */
-import { accessSync, constants } from 'node:fs';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+/** Pages in a browser that must not fail, nor ask any other host for anything. */
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-
-/** Where it is, or `none`: then what wants it is left out. */
-const wish = process.env.PETREL_TEST_CHROMIUM ?? '/usr/bin/chromium';
-export const leavesOutChromium = wish === 'none';
-export const notHere = leavesOutChromium ? ' (left out: PETREL_TEST_CHROMIUM is none)' : '';
-
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-export async function openBrowser(): Promise<Browser> {
-  try {
-    accessSync(wish, constants.X_OK);
-  } catch (error) {
-    throw new Error(
-      `there is no ${wish}: on Debian, apt-get install --no-install-recommends chromium; or say where one is, or none, by PETREL_TEST_CHROMIUM`,
-      { cause: error },
-    );
-  }
-  return await chromium.launch({ executablePath: wish, args: flags });
-}
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page;
