@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PetrelError } from '../../src/errors.js';
 import type { JoinOptions } from '../../src/library/join-options.js';
 import { Petrel } from '../../src/library/petrel.js';
+import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper, startZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { LibraryNode } from '../support/node.js';
@@ -38,6 +39,16 @@ describe('an option that is wrong', () => {
       'zookeeper: ZooKeeper connection string "localhost:99999": the server has the port "99999"',
     ],
     ['credentials without a user', { credentials: ':secret' }, 'credentials: written USER:PASSWORD'],
+    [
+      'an ACL that is not for it',
+      { credentials: 'petrel:secret', acl: { agents: [digestIdentity('petrel:other').id] } },
+      'acl.agents: the credentials of this agent are not among them',
+    ],
+    [
+      'a password in an ACL',
+      { acl: { observers: ['eye:secret'] } },
+      'acl.observers.0: an identity is written',
+    ],
     ['a tag as long as a book', { tags: { book: 'x'.repeat(1000) } }, 'tags.book: a tag’s value has at most'],
     ['an empty state directory', { stateDir: '' }, 'stateDir: a path'],
     ['a misspelt one', JSON.parse('{"nodeID":"a"}'), 'unknown `nodeID`; known are zookeeper, root, nodeId'],
