@@ -4,8 +4,9 @@ import { type Finding, severities } from './finding.js';
 import { checkGroup } from './group.js';
 import { checkNode } from './node.js';
 import { checkServers, checkSession } from './servers.js';
+import { checkWires } from './wires.js';
 
-const checks = [checkServers, checkSession, checkGroup, checkNode];
+const checks = [checkServers, checkSession, checkGroup, checkNode, checkWires];
 
 /** The worst first. */
 export function examine(facts: Facts): Finding[] {

@@ -94,6 +94,24 @@ export interface NodeFacts {
   /** Files that hold a secret, with who may read them. */
   readonly secretFiles: readonly SecretFile[];
   readonly system: SystemFacts;
+  readonly wires: WireFacts;
+  readonly certificates: readonly CertificateFacts[];
+  /** By this machine's clock, by which it judges certificates. */
+  readonly nowMs: number;
+}
+
+export interface WireFacts {
+  /** Credentials are given, and a server is not on this machine, and there is no TLS. */
+  readonly isPasswordInClear: boolean;
+  /** A token is given, and other machines reach HTTP, and there is no TLS. */
+  readonly isTokenInClear: boolean;
+}
+
+export interface CertificateFacts {
+  readonly path: string;
+  readonly key: string;
+  /** Null: it cannot be read. */
+  readonly endsAtMs: number | null;
 }
 
 export interface SecretFile {

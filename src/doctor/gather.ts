@@ -1,26 +1,21 @@
 /** Finds out what an examination is made of. What cannot be found out is a fact, too: nothing here throws for it. */
-import { accessSync, constants, readdirSync, statSync } from 'node:fs';
-import { accessOf, checkAgent, identityOf } from '../config/access-settings.js';
-import { probeSettings } from '../config/probe-settings.js';
+import { accessOf } from '../config/access-settings.js';
 import type { DescribedSetting } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
-import { readTokenFile } from '../config/token.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { registrationSchema } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { readEnsembleClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
-import { checkHooks } from '../hooks/check-hooks.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
-import { scoreCommands } from '../scores/source.js';
-import { version } from '../version.js';
 import { askServer } from '../zookeeper/four-letter-word.js';
 import { dialWith, openStore, parseConnectionString, serverText } from '../zookeeper/index.js';
-import type { ClockFacts, Facts, GroupFacts, NodeFacts, Problem, SecretFile, ServerFacts } from './facts.js';
+import type { ClockFacts, Facts, GroupFacts, Problem, ServerFacts } from './facts.js';
+import { gatherNode } from './gather-node.js';
 import { reachByTcp } from './reach.js';
 import { readSummary, readTiming } from './servers.js';
 
@@ -152,89 +147,5 @@ async function compareClocks(store: Store, paths: GroupPaths, clock: Clock): Pro
   } catch (error) {
     if (isStoreError(error)) return null;
     throw error;
-  }
-}
-
-// -- This machine
-
-async function gatherNode({ settings, described }: GatherOptions): Promise<NodeFacts> {
-  const { onTakeover, onRelease, onFence, onPrepare, healthCheck, scores } = settings;
-  const hooks = { onTakeover, onRelease, onFence, onPrepare, healthCheck };
-  return {
-    version,
-    settings: settingsProblem(settings),
-    hooks: await checkHooks({ ...hooks, ...scoreCommands(scores) }),
-    hasHooks: Object.values(hooks).some((command) => command !== null),
-    secretFiles: secretFiles(settings, described),
-    system: { seesProcesses: seesProcesses(), hasShell: hasShell() },
-  };
-}
-
-/** What would end an agent at its start. */
-function settingsProblem(settings: AgentSettings): string | null {
-  try {
-    if (!isPerson(settings)) checkAgent(settings);
-    storeOptions(settings);
-    probeSettings(settings);
-    if (settings.httpTokenFile !== null) readTokenFile(settings.httpTokenFile);
-    return null;
-  } catch (error) {
-    return errorMessage(error);
-  }
-}
-
-/** An operator or observer looks with settings of their own, which need make no agent. */
-function isPerson(settings: AgentSettings): boolean {
-  const own = identityOf(settings)?.id;
-  const access = accessOf(settings);
-  const people = [...(access?.operators ?? []), ...(access?.observers ?? [])];
-  return people.some(({ id }) => id === own);
-}
-
-function secretFiles(settings: AgentSettings, described: readonly DescribedSetting[]): SecretFile[] {
-  const { authFile, httpTokenFile, probeSecretFile, tlsPassphraseFile, tlsKey, httpTlsKey } = settings;
-  const named = { authFile, 'http.tokenFile': httpTokenFile, 'probe.secretFile': probeSecretFile };
-  const more = { 'tls.passphraseFile': tlsPassphraseFile, 'tls.key': tlsKey, 'http.tls.key': httpTlsKey };
-  const files = Object.entries({ ...named, ...more }).flatMap(([key, path]) =>
-    path === null ? [] : [{ key, path }],
-  );
-  return [...files, ...secretsInSettings(described)].map(({ key, path }) => ({
-    key,
-    path,
-    mode: modeOf(path),
-  }));
-}
-
-/** A settings file that holds secrets itself, by the place that each was read from. */
-function secretsInSettings(described: readonly DescribedSetting[]): { key: string; path: string }[] {
-  return described.flatMap(({ key, isSecret, source }) => {
-    const path = /^(.*):\d+:\d+$/s.exec(source)?.[1];
-    return isSecret && path !== undefined ? [{ key, path }] : [];
-  });
-}
-
-function modeOf(path: string): number | null {
-  try {
-    return statSync(path).mode;
-  } catch {
-    return null;
-  }
-}
-
-/** Its parent's too: a /proc with hidepid shows a process itself alone, and others of its user. */
-function seesProcesses(): boolean {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length > 0;
-  } catch {
-    return false;
-  }
-}
-
-function hasShell(): boolean {
-  try {
-    accessSync('/bin/sh', constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -52,6 +52,9 @@ const node: NodeFacts = {
   hasHooks: true,
   secretFiles: [{ path: '/etc/petrel/auth', key: 'authFile', mode: 0o100600 }],
   system: { seesProcesses: true, hasShell: true },
+  wires: { isPasswordInClear: false, isTokenInClear: false },
+  certificates: [{ path: '/etc/petrel/cert.pem', key: 'http.tls.cert', endsAtMs: 40 * 86_400_000 }],
+  nowMs: 0,
 };
 const well: Facts = {
   servers: [server('zk1:2181', 'follower'), server('zk2:2181', 'leader'), server('zk3:2181', 'follower')],
@@ -83,6 +86,8 @@ it('a group that is well gives no finding, and says what is well', () => {
       'hooks',
       'files',
       'system',
+      'wires',
+      'certificates',
     ]),
   );
 });
@@ -287,6 +292,27 @@ describe('this machine', () => {
       'no processes to be seen',
       { system: { seesProcesses: false, hasShell: true } },
       /^warning system: \/proc shows no processes/,
+    ],
+    [
+      'a password in the clear',
+      { wires: { isPasswordInClear: true, isTokenInClear: false } },
+      /^warning wires: the ZooKeeper password goes over the network in the clear → speak TLS/,
+    ],
+    [
+      'a token in the clear',
+      { wires: { isPasswordInClear: false, isTokenInClear: true } },
+      /^warning wires: HTTP is open to other machines/,
+    ],
+    [
+      'a certificate that has ended',
+      { nowMs: 41 * 86_400_000 },
+      /^error certificates: .*cert\.pem \(http\.tls\.cert\) has ended, at 1970-02-10/,
+    ],
+    ['a certificate that soon will', { nowMs: 30 * 86_400_000 }, /^warning certificates: .*ends in 10 days/],
+    [
+      'a certificate that is none',
+      { certificates: [{ path: '/x', key: 'tls.ca', endsAtMs: null }] },
+      /^error certificates: \/x \(tls\.ca\) holds no certificate/,
     ],
     [
       'no shell',

@@ -1,6 +1,6 @@
 /** What `petrel doctor` finds on real servers, in groups of real agents. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -13,6 +13,7 @@ import { gatherFacts } from '../../src/doctor/gather.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { Group } from '../support/agent-group.js';
+import { makeCertificate } from '../support/certificates.js';
 import { sharedZooKeeper, startEnsemble, supportsEnsemble, uniqueRoot } from '../support/ensemble.js';
 import { freePorts } from '../support/ports.js';
 import { secrets } from '../support/secrets.js';
@@ -99,6 +100,7 @@ describe('in a group with ACLs', () => {
         ...env,
         PETREL_CONFIG: config,
         PETREL_HTTP_TOKEN_FILE: token,
+        PETREL_LISTEN: '0.0.0.0:0',
         PETREL_ON_TAKEOVER: '["/nowhere/promote"]',
         PETREL_SESSION_TIMEOUT: '1h',
       },
@@ -119,10 +121,31 @@ describe('in a group with ACLs', () => {
         expect.stringMatching(
           /^error files: .*token \(http\.tokenFile\) holds a secret, and its mode is 0604/,
         ),
+        expect.stringMatching(/^warning wires: HTTP is open to other machines/),
         expect.stringMatching(/^error settings: http\.tokenFile: .*is open to others/),
         expect.stringMatching(/^warning session: the session timeout asked for is 3600000 ms/),
       ]),
     );
+  });
+
+  it('it finds a certificate that soon ends, a password in the clear, and no HTTP in it', async () => {
+    const { certificatePath, keyPath } = await makeCertificate(directory, 'server');
+    const lines = await findings({
+      ...env,
+      PETREL_ZOOKEEPER: `${env.PETREL_ZOOKEEPER},${hostname()}:1`,
+      PETREL_HTTP_TOKEN: secrets.httpToken,
+      PETREL_LISTEN: '0.0.0.0:0',
+      PETREL_HTTP_TLS_CERT: certificatePath,
+      PETREL_HTTP_TLS_KEY: keyPath,
+    });
+    expect(notOk(lines)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^error servers: .*:1 cannot be reached/),
+        expect.stringMatching(/^warning wires: the ZooKeeper password/),
+        expect.stringMatching(/^warning certificates: .*server.*\(http\.tls\.cert\) ends in \d days/),
+      ]),
+    );
+    expect(lines.filter((line) => line.includes('HTTP is open'))).toEqual([]);
   });
 
   it('it finds a peer that nobody reaches where it says that it answers', async () => {

@@ -69,6 +69,6 @@ function printable(findings: readonly Finding[]): Printable {
 }
 
 function pretty({ severity, check, what, todo }: Finding): string {
-  const head = `${styled(styles[severity], severity.padEnd(8))} ${check.padEnd(9)} ${oneLine(what)}`;
-  return todo === null ? head : `${head}\n${' '.repeat(19)}→ ${oneLine(todo)}`;
+  const head = `${styled(styles[severity], severity.padEnd(8))} ${check.padEnd(12)} ${oneLine(what)}`;
+  return todo === null ? head : `${head}\n${' '.repeat(22)}→ ${oneLine(todo)}`;
 }

@@ -1,0 +1,138 @@
+/** What can be found out of the machine, and of the settings, without asking anybody. */
+import { X509Certificate } from 'node:crypto';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessOf, checkAgent, identityOf } from '../config/access-settings.js';
+import { isLoopback, parseListen } from '../config/listen.js';
+import { probeSettings } from '../config/probe-settings.js';
+import type { DescribedSetting } from '../config/read-settings.js';
+import type { AgentSettings } from '../config/settings.js';
+import { storeOptions } from '../config/store-options.js';
+import { readTokenFile } from '../config/token.js';
+import { errorMessage } from '../errors.js';
+import { checkHooks } from '../hooks/check-hooks.js';
+import type { Clock } from '../ports/clock.js';
+import { scoreCommands } from '../scores/source.js';
+import { version } from '../version.js';
+import { parseConnectionString } from '../zookeeper/index.js';
+import type { CertificateFacts, NodeFacts, SecretFile, WireFacts } from './facts.js';
+
+export interface NodeOptions {
+  readonly settings: AgentSettings;
+  readonly described: readonly DescribedSetting[];
+  readonly clock: Clock;
+}
+
+/** Never rejects. */
+export async function gatherNode({ settings, described, clock }: NodeOptions): Promise<NodeFacts> {
+  const { onTakeover, onRelease, onFence, onPrepare, healthCheck, scores } = settings;
+  const hooks = { onTakeover, onRelease, onFence, onPrepare, healthCheck };
+  return {
+    version,
+    settings: settingsProblem(settings),
+    hooks: await checkHooks({ ...hooks, ...scoreCommands(scores) }),
+    hasHooks: Object.values(hooks).some((command) => command !== null),
+    secretFiles: secretFiles(settings, described),
+    system: { seesProcesses: seesProcesses(), hasShell: hasShell() },
+    wires: wiresOf(settings),
+    certificates: certificatesOf(settings),
+    nowMs: clock.wallMs(),
+  };
+}
+
+/** What would end an agent at its start. */
+function settingsProblem(settings: AgentSettings): string | null {
+  try {
+    if (!isPerson(settings)) checkAgent(settings);
+    storeOptions(settings);
+    probeSettings(settings);
+    if (settings.httpTokenFile !== null) readTokenFile(settings.httpTokenFile);
+    return null;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
+
+/** An operator or observer looks with settings of their own, which need make no agent. */
+function isPerson(settings: AgentSettings): boolean {
+  const own = identityOf(settings)?.id;
+  const access = accessOf(settings);
+  const people = [...(access?.operators ?? []), ...(access?.observers ?? [])];
+  return people.some(({ id }) => id === own);
+}
+
+function secretFiles(settings: AgentSettings, described: readonly DescribedSetting[]): SecretFile[] {
+  const { authFile, httpTokenFile, probeSecretFile, tlsPassphraseFile, tlsKey, httpTlsKey } = settings;
+  const named = { authFile, 'http.tokenFile': httpTokenFile, 'probe.secretFile': probeSecretFile };
+  const more = { 'tls.passphraseFile': tlsPassphraseFile, 'tls.key': tlsKey, 'http.tls.key': httpTlsKey };
+  const files = Object.entries({ ...named, ...more }).flatMap(([key, path]) =>
+    path === null ? [] : [{ key, path }],
+  );
+  return [...files, ...secretsInSettings(described)].map(({ key, path }) => ({
+    key,
+    path,
+    mode: modeOf(path),
+  }));
+}
+
+/** A settings file that holds secrets itself, by the place that each was read from. */
+function secretsInSettings(described: readonly DescribedSetting[]): { key: string; path: string }[] {
+  return described.flatMap(({ key, isSecret, source }) => {
+    const path = /^(.*):\d+:\d+$/s.exec(source)?.[1];
+    return isSecret && path !== undefined ? [{ key, path }] : [];
+  });
+}
+
+function modeOf(path: string): number | null {
+  try {
+    return statSync(path).mode;
+  } catch {
+    return null;
+  }
+}
+
+/** Its parent's too: a /proc with hidepid shows a process itself alone, and others of its user. */
+function seesProcesses(): boolean {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+function hasShell(): boolean {
+  try {
+    accessSync('/bin/sh', constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function wiresOf(settings: AgentSettings): WireFacts {
+  const { httpListen, httpToken, httpTokenFile, httpTlsCert, auth, authFile, tlsCa, tlsCert, tlsServername } =
+    settings;
+  const listen = parseListen(httpListen);
+  const isOpen = typeof listen === 'object' && !isLoopback(listen.host);
+  const isFar = parseConnectionString(settings.zookeeper).servers.some(({ host }) => !isLoopback(host));
+  const hasTls = tlsCa !== null || tlsCert !== null || tlsServername !== null;
+  return {
+    isPasswordInClear: (auth !== null || authFile !== null) && isFar && !hasTls,
+    isTokenInClear: isOpen && (httpToken !== null || httpTokenFile !== null) && httpTlsCert === null,
+  };
+}
+
+function certificatesOf({ tlsCa, tlsCert, httpTlsCert }: AgentSettings): CertificateFacts[] {
+  const named = { 'tls.ca': tlsCa, 'tls.cert': tlsCert, 'http.tls.cert': httpTlsCert };
+  return Object.entries(named).flatMap(([key, path]) =>
+    path === null ? [] : [{ key, path, endsAtMs: endOf(path) }],
+  );
+}
+
+/** Of the first certificate in the file. */
+function endOf(path: string): number | null {
+  try {
+    return Date.parse(new X509Certificate(readFileSync(path)).validTo);
+  } catch {
+    return null;
+  }
+}
