@@ -26,3 +26,7 @@ mkdirSync('dist/src/page', { recursive: true });
 writeFileSync('dist/src/page/page.js', await compilePage(pathToFileURL('src/page/')));
 for (const file of ['index.html', 'page.css', 'icon.svg'])
   copyFileSync(`src/page/${file}`, `dist/src/page/${file}`);
+// The script holds code of theirs.
+for (const name of ['preact', 'zod']) {
+  copyFileSync(`node_modules/${name}/LICENSE`, `dist/src/page/LICENSE.${name}`);
+}

@@ -77,6 +77,19 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    name: 'the page makes no markup out of text, and keeps nothing',
+    folders: ['src/page'],
+    forbidden:
+      /\b(inner|outer)HTML\b|insertAdjacentHTML|dangerouslySet|\b(local|session)Storage\b|\.cookie\b|indexedDB/,
+    examples: ['place.innerHTML = reason;', 'localStorage.token = token;', 'document.cookie = token;'],
+  },
+  {
+    name: 'the page loads nothing of the agent, and no more of libraries than it must',
+    folders: ['src/page'],
+    forbidden: /^(?!import type\b).*\bfrom '(?!\.\/|preact'|preact\/hooks'|zod\/mini')/,
+    examples: ["import { listing } from '../group/listing.js';", "import { z } from 'zod';"],
+  },
+  {
     name: 'every test is run',
     folders: ['test'],
     forbidden: /\.(only|skip|todo)\b/,
@@ -105,7 +118,7 @@ function sourceFiles(folders: readonly string[]): string[] {
     const entries = readdirSync(dirname(join(project, folder))).includes(folder.split('/').at(-1) ?? '')
       ? readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' })
       : [];
-    return entries.filter((name) => /\.(ts|mjs)$/.test(name)).map((name) => join(folder, name));
+    return entries.filter((name) => /\.(tsx?|mjs)$/.test(name)).map((name) => join(folder, name));
   });
 }
 

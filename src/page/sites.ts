@@ -64,7 +64,7 @@ function column(name: string, settings: SiteStatus | null, nodes: readonly NodeC
 
 function cardOf(node: NodeStatus, problems: readonly string[]): NodeCard {
   // Whoever owns the claim is called a leader before it leads; its state tells how far it is.
-  const parts = node.roles.filter((role) => role !== 'leader');
+  const parts = node.roles.filter((role) => role !== 'leader' || node.state === 'READY');
   return { ...node, look: looks[node.state], parts, problems };
 }
 

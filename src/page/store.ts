@@ -47,7 +47,7 @@ export interface Known {
 const retryMs = 1_000;
 const watchMs = 1_000;
 /** Between two readings of the same thing, at least. */
-const restMs = 500;
+const restMs = 1_000;
 const records = 50;
 
 export class Store {

@@ -64,6 +64,16 @@ describe('sites and nodes', () => {
     expect(a?.nodes[0]?.problems).toEqual(['/c/nodes/a1 cannot be read']);
   });
 
+  it('call nobody a leader who does not lead yet', () => {
+    const roles = ['elector', 'leader', 'candidate'] as const;
+    const partsOf = (state: 'READY' | 'PROGRESS') => {
+      const nodes = [node('a1', { state, roles: [...roles] })];
+      return columnsOf(status({ nodes }))[0]?.nodes[0]?.parts;
+    };
+    expect(partsOf('READY')).toEqual(roles);
+    expect(partsOf('PROGRESS')).toEqual(['elector', 'candidate']);
+  });
+
   it('are found by any word of name, site, host and state', () => {
     expect(isFound(node('a1'), 'host-A1 stand')).toBe(true);
     expect(isFound(node('a1'), 'a1 ready')).toBe(false);
