@@ -11,7 +11,7 @@ import {
   isTransitionExpected,
 } from '../group/change-result.js';
 import { differenceText } from '../group/config-keys.js';
-import { readEnsembleClock } from '../group/time.js';
+import { readOrEstimateClock } from '../group/time.js';
 import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
 import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions } from '../group/wait.js';
@@ -163,7 +163,7 @@ export async function tellOutcome({ access }: Session, outcome: Outcome): Promis
   process.stdout.write(`${outcomeText(outcome)}\n`);
   if (outcome.state === 'READY') return;
   const view = await readGroup(access.store, access.paths);
-  const reading = await readEnsembleClock(access.store, access.paths, access.clock);
+  const reading = await readOrEstimateClock(access.store, view, access.clock);
   process.stdout.write(`${oneLine(presentText(view, reading.epochMs))}\n`);
 }
 

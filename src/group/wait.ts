@@ -17,7 +17,7 @@ import type { GroupAccess } from './config-write.js';
 import { follow } from './follow.js';
 import { recordOfTerm } from './history.js';
 import { isPutOff, judge, readableConfig } from './judge.js';
-import { readEnsembleClock } from './time.js';
+import { readOrEstimateClock } from './time.js';
 import { transitionOf, transitionText } from './transition.js';
 import type { GroupView } from './view.js';
 
@@ -164,14 +164,9 @@ interface Look {
   readonly hindrance: Hindrance;
 }
 
-function lookAt(
-  { store, paths, clock }: GroupAccess,
-  view: GroupView,
-  goal: Goal,
-  known: ClockReading | null,
-) {
+function lookAt({ store, clock }: GroupAccess, view: GroupView, goal: Goal, known: ClockReading | null) {
   return async (): Promise<Look> => {
-    const reading = known ?? (await readEnsembleClock(store, paths, clock));
+    const reading = known ?? (await readOrEstimateClock(store, view, clock));
     const nowMs = ensembleNowMs(reading, clock.monotonicMs());
     return { reading, outcome: await goal(view, nowMs), hindrance: hindranceOf(view, nowMs) };
   };

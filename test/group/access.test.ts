@@ -12,6 +12,7 @@ import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { overridePriority } from '../../src/group/sites.js';
 import { readOrEstimateClock } from '../../src/group/time.js';
 import { readGroup } from '../../src/group/view.js';
+import { awaitTerm } from '../../src/group/wait.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';
@@ -184,6 +185,9 @@ describe('a group with roles', () => {
     const view = await readGroup(observer, group.paths);
     expect(view.members.map(({ node }) => node)).toEqual(['a1', 'b1', 'c1']);
     expect((await readOrEstimateClock(observer, view, systemClock)).epochMs).toBe(view.newestChangeMs);
+    const { term } = await group.elected();
+    const outcome = await awaitTerm(await accessAs(observers), term, { timeoutMs: 20_000 });
+    expect(outcome).toMatchObject({ state: 'READY', node: 'a1' });
   });
 
   it('takes a session up again with credentials only, and lets it be ended without', async () => {
