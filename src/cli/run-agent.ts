@@ -115,7 +115,8 @@ export async function runNode(
     keepers,
   });
   const duty = work.duty(hooks);
-  const where = { servers: store.servers.servers, tls: tlsNote(store.tls) };
+  const auth = store.auth?.[0]?.credentials ?? null;
+  const where = { servers: store.servers.servers, tls: tlsNote(store.tls), auth };
   const memory = guardian?.memory(sessionMemory, where) ?? sessionMemory;
   const agent = openAgent({
     store,

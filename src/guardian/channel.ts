@@ -83,7 +83,7 @@ export class GuardianChannel {
   }
 
   /** Remembers where `inner` does, and tells the guardian. */
-  memory(inner: SessionMemory | null, where: Pick<SessionNote, 'servers' | 'tls'>): SessionMemory {
+  memory(inner: SessionMemory | null, where: Pick<SessionNote, 'servers' | 'tls' | 'auth'>): SessionMemory {
     return {
       earlier: inner?.earlier ?? null,
       write: (ticket, timeoutMs) => {

@@ -15,7 +15,14 @@ import type { Dial, Wire } from '../zookeeper/dial.js';
 import { FrameReader } from '../zookeeper/frames.js';
 import { resolveHost, ServerRotation } from '../zookeeper/servers.js';
 import type { SessionNote } from './messages.js';
-import { answersClose, attachRequest, closeRequest, isAttached, pingRequest } from './requests.js';
+import {
+  answerToClose,
+  attachRequest,
+  authRequest,
+  closeRequest,
+  isAttached,
+  pingRequest,
+} from './requests.js';
 
 export interface HeldSessionOptions {
   readonly session: SessionNote;
@@ -26,8 +33,8 @@ export interface HeldSessionOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** ended: the ensemble confirmed it. over: it was over already. unconfirmed: nobody could be asked for so long that it
- * has expired, unless the ensemble as a whole stood still. */
+/** ended: the ensemble confirmed it. over: it was over already. unconfirmed: the ensemble refused, or nobody could be asked
+ * for so long that it has expired, unless the ensemble as a whole stood still. */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 
 /** Shares of the session timeout. */
@@ -133,12 +140,16 @@ export class HeldSession {
   #heard(attempt: Attempt, frame: Buffer): void {
     if (attempt !== this.#attempt) return;
     if (attempt.attached) {
-      if (answersClose(frame)) this.#finish('ended');
-      else this.#answered(attempt);
+      const closed = answerToClose(frame);
+      // One that is refused is not asked again: whoever attaches to it keeps it from expiring.
+      if (closed === null) this.#answered(attempt);
+      else this.#finish(closed === 'done' ? 'ended' : 'unconfirmed');
     } else if (isAttached(frame)) {
       attempt.attached = true;
       this.#failures = 0;
       this.#trouble = null;
+      const { auth } = this.#options.session;
+      if (auth !== null) attempt.wire.write(authRequest(auth));
       if (this.#ending) attempt.wire.write(closeRequest);
       this.#answered(attempt);
     } else this.#finish('over');

@@ -37,6 +37,8 @@ export interface SessionNote {
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** Null: in the clear. */
   readonly tls: TlsNote | null;
+  /** `USER:PASSWORD` of the scheme digest; null: none. */
+  readonly auth: string | null;
 }
 
 export type FromAgent =
@@ -117,6 +119,7 @@ const isSession = shaped<SessionNote>({
       rejectUnauthorized: isFlag,
     }),
   ),
+  auth: orNull(isText),
 });
 
 const fromAgent: Shapes<FromAgentAlone> = {

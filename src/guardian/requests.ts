@@ -1,12 +1,14 @@
 /**
- * The three requests of ZooKeeper's protocol that the guardian makes, and what answers them, as bytes: attach to a
- * session, ping, close. (The rest is `src/zookeeper`'s, by way of a library that the guardian does without.)
+ * The four requests of ZooKeeper's protocol that the guardian makes, and what answers them, as bytes: attach to a
+ * session, say who one is, ping, close. (The rest is `src/zookeeper`'s, by way of a library that the guardian does without.)
  */
 
 const lengthBytes = 4;
 const passwordBytes = 16;
 const ping = { xid: -2, type: 11 };
 const close = { xid: 1, type: -11 };
+const authenticate = { xid: -4, type: 100 };
+const errorOffset = 12;
 
 /** Asks to go on with a session, at the timeout that it has. Throws RangeError for a password of another length. */
 export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): Buffer {
@@ -27,16 +29,31 @@ export function isAttached(frame: Buffer): boolean {
   return frame.readInt32BE(4) > 0 && frame.readBigInt64BE(8) !== 0n;
 }
 
-/** Throws RangeError for what is no reply. */
-export function answersClose(frame: Buffer): boolean {
-  return frame.readInt32BE(0) === close.xid;
+/** Null: it answers something else. refused: the session goes on. Throws RangeError for what is no reply. */
+export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
+  if (frame.readInt32BE(0) !== close.xid) return null;
+  return frame.readInt32BE(errorOffset) === 0 ? 'done' : 'refused';
 }
 
-function header({ xid, type }: { xid: number; type: number }): Buffer {
+/** For servers that let nobody do anything without (`enforce.auth.enabled`): `USER:PASSWORD` of the scheme digest. */
+export function authRequest(credentials: string): Buffer {
+  const kind = Buffer.alloc(lengthBytes);
+  return framed(Buffer.concat([numbers(authenticate), kind, prefixed('digest'), prefixed(credentials)]));
+}
+
+function header(request: { xid: number; type: number }): Buffer {
+  return framed(numbers(request));
+}
+
+function numbers({ xid, type }: { xid: number; type: number }): Buffer {
   const body = Buffer.alloc(8);
   body.writeInt32BE(xid, 0);
   body.writeInt32BE(type, 4);
-  return framed(body);
+  return body;
+}
+
+function prefixed(text: string): Buffer {
+  return framed(Buffer.from(text));
 }
 
 function framed(body: Buffer): Buffer {

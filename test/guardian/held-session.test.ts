@@ -7,7 +7,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { dialOver } from '../../src/zookeeper/dial.js';
 import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
-import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { sharedZooKeeper, startZooKeeper, supportsServerConfig, uniqueRoot } from '../support/ensemble.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 import { FakeServer, type Script } from '../zookeeper/fake-server.js';
@@ -35,6 +35,7 @@ function noteOf(store: Store, servers: string): SessionNote {
     timeoutMs: store.negotiatedTimeoutMs,
     servers: parseConnectionString(servers).servers,
     tls: null,
+    auth: null,
   };
 }
 
@@ -83,6 +84,29 @@ describe('the session of an agent that has died', () => {
     expect(await (await connected(servers)).exists(path)).toBeNull();
   });
 
+  it.skipIf(!supportsServerConfig)(
+    'is ended with credentials only by servers that insist on them',
+    async () => {
+      const extraConfig = ['enforce.auth.enabled=true', 'enforce.auth.schemes=digest'];
+      await using server = await startZooKeeper({ extraConfig });
+      const servers = server.connectString;
+      const auth = [{ scheme: 'digest', credentials: 'petrel:s3cret' }] as const;
+      const onlooker = await connected(servers, 4000, auth);
+      for (const [credentials, end] of [
+        [null, 'unconfirmed'],
+        ['petrel:s3cret', 'ended'],
+      ] as const) {
+        const path = uniqueRoot('held');
+        const agent = await connected(servers, 4000, auth);
+        await agent.create(path, Buffer.alloc(0), 'ephemeral');
+        const note = { ...noteOf(agent, servers), auth: credentials };
+        await agent.close({ abandon: true });
+        expect(await hold(note).end()).toBe(end);
+        expect((await onlooker.exists(path)) === null).toBe(end === 'ended');
+      }
+    },
+  );
+
   it('is held and ended through an outage of the network that is shorter than its timeout', async () => {
     const target = await sharedZooKeeper();
     const agent = await connected(target, 4000);
@@ -129,6 +153,7 @@ const nowhere: SessionNote = {
   timeoutMs: 600,
   servers: [],
   tls: null,
+  auth: null,
 };
 
 describe('a server that', () => {

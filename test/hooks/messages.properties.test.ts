@@ -104,6 +104,7 @@ const fromAgent = z.discriminatedUnion('type', [
       password: z.string(),
       timeoutMs: number,
       servers: z.array(z.object({ host: z.string(), port: number })),
+      auth: text,
       tls: z
         .object({
           ca: text,
@@ -143,8 +144,8 @@ const session = { id: '-7', password: 'eA==', timeoutMs: 6000, servers: [{ host:
 const good = {
   fromAgent: [
     { type: 'hello', node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 7, codeWhenAsked: 'signal' },
-    { type: 'session', session: { ...session, tls } },
-    { type: 'session', session: { ...session, tls: null } },
+    { type: 'session', session: { ...session, tls, auth: 'petrel:secret' } },
+    { type: 'session', session: { ...session, tls: null, auth: null } },
     { type: 'session-over' },
     { type: 'clear' },
     { type: 'ended', code: 0 },

@@ -176,7 +176,7 @@ export class Node {
       codeWhenAsked: 'done',
     });
     const inner = this.#options.hasMemory ? this.#memory(process) : null;
-    const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null };
+    const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null, auth: null };
     const at = { world, network, machine: machine.name, process, servers, sessionTimeoutMs };
     const agent = new Agent({
       openStore: (session) => {
