@@ -11,7 +11,7 @@ import { GroupView } from '../support/group-view.js';
 import { type Answer, Postgres, type Psql, postgresPrograms } from '../support/postgres.js';
 import { until } from '../support/until.js';
 
-const example = fileURLToPath(new URL('../../examples/fenced-store/', import.meta.url));
+const example = fileURLToPath(new URL('../../examples/postgres/', import.meta.url));
 const programs = await postgresPrograms();
 const missing = programs === null ? ' (not here: no PostgreSQL)' : '';
 
