@@ -14,7 +14,7 @@ import {
   isPlainlyDue,
   newElector,
 } from '../core/electing.js';
-import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import { defaultGroupConfig, type GroupConfig, withSites } from '../core/group-config.js';
 import type { ClockReading } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
@@ -172,8 +172,8 @@ export class Elector {
         return await this.#writeElected(turn, action);
       case 'record':
         return await this.#record(turn, action.record, action.headVersion);
-      case 'end-override':
-        return await this.#endOverrides(turn, action.sites, action.configVersion);
+      case 'change-sites':
+        return await this.#changeSites(turn, action);
       case 'alarm':
         this.#options.log.error({ ...decided(turn.snapshot), holder: action.node }, action.message);
         return;
@@ -249,30 +249,24 @@ export class Elector {
     }
   }
 
-  async #endOverrides(turn: ElectorTurn, sites: readonly string[], configVersion: number): Promise<void> {
+  async #changeSites(
+    { store, seat, snapshot }: ElectorTurn,
+    { changes, what, reason, configVersion }: Extract<ElectorAction, { do: 'change-sites' }>,
+  ): Promise<void> {
     const { paths, log } = this.#options;
-    const config = turn.snapshot.config.value;
+    const config = snapshot.config.value;
     if (config === null) return;
-    const next = structuredClone(config);
-    for (const site of sites) {
-      const settings = next.sites[site];
-      if (settings !== undefined) settings.override = null;
-    }
-    const record: ChangeRecord = {
-      kind: 'change',
-      by: 'petrel',
-      what: `the priority override of ${sites.join(', ')} ended`,
-      reason: 'its time was over',
-      at: toInstant(this.#clock?.epochMs ?? 0),
-    };
+    const data = Buffer.from(JSON.stringify(withSites(config, changes)));
+    const at = toInstant(this.#clock?.epochMs ?? 0);
+    const record: ChangeRecord = { kind: 'change', by: 'petrel', what, reason, at };
     const done = await guarded(() =>
-      turn.store.multi([
-        checkSeat(this.#options.paths, turn.seat),
-        { type: 'set', path: paths.config, data: Buffer.from(JSON.stringify(next)), version: configVersion },
+      store.multi([
+        checkSeat(paths, seat),
+        { type: 'set', path: paths.config, data, version: configVersion },
         ...this.#recording(record, 0),
       ]),
     );
-    if (done !== null) log.info({ sites }, record.what);
+    if (done !== null) log.info({ changes }, `${what}: ${reason}`);
   }
 
   /** One fence at a time; tried again after its time limit while the claim stands. */

@@ -13,6 +13,7 @@ import { fromInstant } from './names.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
+import { mayFollow, replacement, siteOf } from './site-rules.js';
 import { type Claim, claimOwner } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Cause, Elected, FailureRecord } from './znodes.js';
@@ -59,6 +60,8 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** What `elected.asked` is to say of a node newly chosen. */
   readonly asked: Elected['asked'];
+  /** What `elected.failedSite` is to say with it. */
+  readonly failedSite: string | null;
 }
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
@@ -81,7 +84,7 @@ export function elect(question: Question): Choice {
   const outcome =
     requested(question, ranking, unfit) ??
     (config.paused === null ? automatic(question, ranking, unfit) : paused(question));
-  return { ranking, unfit, recheckInMs: null, failures, asked: null, ...outcome };
+  return { ranking, unfit, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
 }
 
 function obstaclesOf(node: string | null, unfit: readonly Unfit[]): readonly Obstacle[] {
@@ -130,11 +133,11 @@ function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | '
 function automatic(question: Question, ranking: readonly Ranked[], unfit: readonly Unfit[]): Outcome {
   const { elected } = question;
   const present = ranking.find(({ node }) => node === elected.node);
-  const [best] = ranking;
+  const [best, ...others] = ranking;
   if (best === undefined) return nobodyFit(question, unfit);
   const first = awaited(question, ranking, question.lookedForMs);
   if (first !== null) return { ...nobody(elected, first.reason), recheckInMs: first.leftMs };
-  if (present === undefined || question.electedFailed) return replace(question, best, unfit);
+  if (present === undefined || question.electedFailed) return replace(question, [best, ...others], unfit);
   const better = preferred(question, ranking, present);
   if (better === null) return { ...standing(elected), reason: present.reason };
   return prefer(question, better, present);
@@ -202,25 +205,40 @@ function wasLowered({ elected, config, members, nowMs }: Question): string | nul
   return null;
 }
 
-function replace(question: Question, best: Ranked, unfit: readonly Unfit[]): Outcome {
-  const { elected, electedFailed, members, failures } = question;
-  const chosen = { node: best.node, changes: true };
+function replace(
+  question: Question,
+  ranking: readonly [Ranked, ...Ranked[]],
+  unfit: readonly Unfit[],
+): Outcome {
+  const { elected, members, failures, config } = question;
+  const failedSite = siteOfFailure(question, unfit);
+  const { best, why } = replacement(ranking, failedSite, members, config);
+  if (best === null) return { ...nobody(elected, why ?? 'nobody may replace the leader'), failedSite };
+  const rule = why === null ? '' : `${why}; `;
+  const chosen = { node: best.node, changes: true, failedSite };
   if (elected.node === null) {
     const hasFailed = failureOf(failures, best.node) !== null;
     const cause: Cause = hasFailed ? 'retry' : elected.previous === null ? 'first' : 'failure';
-    return { ...chosen, cause, reason: best.reason };
+    return { ...chosen, cause, reason: `${rule}${best.reason}` };
   }
   const found = obstaclesOf(elected.node, unfit);
   const gone = !members.some(({ node }) => node === elected.node);
-  const why = gone ? 'it is gone' : reasonsOf(found);
-  const cause: Cause = found.some(isByHand)
-    ? 'planned'
-    : found.some(({ kind }) => kind === 'leaving')
-      ? 'shutdown'
-      : electedFailed && best.node === elected.node
-        ? 'retry'
-        : 'failure';
-  return { ...chosen, cause, reason: `instead of ${elected.node} (${why || 'it failed'}): ${best.reason}` };
+  const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
+  const cause = question.electedFailed && best.node === elected.node ? 'retry' : departure(found);
+  return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
+}
+
+/** Why an elected node is left, by what keeps it from leading. */
+function departure(found: readonly Obstacle[]): Extract<Cause, 'planned' | 'shutdown' | 'failure'> {
+  if (found.some(isByHand)) return 'planned';
+  return found.some(({ kind }) => kind === 'leaving') ? 'shutdown' : 'failure';
+}
+
+/** The site of the leader that is to be replaced because it failed; null where it leaves as people wish. */
+function siteOfFailure({ elected, members }: Question, unfit: readonly Unfit[]): string | null {
+  if (elected.node === null) return elected.failedSite;
+  const isFailure = departure(obstaclesOf(elected.node, unfit)) === 'failure';
+  return isFailure ? (siteOf(elected.node, members) ?? elected.site) : null;
 }
 
 function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {
@@ -230,13 +248,13 @@ function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {
   if (leads(question) && found.every(({ kind }) => kind === 'unreadable')) {
     return { ...standing(elected), reason: `it leads, and nobody else could: ${reasonsOf(found)}` };
   }
-  const retry = leastRecentlyFailed(question, unfit);
-  if (retry !== null) return retry;
+  const failedSite = siteOfFailure(question, unfit);
+  const able = unfit.filter(({ site }) => mayFollow(site, failedSite, question.config));
+  const retry = leastRecentlyFailed(question, able);
+  if (retry !== null) return { ...retry, failedSite };
   const reasons = unfit.map((one) => `${one.node}: ${reasonsOf(one.obstacles)}`);
-  return nobody(
-    elected,
-    reasons.length === 0 ? 'no node is registered' : `nobody is fit to lead: ${reasons.join('; ')}`,
-  );
+  const why = reasons.length === 0 ? 'no node is registered' : `nobody is fit to lead: ${reasons.join('; ')}`;
+  return { ...nobody(elected, why), failedSite };
 }
 
 function nobody(elected: Elected, reason: string): Outcome {

@@ -14,7 +14,7 @@ import { failedCandidate } from './failed-candidate.js';
 import { type Failed, readyNode, settleFailures, withFailure } from './failures.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
 import { awaited } from './first-election.js';
-import { sitePriority } from './group-config.js';
+import { type SiteChange, sitePriority } from './group-config.js';
 import {
   type ClockReading,
   endedOverrides,
@@ -23,9 +23,11 @@ import {
   needsReading,
   nextLimitInMs,
 } from './limits.js';
+import { toInstant } from './names.js';
 import { ended, previousLeader, reachedReady } from './records.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
+import { judgeSites } from './site-rules.js';
 import type { GroupSnapshot } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
@@ -45,7 +47,14 @@ export type ElectorAction =
       readonly headVersion: number | null;
     }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
-  | { readonly do: 'end-override'; readonly sites: readonly string[]; readonly configVersion: number }
+  | {
+      readonly do: 'change-sites';
+      readonly changes: readonly SiteChange[];
+      /** For people. */
+      readonly what: string;
+      readonly reason: string;
+      readonly configVersion: number;
+    }
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number }
   | FencingAction;
 
@@ -141,6 +150,7 @@ function decide(seen: Case): ElectorRound {
     recheckInMs: soonest([
       choice.recheckInMs,
       nextLimitInMs(config, choice.failures, epochMs),
+      judgeSites(seen, memory.siteCounts).waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
       seen.strategy.usesScores === true ? durationMs(config.resignation.every) : null,
     ]),
@@ -192,7 +202,8 @@ function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
   if (decision !== null) return [decision];
   const record = recordOfReady(seen);
   const upkeep = record === null ? upkeepWrite(seen, choice) : null;
-  const rest = [record, upkeep, endOverrides(seen)].filter((action) => action !== null);
+  const sites = endOverrides(seen) ?? declareSites(seen);
+  const rest = [record, upkeep, sites].filter((action) => action !== null);
   return [...heldTooLong(seen), ...rest];
 }
 
@@ -214,6 +225,7 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
     previous: previousLeader(snapshot, members),
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
     asked: choice.asked,
+    failedSite: choice.failedSite,
     failures: [...choice.failures],
   };
   return electedWrite(snapshot, next, record);
@@ -260,14 +272,35 @@ function recordOfReady(seen: Case): Extract<ElectorAction, { do: 'record' }> | n
   return record === null ? null : { do: 'record', record, headVersion: history.version };
 }
 
+type ChangeSites = Extract<ElectorAction, { do: 'change-sites' }>;
+
 /** An override that has ended has no effect any more; clearing it away tells people. */
-function endOverrides({
-  snapshot,
-  config,
-  epochMs,
-}: Case): Extract<ElectorAction, { do: 'end-override' }> | null {
+function endOverrides({ snapshot, config, epochMs }: Case): ChangeSites | null {
   const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
-  return sites.length === 0 ? null : { do: 'end-override', sites, configVersion: snapshot.config.version };
+  if (sites.length === 0) return null;
+  return {
+    do: 'change-sites',
+    changes: sites.map((site) => ({ site, settings: { override: null } })),
+    what: `the priority override of ${sites.join(', ')} ended`,
+    reason: 'its time was over',
+    configVersion: snapshot.config.version,
+  };
+}
+
+/** One site at a time: each change is told with its own reason. */
+function declareSites(seen: Case): ChangeSites | null {
+  const { snapshot, memory, epochMs, self } = seen;
+  const [verdict] = snapshot.config.value === null ? [] : judgeSites(seen, memory.siteCounts).verdicts;
+  if (verdict === undefined) return null;
+  const { site, isFailed, reason } = verdict;
+  const failed = { byRule: true, by: self, reason, at: toInstant(epochMs) };
+  return {
+    do: 'change-sites',
+    changes: [{ site, settings: { failed: isFailed ? failed : null } }],
+    what: isFailed ? `site ${site} counts as failed` : `site ${site} counts as whole again`,
+    reason,
+    configVersion: snapshot.config.version,
+  };
 }
 
 /** What is overdue and still stands is looked at again, so that it is not forgotten. */

@@ -7,6 +7,7 @@ import { readyNode } from './failures.js';
 import type { Fence } from './fencing.js';
 import type { GroupConfig } from './group-config.js';
 import type { Betters } from './resignation.js';
+import { countSites, type SiteCounts } from './site-rules.js';
 import { type GroupSnapshot, type Member, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
@@ -34,6 +35,8 @@ export interface ElectorMemory {
   readonly betters: Betters | null;
   /** Since when it has looked for the group's first election; null where that waits for nothing. */
   readonly firstLookMs: number | null;
+  /** Which sites have had nodes enough, or too few. */
+  readonly siteCounts: SiteCounts;
   /** Since when the elected node has been READY under this token. */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
   /** Token of the claim that an alarm was raised for. */
@@ -49,6 +52,7 @@ export const newElector: ElectorMemory = {
   fitSinceMs: new Map(),
   betters: null,
   firstLookMs: null,
+  siteCounts: new Map(),
   ready: null,
   alarmed: null,
   fenced: null,
@@ -79,6 +83,7 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
     fitSinceMs: before.fitSinceMs,
     betters: before.betters,
     firstLookMs: before.firstLookMs,
+    siteCounts: countSites(scene, before.siteCounts),
     watched,
     progress: progressSeen(scene, elected, watched, before.progress),
     ready: readySeen(scene, elected, before.ready),

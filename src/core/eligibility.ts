@@ -2,6 +2,7 @@
 import { type GroupConfig, siteConfig, sitePriority } from './group-config.js';
 import { isAhead } from './limits.js';
 import { fromInstant } from './names.js';
+import { type SiteObstacle, siteObstacles } from './site-rules.js';
 import type { Member } from './snapshot.js';
 import type { Elected, FailureRecord } from './znodes.js';
 
@@ -12,7 +13,8 @@ export type ObstacleKind =
   | 'drained'
   | 'site-disabled'
   | 'priority-zero'
-  | 'excluded';
+  | 'excluded'
+  | SiteObstacle['kind'];
 
 /** One thing that keeps a node from leading. */
 export interface Obstacle {
@@ -77,6 +79,7 @@ export function obstacles(
     const by = disabled === null ? '' : ` by ${disabled.by}: ${disabled.reason}`;
     found.push({ kind: 'site-disabled', reason: `site ${site} is disabled${by}` });
   }
+  found.push(...siteObstacles(site, config));
   if (sitePriority(config, site, nowMs) === 0) {
     found.push({ kind: 'priority-zero', reason: `site ${site} has priority 0, which never leads` });
   }

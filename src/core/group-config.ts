@@ -25,7 +25,16 @@ const siteSchema = strictObject({
   /** Who switched the site off, and why. */
   disabled: strictObject(byHand).nullable().default(null),
   override: overrideSchema.nullable().default(null),
+  /** With fewer nodes registered the site as a whole counts as failed; 0: it never does by itself. */
+  minNodes: z.int().min(0).max(1000).default(0),
+  /** The site counts as failed: a person says so, or the rule of `minNodes` does. */
+  failed: strictObject({ byRule: z.boolean().default(false), ...byHand })
+    .nullable()
+    .default(null),
 });
+
+/** A soft rule prefers, a hard one refuses. */
+const strength = z.enum(['soft', 'hard']);
 
 export const switchoverSchema = strictObject({
   to: z.union(
@@ -76,6 +85,29 @@ export const groupConfigSchema = strictObject({
     nodes: z.int().min(1).max(1000).default(1),
     within: durationSchema.default('30s'),
   }).prefault({}),
+  siteRules: strictObject({
+    /** Sites that may lead; where none is named, all may. */
+    only: strictObject({
+      sites: z.array(nameSchema).max(100).default([]),
+      strength: strength.default('hard'),
+    }).prefault({}),
+    /**
+     * Where the successor of a leader that failed may be. `another-site`: not in the site that it failed in; soft, as
+     * long as another site has a fit node; hard, even if none has.
+     */
+    afterFailure: strictObject({
+      from: z.enum(['any-site', 'another-site']).default('any-site'),
+      strength: strength.default('soft'),
+    }).prefault({}),
+    /** When a site fails by the rule of its `minNodes`. */
+    failed: strictObject({
+      /** It must have had too few nodes for so long without a break. */
+      after: durationSchema.default('10s'),
+      /** And enough for so long, until it counts as whole again. */
+      recovery: durationSchema.default('1m'),
+      strength: strength.default('hard'),
+    }).prefault({}),
+  }).prefault({}),
   timeouts: strictObject({
     /** From being elected, with `current` free, to the claim. */
     claim: durationSchema.default('10s'),
@@ -110,6 +142,17 @@ const defaultSite: SiteConfig = siteSchema.parse({});
 
 export function siteConfig(config: GroupConfig, site: string): SiteConfig {
   return Object.hasOwn(config.sites, site) ? (config.sites[site] ?? defaultSite) : defaultSite;
+}
+
+/** What is to become of a site's settings. */
+export interface SiteChange {
+  readonly site: string;
+  readonly settings: Partial<SiteConfig>;
+}
+
+export function withSites(config: GroupConfig, changes: readonly SiteChange[]): GroupConfig {
+  const changed = changes.map(({ site, settings }) => [site, { ...siteConfig(config, site), ...settings }]);
+  return { ...config, sites: { ...config.sites, ...Object.fromEntries(changed) } };
 }
 
 /** The override in force at `nowMs` (epoch, the ensemble's clock), if any. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
+import { bySoftRules } from './site-rules.js';
 import type { Member } from './snapshot.js';
 import type { Candidate, Peer, Ranked } from './strategy.js';
 import type { Place } from './znodes.js';
@@ -58,7 +59,7 @@ export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[
   if (JSON.stringify(ranked.toSorted()) !== JSON.stringify(known)) {
     throw broken(strategy, `it was given ${list(known)} and ranked ${list(ranked)}`);
   }
-  return parsed.data;
+  return bySoftRules(parsed.data, input.members, input.config);
 }
 
 function broken({ name }: ReadyStrategy, how: string): StrategyFault {

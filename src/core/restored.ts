@@ -23,6 +23,7 @@ export function electedOrRestored({ elected, current, history }: Decided): Elect
     previous: leader === null ? null : { node: leader.node, site: leader.site },
     priorities: null,
     asked: null,
+    failedSite: null,
     failures: [],
   };
 }

@@ -145,6 +145,8 @@ export const electedSchema = z.object({
     .object({ by: z.string(), waived: z.array(z.string()).max(longestTail) })
     .nullable()
     .default(null),
+  /** The site of the leader that failed, where this decision is about its successor; until one is found, it stays. */
+  failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
 });
 export type Elected = z.infer<typeof electedSchema>;
@@ -160,6 +162,7 @@ export const initialElected: Elected = {
   previous: null,
   priorities: null,
   asked: null,
+  failedSite: null,
   failures: [],
 };
 

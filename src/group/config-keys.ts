@@ -15,9 +15,10 @@ const ownCommands: readonly { readonly pattern: RegExp; readonly command: string
   { pattern: /^drained\b/, command: 'petrel node drain or petrel node undrain' },
   { pattern: /^readmitted\b/, command: 'petrel node readmit' },
   { pattern: /^sites\..+\.(enabled|disabled)$/, command: 'petrel site enable or petrel site disable' },
+  { pattern: /^sites\..+\.failed\b/, command: 'petrel site fail or petrel site recover' },
   { pattern: /^sites\..+\.override\b/, command: 'petrel site priority or petrel site reset' },
 ];
-const sitePriorityKey = /^sites\.(?<site>.+)\.priority$/;
+const siteKey = /^sites\.(?<site>.+)\.(?<setting>priority|minNodes)$/;
 const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
 
 const plainKeys = flatten(defaultGroupConfig)
@@ -27,6 +28,7 @@ const plainKeys = flatten(defaultGroupConfig)
 export const settableKeys: readonly string[] = [
   ...plainKeys,
   'strategyOptions.NAME',
+  'sites.NAME.minNodes',
   'sites.NAME.priority',
 ].toSorted();
 
@@ -136,7 +138,7 @@ export function valueText(value: unknown): string {
 function settable(key: string): string {
   const own = ownCommands.find(({ pattern }) => pattern.test(key));
   if (own !== undefined) throw new PetrelError('INVALID', `${cut(key)} is changed by ${own.command}`);
-  if (plainKeys.includes(key) || sitePriorityKey.test(key) || strategyOptionKey.test(key)) return key;
+  if (plainKeys.includes(key) || siteKey.test(key) || strategyOptionKey.test(key)) return key;
   const nearest = nearestOf(key, settableKeys);
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
   throw new PetrelError(
@@ -166,8 +168,8 @@ function assigned(config: object, { key, value }: { key: string; value: unknown 
 
 /** A site's name, and an option's, may hold dots. */
 function pathOf(key: string): string[] {
-  const site = sitePriorityKey.exec(key)?.groups?.site;
-  if (site !== undefined) return ['sites', site, 'priority'];
+  const { site, setting } = siteKey.exec(key)?.groups ?? {};
+  if (site !== undefined && setting !== undefined) return ['sites', site, setting];
   const option = strategyOptionKey.exec(key)?.groups?.option;
   return option === undefined ? key.split('.') : ['strategyOptions', option];
 }

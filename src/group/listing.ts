@@ -50,6 +50,8 @@ export const siteListingSchema = z.object({
   /** The one in force. */
   priority: z.int(),
   enabled: z.boolean(),
+  /** Why it counts as failed; null when it does not. */
+  failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   override: z
     .object({ priority: z.int(), until: instantSchema.nullable(), reason: z.string(), by: z.string() })
     .nullable(),
@@ -193,6 +195,7 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
     site,
     priority: sitePriority(config, site, nowMs),
     enabled: settings.enabled,
+    failed: settings.failed,
     override:
       override === null
         ? null

@@ -1,11 +1,5 @@
 /** What operators do to sites. */
-import {
-  type GroupConfig,
-  overrideInForce,
-  type SiteConfig,
-  siteConfig,
-  sitePriority,
-} from '../core/group-config.js';
+import { overrideInForce, siteConfig, sitePriority, withSites } from '../core/group-config.js';
 import { toInstant } from '../core/names.js';
 import { PetrelError } from '../errors.js';
 import type { Request, Scene } from './change.js';
@@ -29,7 +23,7 @@ export function overridePriority({ site, priority, forMs, evenUnknown = false }:
     const now = sitePriority(config, site, nowMs);
     const length = until === null ? 'until it is reset' : `until ${until}`;
     return {
-      config: withSite(config, site, { override: { priority, until, ...byHand } }),
+      config: withSites(config, [{ site, settings: { override: { priority, until, ...byHand } } }]),
       what: `site ${site}: priority ${now} → ${priority}, ${length}`,
     };
   };
@@ -44,7 +38,7 @@ export function resetPriority(site: string): Request {
     }
     const was = overrideInForce(settings, nowMs)?.priority ?? settings.priority;
     return {
-      config: withSite(config, site, { override: null }),
+      config: withSites(config, [{ site, settings: { override: null } }]),
       what: `site ${site}: override ended, priority ${was} → ${settings.priority}`,
     };
   };
@@ -57,7 +51,7 @@ export function disableSite(site: string, evenUnknown = false): Request {
     const { enabled, disabled } = siteConfig(scene.config, site);
     if (!enabled) return { config: null, what: `site ${site} is disabled already${byWhom(disabled)}` };
     return {
-      config: withSite(scene.config, site, { enabled: false, disabled: scene.byHand }),
+      config: withSites(scene.config, [{ site, settings: { enabled: false, disabled: scene.byHand } }]),
       what: `site ${site}: disabled`,
     };
   };
@@ -67,14 +61,32 @@ export function enableSite(site: string): Request {
   return ({ config }) => {
     if (siteConfig(config, site).enabled) return { config: null, what: `site ${site} is enabled already` };
     return {
-      config: withSite(config, site, { enabled: true, disabled: null }),
+      config: withSites(config, [{ site, settings: { enabled: true, disabled: null } }]),
       what: `site ${site}: enabled`,
     };
   };
 }
 
-function withSite(config: GroupConfig, site: string, settings: Partial<SiteConfig>): GroupConfig {
-  return { ...config, sites: { ...config.sites, [site]: { ...siteConfig(config, site), ...settings } } };
+/** A failed site: none of its nodes is elected, and its leader is replaced as one that failed. */
+export function failSite(site: string, evenUnknown = false): Request {
+  return (scene) => {
+    mustBeKnownSite(scene, site, evenUnknown);
+    const { failed } = siteConfig(scene.config, site);
+    if (failed?.byRule === false)
+      return { config: null, what: `site ${site} counts as failed already${byWhom(failed)}` };
+    const settings = { failed: { byRule: false, ...scene.byHand } };
+    return { config: withSites(scene.config, [{ site, settings }]), what: `site ${site}: counts as failed` };
+  };
+}
+
+/** Also where a rule says that the site has failed; that counts anew from then on. */
+export function recoverSite(site: string): Request {
+  return ({ config }) => {
+    if (siteConfig(config, site).failed === null)
+      return { config: null, what: `site ${site} does not count as failed` };
+    const settings = { failed: null };
+    return { config: withSites(config, [{ site, settings }]), what: `site ${site}: counts as whole again` };
+  };
 }
 
 /** A misspelt site would be changed without any effect. */

@@ -4,7 +4,7 @@
  */
 import type { z } from 'zod';
 import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/electing.js';
-import type { GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupConfig, type groupConfigSchema, withSites } from '../../src/core/group-config.js';
 import type { ClockReading } from '../../src/core/limits.js';
 import type { Score } from '../../src/core/scores.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
@@ -121,15 +121,9 @@ export class Bench {
       case 'record':
         this.#record(action.record, action.headVersion);
         return;
-      case 'end-override': {
-        const sites = structuredClone(this.lastConfig.sites);
-        for (const site of action.sites) {
-          const settings = sites[site];
-          if (settings !== undefined) settings.override = null;
-        }
-        this.configure({ ...this.lastConfig, sites });
+      case 'change-sites':
+        this.configure(withSites(this.lastConfig, action.changes));
         return;
-      }
       case 'alarm':
         this.alarms.push(action.message);
         return;

@@ -46,6 +46,7 @@ describe('a round', () => {
       previous: null,
       priorities: [100, 100],
       asked: null,
+      failedSite: null,
       failures: [],
     });
   });
@@ -933,9 +934,9 @@ describe('limits', () => {
     const done = bench.advance(2);
     expect(bench.node).toBe('a1');
     expect(bench.reason).toContain('the priority of site b fell from 300 to 50');
-    expect(verbs(done).filter((verb) => verb === 'end-override')).toHaveLength(1);
+    expect(verbs(done).filter((verb) => verb === 'change-sites')).toHaveLength(1);
     expect(bench.lastConfig.sites.b?.override).toBeNull();
-    expect(bench.advance(hour).filter(({ do: verb }) => verb === 'end-override')).toEqual([]);
+    expect(bench.advance(hour).filter(({ do: verb }) => verb === 'change-sites')).toEqual([]);
   });
 
   it('P53 a site whose priority is lowered, not 0, leads where nobody else could', () => {

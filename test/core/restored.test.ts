@@ -37,6 +37,7 @@ describe('a decision', () => {
         term,
         failures: [],
         asked: null,
+        failedSite: null,
       });
       expect(restored.cause).toBe(node === null ? 'nobody' : 'retry');
       expect(restored.previous).toEqual(node === null ? null : { node, site: 'a' });

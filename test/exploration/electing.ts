@@ -1,7 +1,7 @@
 /** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector.ts`, `auditor.ts`. */
 import { durationMs } from '../../src/core/duration.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
+import { withSites } from '../../src/core/group-config.js';
 import type { ClockReading } from '../../src/core/limits.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Facets } from './facets.js';
@@ -105,10 +105,9 @@ export class Electing {
         const head = { set: 'history', value: { term, fencingToken }, version: action.headVersion } as const;
         return requestFor({ for: 'record' }, seat, head);
       }
-      case 'end-override': {
-        const value = structuredClone(view.config?.value ?? this.#options.setting.config);
-        for (const name of action.sites) withoutOverride(value, name);
-        return requestFor({ for: 'end-override' }, seat, {
+      case 'change-sites': {
+        const value = withSites(view.config?.value ?? this.#options.setting.config, action.changes);
+        return requestFor({ for: 'change-sites' }, seat, {
           set: 'config',
           value,
           version: action.configVersion,
@@ -178,9 +177,4 @@ function sleepOrLeave(agent: Agent, view: Tree, nowMs: number): Agent {
 
 function missing(): never {
   throw new Error('a setting without a strategy');
-}
-
-function withoutOverride(config: GroupConfig, name: string): void {
-  const settings = config.sites[name];
-  if (settings !== undefined) settings.override = null;
 }

@@ -95,7 +95,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   const electedValue = once((out: FacetWriter, value: Elected) => {
     const { node, term, previous, priorities, asked, failures, ...others } = value;
     // The site follows from the node; the rest is for people.
-    const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...more } = others;
+    const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
+    // No group that is explored has rules about sites.
+    const { failedSite: _failedSite, ...more } = rest;
     nothingElse(more);
     out
       .plain(numberOf(node ?? ''))
@@ -166,12 +168,13 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   const seenOfMemory = (
     out: FacetWriter,
     // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back. No strategy
-    // that is explored compares scores, and no group waits with its first election.
+    // that is explored compares scores, no group waits with its first election, and none has rules about sites.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
       betters: _betters,
       firstLookMs: _firstLook,
+      siteCounts: _siteCounts,
       watched,
       progress,
       fitSinceMs,
@@ -323,7 +326,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       case 'record':
         out.put(kinds.historyVersion, action.headVersion).put(kinds.term, action.record.term);
         return;
-      case 'end-override':
+      case 'change-sites':
       case 'give-up-seat':
         out.put(kinds.configVersion, action.configVersion);
         return;

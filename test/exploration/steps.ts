@@ -212,7 +212,7 @@ export class Rulebook {
     const words = `${name(agent)}’s write is ${answer === null ? 'refused' : 'applied'} (${requestText(request)})`;
     const more = {
       violation: answer === null ? null : (judgeWrite(steps.world, agent, request, world) ?? flaps),
-      isUnrest: wrote && ['elected', 'unseat', 'claim', 'end-override'].includes(purpose.for),
+      isUnrest: wrote && ['elected', 'unseat', 'claim', 'change-sites'].includes(purpose.for),
     };
     const waits = { ...woken, round: answered };
     const heard = isFrozen ? waits : this.#hear(woken, answered, after);

@@ -94,7 +94,7 @@ export type Purpose =
       readonly for:
         | 'elected'
         | 'record'
-        | 'end-override'
+        | 'change-sites'
         | 'publish'
         | 'register'
         | 'tree'

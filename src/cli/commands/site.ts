@@ -3,7 +3,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../core/group-config.js';
 import { listing, siteListingSchema } from '../../group/listing.js';
-import { disableSite, enableSite, overridePriority, resetPriority } from '../../group/sites.js';
+import {
+  disableSite,
+  enableSite,
+  failSite,
+  overridePriority,
+  recoverSite,
+  resetPriority,
+} from '../../group/sites.js';
 import type { GroupView } from '../../group/view.js';
 import { duration, name, wholeNumber } from '../arguments.js';
 import { changeOptions, runChange, saidYes } from '../change.js';
@@ -56,6 +63,8 @@ export function addSite(program: Command): void {
     });
   addSiteChange(site, 'reset', 'end a site’s priority override', resetPriority);
   addSiteChange(site, 'disable', 'let no node of a site lead', disableSite);
+  addSiteChange(site, 'fail', 'declare a site failed: its leader is replaced as one that failed', failSite);
+  addSiteChange(site, 'recover', 'let a site that counts as failed lead again', recoverSite);
   addSiteChange(site, 'enable', 'let the nodes of a disabled site lead again', enableSite);
 }
 

@@ -1,0 +1,166 @@
+/**
+ * Rules about sites, as the group's configuration holds them: which sites may lead, where the successor of a leader
+ * that failed may be, and when a site as a whole counts as failed. A hard rule refuses, and the refusal is an obstacle
+ * like any other; a soft one prefers, within what the failback policy allows.
+ */
+import { durationMs } from './duration.js';
+import { type GroupConfig, siteConfig } from './group-config.js';
+import type { Member } from './snapshot.js';
+import type { Ranked } from './strategy.js';
+
+export interface SiteObstacle {
+  readonly kind: 'site-not-allowed' | 'site-failed';
+  readonly reason: string;
+}
+
+/** What a node's site has against it, by rules of either strength. */
+function objections(site: string, config: GroupConfig): (SiteObstacle & { readonly isHard: boolean })[] {
+  const { only, failed } = config.siteRules;
+  const declared = siteConfig(config, site).failed;
+  const found = [];
+  if (only.sites.length > 0 && !only.sites.includes(site)) {
+    const reason = `site ${site} is not among ${only.sites.join(', ')}, which alone may lead`;
+    found.push({ kind: 'site-not-allowed' as const, reason, isHard: only.strength === 'hard' });
+  }
+  if (declared !== null) {
+    const isHard = !declared.byRule || failed.strength === 'hard';
+    const reason = `site ${site} has failed, says ${declared.by}: ${declared.reason}`;
+    found.push({ kind: 'site-failed' as const, reason, isHard });
+  }
+  return found;
+}
+
+/** What keeps every node of a site from leading. */
+export function siteObstacles(site: string, config: GroupConfig): SiteObstacle[] {
+  return objections(site, config)
+    .filter(({ isHard }) => isHard)
+    .map(({ kind, reason }) => ({ kind, reason }));
+}
+
+/** A ranking, the best first, by soft rules: nodes that one speaks against come after all others, in their order. */
+export function bySoftRules(
+  ranking: readonly Ranked[],
+  members: readonly Member[],
+  config: GroupConfig,
+): readonly Ranked[] {
+  const against = ranking.map(({ node }) => {
+    const site = siteOf(node, members);
+    return site === null ? [] : objections(site, config).filter(({ isHard }) => !isHard);
+  });
+  if (against.every((found) => found.length === 0)) return ranking;
+  const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
+  const preferred = ranking.filter((_, index) => against[index]?.length === 0);
+  const others = ranking.flatMap((entry, index) => {
+    const why = (against[index] ?? []).map(({ reason }) => reason).join(', ');
+    return why === ''
+      ? []
+      : [{ ...entry, grade: entry.grade + below, reason: `${entry.reason}, but ${why}` }];
+  });
+  return [...preferred, ...others];
+}
+
+export function siteOf(node: string, members: readonly Member[]): string | null {
+  return members.find((member) => member.node === node)?.value?.site ?? null;
+}
+
+/** Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other. */
+export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {
+  const { from, strength } = config.siteRules.afterFailure;
+  return from === 'any-site' || strength === 'soft' || failedSite === null || site !== failedSite;
+}
+
+/** Whom a leader that failed may be replaced by. */
+export interface Replacement {
+  /** Null: by nobody, for now. */
+  readonly best: Ranked | null;
+  /** For people: what the rule made of it; null where it changed nothing. */
+  readonly why: string | null;
+}
+
+/** The best of `ranking` (one at least) to replace a leader of `failedSite`, which failed. */
+export function replacement(
+  ranking: readonly [Ranked, ...Ranked[]],
+  failedSite: string | null,
+  members: readonly Member[],
+  config: GroupConfig,
+): Replacement {
+  const [best] = ranking;
+  if (
+    config.siteRules.afterFailure.from === 'any-site' ||
+    failedSite === null ||
+    siteOf(best.node, members) !== failedSite
+  ) {
+    return { best, why: null };
+  }
+  const elsewhere = ranking.find(({ node }) => siteOf(node, members) !== failedSite);
+  const rule = `a leader that failed in site ${failedSite} is replaced from another site`;
+  if (elsewhere !== undefined) return { best: elsewhere, why: rule };
+  if (mayFollow(failedSite, failedSite, config)) return { best, why: `${rule}, but no other has a fit node` };
+  return { best: null, why: `${rule}, and no other has a fit node` };
+}
+
+/** A site that is to be declared failed by the rule, or no longer. */
+export interface SiteVerdict {
+  readonly site: string;
+  readonly isFailed: boolean;
+  /** For people. */
+  readonly reason: string;
+}
+
+/** Since when each site that has a rule has had nodes enough, or too few, on the elector's monotonic clock. */
+export type SiteCounts = ReadonlyMap<string, { readonly isEnough: boolean; readonly sinceMs: number }>;
+
+interface Counted {
+  readonly members: readonly Member[];
+  readonly config: GroupConfig;
+  /** Monotonic. */
+  readonly nowMs: number;
+}
+
+function ruled(config: GroupConfig): { site: string; minNodes: number }[] {
+  return Object.entries(config.sites)
+    .filter(([, { minNodes, failed }]) => minNodes > 0 || failed?.byRule === true)
+    .map(([site, { minNodes }]) => ({ site, minNodes }));
+}
+
+function alive(site: string, members: readonly Member[]): number {
+  return members.filter(({ value }) => value?.site === site).length;
+}
+
+/** What `before` becomes by who is registered now. */
+export function countSites({ members, config, nowMs }: Counted, before: SiteCounts): SiteCounts {
+  return new Map(
+    ruled(config).map(({ site, minNodes }) => {
+      const isEnough = alive(site, members) >= minNodes;
+      const known = before.get(site);
+      return [site, known?.isEnough === isEnough ? known : { isEnough, sinceMs: nowMs }];
+    }),
+  );
+}
+
+interface Judgement {
+  readonly verdicts: readonly SiteVerdict[];
+  /** Until the next may be due; null: none is coming. */
+  readonly waitMs: number | null;
+}
+
+/**
+ * Which sites are to be declared failed, and which no longer. A site fails and recovers only after it has had too few
+ * nodes, or enough, for some time without a break; what a person declared no rule takes back.
+ */
+export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): Judgement {
+  const { after, recovery } = config.siteRules.failed;
+  const verdicts: SiteVerdict[] = [];
+  const waits: number[] = [];
+  for (const { site, minNodes } of ruled(config)) {
+    const count = counts.get(site);
+    const { failed } = siteConfig(config, site);
+    if (count === undefined || (failed !== null && !failed.byRule)) continue;
+    if (count.isEnough === (failed === null)) continue;
+    const leftMs = durationMs(count.isEnough ? recovery : after) - (nowMs - count.sinceMs);
+    const nodes = `${alive(site, members)} of its nodes are there, ${minNodes} are needed`;
+    if (leftMs > 0) waits.push(leftMs);
+    else verdicts.push({ site, isFailed: !count.isEnough, reason: nodes });
+  }
+  return { verdicts, waitMs: waits.length === 0 ? null : Math.min(...waits) };
+}
