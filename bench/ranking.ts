@@ -8,6 +8,7 @@
 import { prepareStrategy } from '../src/core/read-config.js';
 import { scoreReportSchema, scoreReportText } from '../src/core/scores.js';
 import type { Candidate, Peer } from '../strategies/index.js';
+import { ordinary } from '../test/core/builders.js';
 import { chance } from '../test/support/chance.js';
 
 const nodes = Number(process.env.NODES ?? 1000);
@@ -50,7 +51,14 @@ function measure(strategy: string, strategyOptions: Record<string, unknown>): vo
   const tookMs: number[] = [];
   for (let round = 0; round < rounds + warmUpRounds; round++) {
     const before = process.cpuUsage();
-    prepared.strategy.rank({ candidates, peers, previous: null, incumbent: names[0] ?? null, term: 1 });
+    prepared.strategy.rank({
+      candidates,
+      peers,
+      previous: null,
+      incumbent: names[0] ?? null,
+      term: 1,
+      circumstance: ordinary,
+    });
     const { user, system } = process.cpuUsage(before);
     if (round >= warmUpRounds) tookMs.push((user + system) / 1000);
   }

@@ -8,6 +8,7 @@ import { addAgent, addDev } from './commands/agent.js';
 import { addConfig } from './commands/config.js';
 import { addDoctor } from './commands/doctor.js';
 import { addExplain } from './commands/explain.js';
+import { addFlag } from './commands/flag.js';
 import { addHistory } from './commands/history.js';
 import { addList } from './commands/list.js';
 import { addNode } from './commands/node.js';
@@ -31,6 +32,7 @@ const families = [
   addSite,
   addNode,
   addSwitchover,
+  addFlag,
   addPause,
   addConfig,
   addHistory,

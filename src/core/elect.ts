@@ -5,22 +5,33 @@
  * The present leader, here, is the node that `elected` names, while it is fit: not the owner of `current`, which
  * during a handover is the node on its way out.
  */
+import { circumstanceOf, siteOfFailure } from './circumstance.js';
 import { durationMs, formatDuration } from './duration.js';
-import { excludes, failureOf, isByHand, type Obstacle, obstacles, unwaived } from './eligibility.js';
+import {
+  departure,
+  excludes,
+  failureOf,
+  type Obstacle,
+  obstacles,
+  obstaclesOf,
+  type Unfit,
+  unwaived,
+} from './eligibility.js';
 import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
-import { mayFollow, replacement, siteOf } from './site-rules.js';
+import { mayFollow, replacement } from './site-rules.js';
 import { type Claim, claimOwner } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Cause, Elected, FailureRecord } from './znodes.js';
 
+export type { Unfit } from './eligibility.js';
 export { StrategyFault } from './rank.js';
 
-export interface Question extends Omit<RankInput, 'incumbent' | 'term'> {
+export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'circumstance'> {
   readonly elected: Elected;
   readonly current: Claim | null;
   /** Failures as they stand, with the one that is being acted on. */
@@ -35,12 +46,6 @@ export interface Question extends Omit<RankInput, 'incumbent' | 'term'> {
   readonly lookedForMs: number;
   /** How long the elected node has been READY, as far as the asker saw; null while it is not; Infinity in a what-if. */
   readonly readyForMs: number | null;
-}
-
-export interface Unfit {
-  readonly node: string;
-  readonly site: string | null;
-  readonly obstacles: readonly Obstacle[];
 }
 
 export interface Choice {
@@ -77,18 +82,15 @@ export function elect(question: Question): Choice {
   const fit = judged.filter(({ found }) => found.length === 0).map(({ member }) => member);
   const isFit = fit.some(({ node }) => node === elected.node);
   const incumbent = isFit && !question.electedFailed ? elected.node : null;
-  const ranking = rank({ ...question, members, incumbent, term: elected.term + 1 }, fit);
   const unfit = judged
     .filter(({ found }) => found.length > 0)
     .map(({ member, found }) => ({ node: member.node, site: member.value?.site ?? null, obstacles: found }));
+  const circumstance = circumstanceOf(question, unfit, incumbent);
+  const ranking = rank({ ...question, members, incumbent, term: elected.term + 1, circumstance }, fit);
   const outcome =
     requested(question, ranking, unfit) ??
     (config.paused === null ? automatic(question, ranking, unfit) : paused(question));
   return { ranking, unfit, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
-}
-
-function obstaclesOf(node: string | null, unfit: readonly Unfit[]): readonly Obstacle[] {
-  return unfit.find((other) => other.node === node)?.obstacles ?? [];
 }
 
 function reasonsOf(found: readonly Obstacle[]): string {
@@ -226,19 +228,6 @@ function replace(
   const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
   const cause = question.electedFailed && best.node === elected.node ? 'retry' : departure(found);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
-}
-
-/** Why an elected node is left, by what keeps it from leading. */
-function departure(found: readonly Obstacle[]): Extract<Cause, 'planned' | 'shutdown' | 'failure'> {
-  if (found.some(isByHand)) return 'planned';
-  return found.some(({ kind }) => kind === 'leaving') ? 'shutdown' : 'failure';
-}
-
-/** The site of the leader that is to be replaced because it failed; null where it leaves as people wish. */
-function siteOfFailure({ elected, members }: Question, unfit: readonly Unfit[]): string | null {
-  if (elected.node === null) return elected.failedSite;
-  const isFailure = departure(obstaclesOf(elected.node, unfit)) === 'failure';
-  return isFailure ? (siteOf(elected.node, members) ?? elected.site) : null;
 }
 
 function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {

@@ -6,6 +6,7 @@
  * writes nothing, and the next round sees why.
  */
 import type { ReadyStrategy } from '../../strategies/index.js';
+import { nextMinuteInMs } from './circumstance.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
 import { type ElectorMemory, fitSince, lifeOf, longestWaitMs, look, type Scene } from './elector-memory.js';
@@ -90,7 +91,8 @@ export function isPlainlyDue({ actions, choice }: ElectorRound): boolean {
 
 /** One round. Never throws for what a strategy does. */
 export function electorRound(situation: ElectorSituation): ElectorRound {
-  const { snapshot, config, clock, nowMs } = situation;
+  const { snapshot, config, strategy, clock, nowMs } = situation;
+  const { minutes = [] } = strategy;
   const elected = electedOrRestored(snapshot);
   const memory = look(situation, elected, situation.memory);
   const failed = failedCandidate(situation, elected, memory);
@@ -99,7 +101,7 @@ export function electorRound(situation: ElectorSituation): ElectorRound {
   const isAgainst = failed !== null || memory.watched?.condition.kind === 'holding';
   if (
     clock === null ||
-    needsReading(clock, config, elected.failures, nowMs) ||
+    needsReading(clock, { config, failures: elected.failures, minutes }, nowMs) ||
     (failed !== null && isOutdated(clock, nowMs)) ||
     (isAgainst && isHearsay(memory.watched, clock, nowMs))
   ) {
@@ -150,6 +152,7 @@ function decide(seen: Case): ElectorRound {
     recheckInMs: soonest([
       choice.recheckInMs,
       nextLimitInMs(config, choice.failures, epochMs),
+      nextMinuteInMs(seen.strategy.minutes ?? [], epochMs),
       judgeSites(seen, memory.siteCounts).waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
       seen.strategy.usesScores === true ? durationMs(config.resignation.every) : null,

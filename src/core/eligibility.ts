@@ -4,7 +4,7 @@ import { isAhead } from './limits.js';
 import { fromInstant } from './names.js';
 import { type SiteObstacle, siteObstacles } from './site-rules.js';
 import type { Member } from './snapshot.js';
-import type { Elected, FailureRecord } from './znodes.js';
+import type { Cause, Elected, FailureRecord } from './znodes.js';
 
 export type ObstacleKind =
   | 'unreadable'
@@ -26,6 +26,23 @@ export interface Obstacle {
 /** A person wants it so: then not even a leader without an alternative stays. */
 export function isByHand({ kind }: Obstacle): boolean {
   return kind === 'drained' || kind === 'site-disabled' || kind === 'priority-zero';
+}
+
+/** A node that may not lead, and why. */
+export interface Unfit {
+  readonly node: string;
+  readonly site: string | null;
+  readonly obstacles: readonly Obstacle[];
+}
+
+export function obstaclesOf(node: string | null, unfit: readonly Unfit[]): readonly Obstacle[] {
+  return unfit.find((other) => other.node === node)?.obstacles ?? [];
+}
+
+/** Why an elected node is left, by what keeps it from leading. */
+export function departure(found: readonly Obstacle[]): Extract<Cause, 'planned' | 'shutdown' | 'failure'> {
+  if (found.some(isByHand)) return 'planned';
+  return found.some(({ kind }) => kind === 'leaving') ? 'shutdown' : 'failure';
 }
 
 /** What is left of `found` against the elected node when what a forced failover overrode is not counted. */

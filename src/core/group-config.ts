@@ -128,6 +128,8 @@ export const groupConfigSchema = strictObject({
   switchover: switchoverSchema.nullable().default(null),
   /** Nodes that a person took out: never elected until taken back. */
   drained: z.record(nameSchema, strictObject(byHand)).default({}),
+  /** Circumstances that operators name, for strategies to go by. */
+  flags: z.record(nameSchema, strictObject(byHand)).default({}),
   /** Failures that a person forgave: the node, and the instant of its last failure that is forgiven. */
   readmitted: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
 });

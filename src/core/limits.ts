@@ -2,6 +2,7 @@
  * Instants that change what is true: ends of exclusions and overrides, beginnings of planned switchovers. They are
  * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
+import { nextMinuteInMs } from './circumstance.js';
 import { durationMs } from './duration.js';
 import { type GroupConfig, overrideInForce } from './group-config.js';
 import { fromInstant } from './names.js';
@@ -56,11 +57,18 @@ export function nextLimitInMs(
   return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
 }
 
+/** What the time is needed for. */
+export interface Timed {
+  readonly config: GroupConfig;
+  readonly failures: readonly FailureRecord[];
+  /** Minutes of the day at which the strategy may begin to rank otherwise. */
+  readonly minutes: readonly number[];
+}
+
 /** Whether the clock must be read anew before anything is decided at `nowMs` (monotonic). */
 export function needsReading(
   reading: ClockReading | null,
-  config: GroupConfig,
-  failures: readonly FailureRecord[],
+  { config, failures, minutes }: Timed,
   nowMs: number,
 ): boolean {
   if (reading === null) return true;
@@ -70,7 +78,10 @@ export function needsReading(
   const hasPassed = ahead.some((limit) => limit <= epochMs);
   // Since this reading, or before it: only a new one tells whether the clock was set forward or back.
   const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
-  return (hasPassed || wasSet) && nowMs - reading.atMs > exactForMs;
+  // Not counted to from an old reading, as limits are not: it need not be exact, and it always lies ahead.
+  const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
+  const isOtherTime = reading.epochMs + nextMs <= epochMs;
+  return (hasPassed || wasSet || isOtherTime) && nowMs - reading.atMs > exactForMs;
 }
 
 /** Too old to count from: the clocks' rates differ. */

@@ -1,6 +1,7 @@
 /** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
 import { z } from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
+import type { Circumstance } from './circumstance.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
 import { bySoftRules } from './site-rules.js';
@@ -37,19 +38,20 @@ export interface RankInput {
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
   readonly term: number;
+  readonly circumstance: Circumstance;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
 }
 
 /** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
 export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
-  const { strategy, previous, incumbent, term } = input;
+  const { strategy, previous, incumbent, term, circumstance } = input;
   const peers = input.members.flatMap(peerOf);
   const candidates = fit.flatMap((member) => candidateOf(member, input));
   const known = candidates.map(({ node }) => node);
   let answer: unknown;
   try {
-    answer = strategy.rank({ candidates, previous, peers, incumbent, term });
+    answer = strategy.rank({ candidates, previous, peers, incumbent, term, circumstance });
   } catch (cause) {
     throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }

@@ -1,5 +1,6 @@
 /** What a strategy is given, and what it gives. */
 import type { z } from 'zod';
+import type { Circumstance } from './circumstance.js';
 import type { Score } from './scores.js';
 import type { Place } from './znodes.js';
 
@@ -39,6 +40,7 @@ export interface StrategyInput<Options> {
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
   readonly term: number;
+  readonly circumstance: Circumstance;
   readonly options: Options;
 }
 

@@ -13,6 +13,7 @@ const ownCommands: readonly { readonly pattern: RegExp; readonly command: string
   { pattern: /^paused\b/, command: 'petrel pause or petrel resume' },
   { pattern: /^switchover\b/, command: 'petrel switchover or petrel failover' },
   { pattern: /^drained\b/, command: 'petrel node drain or petrel node undrain' },
+  { pattern: /^flags\b/, command: 'petrel flag set or petrel flag clear' },
   { pattern: /^readmitted\b/, command: 'petrel node readmit' },
   { pattern: /^sites\..+\.(enabled|disabled)$/, command: 'petrel site enable or petrel site disable' },
   { pattern: /^sites\..+\.failed\b/, command: 'petrel site fail or petrel site recover' },

@@ -1,5 +1,6 @@
 /** Small parts of a group's state, with everything that a test does not care about filled in. */
 import type { z } from 'zod';
+import type { Circumstance } from '../../src/core/circumstance.js';
 import { type Choice, elect, type Question } from '../../src/core/elect.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { toInstant } from '../../src/core/names.js';
@@ -28,6 +29,16 @@ export const takeoverDetail = {
   outputTail: [],
 };
 export const byHand = { by: 'ops', reason: 'maintenance', at: instant(0) };
+
+/** Of a planned decision at midnight, in a group of three. */
+export const ordinary: Circumstance = {
+  after: 'planned',
+  failedSite: null,
+  minuteOfDay: 0,
+  registered: 3,
+  fit: 3,
+  flags: [],
+};
 
 export function config(change: z.input<typeof groupConfigSchema> = {}): GroupConfig {
   return groupConfigSchema.parse(change);

@@ -16,6 +16,7 @@ import {
   instant,
   member,
   members,
+  ordinary,
   unhealthy,
   unreadable,
 } from './builders.js';
@@ -526,6 +527,7 @@ describe('a strategy', () => {
       peers: ['a0', 'a1', 'b1'].map((node) => ({ ...registered, node, site: node.slice(0, 1) })),
       incumbent: null,
       term: 1,
+      circumstance: { ...ordinary, registered: 3, fit: 2 },
     });
   });
 

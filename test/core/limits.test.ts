@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { GroupConfig } from '../../src/core/group-config.js';
 import {
   endedOverrides,
   ensembleNowMs,
@@ -6,9 +7,13 @@ import {
   needsReading,
   nextLimitInMs,
 } from '../../src/core/limits.js';
+import type { FailureRecord } from '../../src/core/znodes.js';
 import { byHand, config, epoch0Ms, failure, instant } from './builders.js';
 
 const reading = { epochMs: epoch0Ms, atMs: 500 };
+const timed = (settings: GroupConfig, failures: FailureRecord[], minutes: number[] = []) => {
+  return { config: settings, failures, minutes };
+};
 const override = (until: string | null) => ({ override: { priority: 1, until, ...byHand } });
 const switchover = (ms: number) => ({
   switchover: { to: 'best-other' as const, replacesTerm: 1, notBefore: instant(ms), ...byHand },
@@ -27,26 +32,40 @@ describe('the ensemble’s clock', () => {
 
   it('is read anew where a failure lies ahead of it: it was set, forward since the reading, or back before it', () => {
     const ahead = failure('a1', { failedAt: instant(40_000), until: instant(50_000) });
-    expect(needsReading(reading, config(), [ahead], 1_500)).toBe(false);
-    expect(needsReading(reading, config(), [ahead], 1_501)).toBe(true);
+    expect(needsReading(reading, timed(config(), [ahead]), 1_500)).toBe(false);
+    expect(needsReading(reading, timed(config(), [ahead]), 1_501)).toBe(true);
     const uneven = failure('a1', { failedAt: instant(9_000), until: instant(50_000) });
-    expect(needsReading(reading, config(), [uneven], 1_501)).toBe(false);
-    expect(needsReading(reading, config(), [{ ...ahead, until: null }], 1_501)).toBe(false);
+    expect(needsReading(reading, timed(config(), [uneven]), 1_501)).toBe(false);
+    expect(needsReading(reading, timed(config(), [{ ...ahead, until: null }]), 1_501)).toBe(false);
+  });
+
+  it('is read anew once a minute of the day has come that the strategy goes by, and not for one to come', () => {
+    const minutes = [10, 90];
+    const needs = (nowMs: number) => needsReading(reading, timed(config(), [], minutes), nowMs);
+    expect(needs(500 + 599_999)).toBe(false);
+    expect(needs(500 + 600_000)).toBe(true);
+    const then = { epochMs: epoch0Ms + 600_000, atMs: 600_500 };
+    expect(needsReading(then, timed(config(), [], minutes), 600_500 + 79 * 60_000)).toBe(false);
+    expect(needsReading(then, timed(config(), [], minutes), 600_500 + 80 * 60_000)).toBe(true);
   });
 
   it('must be read before anything is decided', () => {
-    expect(needsReading(null, config(), [], 0)).toBe(true);
+    expect(needsReading(null, timed(config(), []), 0)).toBe(true);
   });
 
   it('need not be read again while no limit lies ahead, however old the reading', () => {
     const past = config({ sites: { a: override(instant(-1)), b: override(null) }, ...switchover(-5) });
-    expect(needsReading(reading, config(), [], 1e12)).toBe(false);
+    expect(needsReading(reading, timed(config(), []), 1e12)).toBe(false);
     expect(
-      needsReading(reading, past, [failure('a1', { until: instant(0), failedAt: instant(-10_000) })], 1e12),
+      needsReading(
+        reading,
+        timed(past, [failure('a1', { until: instant(0), failedAt: instant(-10_000) })]),
+        1e12,
+      ),
     ).toBe(false);
   });
 
-  it.each<[string, Parameters<typeof config>[0], Parameters<typeof needsReading>[2]]>([
+  it.each<[string, Parameters<typeof config>[0], FailureRecord[]]>([
     ['an override ends', { sites: { a: override(instant(5_000)) } }, []],
     ['a switchover is due', switchover(5_000), []],
     [
@@ -60,23 +79,23 @@ describe('the ensemble’s clock', () => {
       [failure('a1', { failedAt: instant(-2_000), until: instant(9_000_000) })],
     ],
   ])('is read again before %s, and within a minute in any case', (_, settings, failures) => {
-    const needed = (nowMs: number) => needsReading(reading, config(settings), failures, nowMs);
+    const needed = (nowMs: number) => needsReading(reading, timed(config(settings), failures), nowMs);
     expect(needed(5_499)).toBe(false);
     expect(needed(5_500)).toBe(true);
     const fresh = { epochMs: epoch0Ms + 5_000, atMs: 5_500 };
-    expect(needsReading(fresh, config(settings), failures, 5_500)).toBe(false);
+    expect(needsReading(fresh, timed(config(settings), failures), 5_500)).toBe(false);
   });
 
   it('a reading of a moment ago is exact enough for a limit that has passed since', () => {
     const settings = config(switchover(900));
-    expect(needsReading(reading, settings, [], 1_499)).toBe(false);
-    expect(needsReading(reading, settings, [], 1_501)).toBe(true);
+    expect(needsReading(reading, timed(settings, []), 1_499)).toBe(false);
+    expect(needsReading(reading, timed(settings, []), 1_501)).toBe(true);
   });
 
   it('is read again within a minute while a limit lies ahead', () => {
     const settings = config(switchover(10_000_000));
-    expect(needsReading(reading, settings, [], 60_500)).toBe(false);
-    expect(needsReading(reading, settings, [], 60_501)).toBe(true);
+    expect(needsReading(reading, timed(settings, []), 60_500)).toBe(false);
+    expect(needsReading(reading, timed(settings, []), 60_501)).toBe(true);
   });
 });
 

@@ -3,6 +3,7 @@
 import { prepareStrategy } from '../../src/core/read-config.js';
 import type { Score } from '../../src/core/scores.js';
 import type { Candidate, Peer, Ranked, StrategyInput } from '../../strategies/index.js';
+import { ordinary } from '../core/builders.js';
 
 /** There and back, in milliseconds. */
 const linksMs: Readonly<Record<string, number>> = {
@@ -42,7 +43,7 @@ export function inputOf(
   const candidates: Candidate[] = peers.map(({ node, site, scores }) => {
     return { node, site, scores, priority: 100, sitePriority: 100, seat: 0, tags: {} };
   });
-  return { candidates, peers, previous: null, incumbent: null, term: 1, ...rest };
+  return { candidates, peers, previous: null, incumbent: null, term: 1, circumstance: ordinary, ...rest };
 }
 
 /** Requests come in at `loads`, a rate for each data centre, in equal parts by its live servers. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { strategies } from '../../strategies/index.js';
+import { ordinary } from '../core/builders.js';
 import { anyJson, expectClear, holds, spoilt, treacherousKeys } from '../support/properties.js';
 
 const names = fc.oneof(fc.constantFrom('a1', 'b1', 'b2', ...treacherousKeys), fc.string());
@@ -57,6 +58,12 @@ const goodOptions: Record<string, Record<string, unknown>> = {
     load: 'requests',
     margin: '20%',
   },
+  'by-circumstance': {
+    rules: [
+      { name: 'late', when: { between: ['23:00', '01:00'] }, strategy: 'oldest' },
+      { name: 'usual', strategy: 'preference-list', options: { order: ['b1'] } },
+    ],
+  },
 };
 
 describe.each([...strategies.values()])('strategy $name', ({ name, prepare }) => {
@@ -70,7 +77,14 @@ describe.each([...strategies.values()])('strategy $name', ({ name, prepare }) =>
         if (strategy === null) return expectClear(problems.join('; '));
         const previous = before === null ? null : { node: before, site: 'a' };
         const incumbent = given.find(({ node }) => node === before)?.node ?? null;
-        const ranked = strategy.rank({ candidates: given, previous, peers: others, incumbent, term: 1 });
+        const ranked = strategy.rank({
+          candidates: given,
+          previous,
+          peers: others,
+          incumbent,
+          term: 1,
+          circumstance: ordinary,
+        });
         expect(ranked.map(({ node }) => node).toSorted()).toEqual(given.map(({ node }) => node).toSorted());
         const grades = ranked.map(({ grade }) => grade);
         expect(grades).toEqual(grades.toSorted((a, b) => a - b));

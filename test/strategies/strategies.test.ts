@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { configProblems, prepareStrategy } from '../../src/core/read-config.js';
 import type { Place } from '../../src/core/znodes.js';
 import { type Candidate, type Ranked, strategies } from '../../strategies/index.js';
-import { subsets } from '../core/builders.js';
+import { ordinary, subsets } from '../core/builders.js';
 
 function candidate(node: string, change: Partial<Candidate> = {}): Candidate {
   const site = node.replace(/\d+$/, '');
@@ -16,7 +16,14 @@ function rank(
 ): readonly Ranked[] {
   const prepared = prepareStrategy({ strategy, strategyOptions: options });
   if (prepared.strategy === null) throw new Error(prepared.problems.join());
-  return prepared.strategy.rank({ candidates, previous, peers: [], incumbent: null, term: 1 });
+  return prepared.strategy.rank({
+    candidates,
+    previous,
+    peers: [],
+    incumbent: null,
+    term: 1,
+    circumstance: ordinary,
+  });
 }
 
 const order = (ranking: readonly Ranked[]) => ranking.map(({ node }) => node).join(' ');
@@ -24,6 +31,7 @@ const grades = (ranking: readonly Ranked[]) => ranking.map(({ grade }) => grade)
 const needed: Record<string, Record<string, unknown>> = {
   'preference-list': { order: ['b1', 'a2'] },
   pole: { scores: [{ score: 'latency', width: 10 }, { score: 'history' }] },
+  'by-circumstance': { rules: [{ name: 'usual', strategy: 'site-priority' }] },
 };
 const optionsFor = (name: string) => needed[name] ?? {};
 const knownOptions: Record<string, string> = {
@@ -34,6 +42,7 @@ const knownOptions: Record<string, string> = {
   latency: 'known are size, load, width, margin',
   'worst-case': 'known are size, width, margin',
   pole: 'known are scores, size, load, margin',
+  'by-circumstance': 'known are rules',
 };
 
 describe.each([...strategies.keys()])('%s', (name) => {
@@ -173,7 +182,7 @@ describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
     expect(configProblems({ strategy: 'fastest' })).toEqual([
       'strategy: there is no "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
-        'site-priority, history, request, consensus, latency, worst-case, rotating, pole',
+        'site-priority, history, request, consensus, latency, worst-case, rotating, pole, by-circumstance',
     ]);
   });
 });

@@ -1,0 +1,19 @@
+/** `petrel flag …`: circumstances that operators name, which rules of the strategy by-circumstance may go by. */
+import type { Command } from 'commander';
+import { clearFlag, setFlag } from '../../group/flags.js';
+import { name } from '../arguments.js';
+import { changeOptions, runChange } from '../change.js';
+
+export function addFlag(program: Command): void {
+  const flag = program.command('flag').description('circumstances that you name, for rules to go by');
+  for (const [verb, description, request] of [
+    ['set', 'let the rules apply that ask for this flag', setFlag],
+    ['clear', 'and no longer', clearFlag],
+  ] as const) {
+    changeOptions(
+      flag.command(verb).description(description).argument('<flag>', 'name of the flag', name),
+    ).action(async (flagName: string, _options, command: Command) => {
+      await runChange(command, { request: request(flagName), until: 'settled' });
+    });
+  }
+}

@@ -1,0 +1,21 @@
+/** Circumstances that operators name, for a strategy to go by. */
+import type { Request } from './change.js';
+
+export function setFlag(flag: string): Request {
+  return ({ config, byHand }) => {
+    const standing = Object.hasOwn(config.flags, flag) ? config.flags[flag] : undefined;
+    if (standing !== undefined) {
+      const { by, at, reason } = standing;
+      return { config: null, what: `flag ${flag} is set already, by ${by} at ${at}: ${reason}` };
+    }
+    return { config: { ...config, flags: { ...config.flags, [flag]: byHand } }, what: `flag ${flag}: set` };
+  };
+}
+
+export function clearFlag(flag: string): Request {
+  return ({ config }) => {
+    if (!Object.hasOwn(config.flags, flag)) return { config: null, what: `flag ${flag} is not set` };
+    const flags = Object.fromEntries(Object.entries(config.flags).filter(([name]) => name !== flag));
+    return { config: { ...config, flags }, what: `flag ${flag}: cleared` };
+  };
+}

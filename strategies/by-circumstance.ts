@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { Circumstance } from '../src/core/circumstance.js';
+import { nameSchema, strictObject } from '../src/core/names.js';
+import {
+  optionProblems,
+  type ReadyStrategy,
+  type RegisteredStrategy,
+  type StrategyRegistry,
+} from './registry.js';
+
+const time = /^([01]\d|2[0-3]):([0-5]\d)$/;
+const timeSchema = z.string().regex(time, 'a time of day in UTC, from 00:00 to 23:59');
+const count = z.int().min(0).max(10_000);
+const names = z.union([nameSchema.transform((name) => [name]), z.array(nameSchema).min(1).max(100)]);
+
+const whenSchema = strictObject({
+  after: z.enum(['failure', 'planned']).optional(),
+  /** The site of the leader that failed: one, or any of several. */
+  failedSite: names.optional(),
+  /** From the first minute to before the last, in UTC on the ensemble's clock; past midnight where it ends earlier. */
+  between: z.tuple([timeSchema, timeSchema]).optional(),
+  /** Nodes that are fit to lead. */
+  fit: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),
+  /** One that an operator has set. */
+  flag: nameSchema.optional(),
+});
+type When = z.infer<typeof whenSchema>;
+
+const ruleSchema = strictObject({
+  name: nameSchema,
+  when: whenSchema.default({}),
+  strategy: z.string(),
+  options: z.record(z.string(), z.unknown()).default({}),
+});
+
+const optionsSchema = strictObject({
+  rules: z
+    .array(ruleSchema)
+    .min(1)
+    .max(50)
+    .superRefine((rules, context) => {
+      const open = rules.findIndex(({ when }) => Object.keys(when).length === 0);
+      if (open === rules.length - 1) return;
+      const message =
+        open < 0
+          ? 'the last rule must apply in every circumstance: leave out its `when`'
+          : `no rule after ${rules[open]?.name} is ever reached: that has no \`when\``;
+      context.addIssue({ code: 'custom', message, path: [open < 0 ? rules.length - 1 : open + 1] });
+    }),
+});
+
+interface ReadyRule {
+  readonly name: string;
+  readonly when: When;
+  readonly strategy: ReadyStrategy;
+}
+
+/** Ranks by the first of some rules that applies, each of which names a strategy of `registry`. */
+export function byCircumstance(registry: StrategyRegistry): RegisteredStrategy {
+  const name = 'by-circumstance';
+  return {
+    name,
+    description: 'the first of your rules that applies: after a failure, at night, by a flag, …',
+    prepare(raw) {
+      const parsed = optionsSchema.safeParse(raw);
+      if (!parsed.success) {
+        return { strategy: null, problems: optionProblems(name, parsed.error) };
+      }
+      const rules: ReadyRule[] = [];
+      const problems: string[] = [];
+      for (const [index, rule] of parsed.data.rules.entries()) {
+        const prepared = prepareRule(rule, registry);
+        if (prepared.strategy !== null) rules.push({ ...rule, strategy: prepared.strategy });
+        else problems.push(...prepared.problems.map((line) => `strategyOptions.rules.${index}: ${line}`));
+      }
+      return problems.length > 0
+        ? { strategy: null, problems }
+        : { strategy: combined(name, rules), problems: null };
+    },
+  };
+
+  function prepareRule(rule: z.infer<typeof ruleSchema>, known: StrategyRegistry) {
+    const found = known.get(rule.strategy);
+    if (found !== undefined && rule.strategy !== name) return found.prepare(rule.options);
+    const valid = [...known.keys()].filter((other) => other !== name).join(', ');
+    return {
+      strategy: null,
+      problems: [`strategy: there is no ${JSON.stringify(rule.strategy)} here; known are ${valid}`],
+    };
+  }
+}
+
+function combined(name: string, rules: readonly ReadyRule[]): ReadyStrategy {
+  return {
+    name,
+    usesScores: rules.some(({ strategy }) => strategy.usesScores === true),
+    minutes: rules.flatMap(({ when }) => (when.between ?? []).map(minuteOf)),
+    rank(input) {
+      const rule = rules.find(({ when }) => applies(when, input.circumstance));
+      if (rule === undefined) throw new Error('no rule applies');
+      const ranking = rule.strategy.rank(input);
+      const why = `by rule ${rule.name} (${rule.strategy.name}): `;
+      return ranking.map((entry) => ({ ...entry, reason: why + entry.reason }));
+    },
+  };
+}
+
+function applies({ after, failedSite, between, fit, flag }: When, now: Circumstance): boolean {
+  return (
+    (after === undefined || after === now.after) &&
+    (failedSite === undefined || (now.failedSite !== null && failedSite.includes(now.failedSite))) &&
+    (between === undefined || isBetween(between, now.minuteOfDay)) &&
+    (fit?.atLeast === undefined || now.fit >= fit.atLeast) &&
+    (fit?.atMost === undefined || now.fit <= fit.atMost) &&
+    (flag === undefined || now.flags.includes(flag))
+  );
+}
+
+function isBetween([first, last]: readonly [string, string], minute: number): boolean {
+  const [from, to] = [minuteOf(first), minuteOf(last)];
+  return from <= to ? from <= minute && minute < to : minute >= from || minute < to;
+}
+
+function minuteOf(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(':').map(Number);
+  return hours * 60 + minutes;
+}
