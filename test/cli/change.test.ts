@@ -54,7 +54,49 @@ async function change(env: Env, ...args: string[]) {
   };
 }
 
+describe('petrel flag', () => {
+  it('makes the rules apply that ask for it', async () => {
+    const env = await start(['a1', 'b1']);
+    const rules = JSON.stringify([
+      { name: 'sale', when: { flag: 'sale' }, strategy: 'preference-list', options: { order: ['b1'] } },
+      { name: 'usual', strategy: 'preference-list', options: { order: ['a1'] } },
+    ]);
+    const config = ['strategy', 'by-circumstance', 'strategyOptions.rules', rules, 'failbackHold', '0s'];
+    expect((await runProcess(['config', 'set', ...config], env)).code).toBe(0);
+    const set = await change(env, 'flag', 'set', 'sale', '--reason', 'black friday');
+    expect(set).toMatchObject({ code: 0, result: { what: 'flag sale: set' } });
+    await led(env, 'b1');
+    const explained = await runProcess(['explain'], env);
+    expect(explained.stdout).toContain('by rule sale (preference-list)');
+    expect(await change(env, 'flag', 'set', 'sale')).toMatchObject({
+      code: 0,
+      result: { what: expect.stringContaining('flag sale is set already, by ') },
+    });
+    await change(env, 'flag', 'clear', 'sale');
+    await led(env, 'a1');
+  });
+});
+
 describe('petrel site', () => {
+  it('declares a site failed, and takes that back', async () => {
+    const env = await start(['a1', 'a2', 'b1']);
+    const fail = await change(env, 'site', 'fail', 'a', '--reason', 'flooded');
+    expect(fail).toMatchObject({ code: 0, result: { what: 'site a: counts as failed' } });
+    const listing = await list(env);
+    expect(listing).toMatchObject({
+      leader: { node: 'b1', status: 'READY' },
+      sites: [
+        { site: 'a', failed: { byRule: false, reason: 'flooded' } },
+        { site: 'b', failed: null },
+      ],
+    });
+    expect(listing.elected.reason).toMatch(/^instead of a1 \(site a has failed, says .*: flooded\)/);
+    expect((await runProcess(['list'], env)).stdout).toMatch(/Site a counts as failed, says .*: flooded/);
+    expect((await runProcess(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
+    await change(env, 'site', 'recover', 'a');
+    expect((await list(env)).sites[0]?.failed).toBeNull();
+  });
+
   it('moves leadership out of a site for a time, and back', async () => {
     const env = await start(['a1', 'b1']);
     await runProcess(['config', 'set', 'sites.b.priority', '50', 'failbackHold', '0s'], env);

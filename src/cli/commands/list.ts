@@ -127,7 +127,10 @@ function pausedLines({ paused }: Listing, nowMs: number): string[] {
 }
 
 function siteLines({ sites }: Listing, nowMs: number): string[] {
-  return sites.flatMap(({ site, enabled, override }) => [
+  return sites.flatMap(({ site, enabled, failed, override }) => [
+    ...(failed === null
+      ? []
+      : [styled('red', `Site ${site} counts as failed, says ${failed.by}: ${failed.reason}`)]),
     ...(enabled ? [] : [styled('yellow', `Site ${site} is disabled`)]),
     ...(override === null
       ? []

@@ -101,7 +101,7 @@ function printable(list: SiteList, nowMs: number): Printable {
       site.site,
       String(site.priority),
       String(site.configuredPriority),
-      site.enabled ? 'yes' : 'no',
+      site.failed !== null ? 'failed' : site.enabled ? 'yes' : 'no',
       site.nodes.join(',') || '-',
       overrideText(site, nowMs),
     ]);
