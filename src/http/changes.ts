@@ -9,10 +9,18 @@ import { type Author, changeGroup, type Plan, planChange, type Request } from '.
 import { changeResult, changeResultSchema } from '../group/change-result.js';
 import type { GroupAccess } from '../group/config-write.js';
 import { failureSchema } from '../group/failure.js';
+import { clearFlag, setFlag } from '../group/flags.js';
 import { cancelSwitchover, failover, switchover, type Target } from '../group/handover.js';
 import { drainNode, readmitNode, undrainNode } from '../group/nodes.js';
 import { pauseGroup, resumeGroup } from '../group/pause.js';
-import { disableSite, enableSite, overridePriority, resetPriority } from '../group/sites.js';
+import {
+  disableSite,
+  enableSite,
+  failSite,
+  overridePriority,
+  recoverSite,
+  resetPriority,
+} from '../group/sites.js';
 import { readPointInTime } from '../group/time.js';
 import type { Logger } from '../log.js';
 import type { App } from './app.js';
@@ -130,6 +138,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
   addHandovers(add);
   addSites(add);
   addNodes(add);
+  addFlags(add);
 }
 
 interface ChangeRoute<Params, Body extends Common> {
@@ -180,7 +189,8 @@ function addSites(add: Add): void {
     body: plainBody,
     request: (_, { site }) => resetPriority(site),
   });
-  for (const [verb, request] of Object.entries({ disable: disableSite, enable: enableSite })) {
+  const verbs = { disable: disableSite, enable: enableSite, fail: failSite, recover: recoverSite };
+  for (const [verb, request] of Object.entries(verbs)) {
     add({
       url: `/sites/:site/${verb}`,
       command: `petrel site ${verb}`,
@@ -189,6 +199,18 @@ function addSites(add: Add): void {
       request: ({ yes }, { site }) => request(site, yes),
     });
   }
+}
+
+function addFlags(add: Add): void {
+  const params = strictObject({ flag: nameSchema });
+  const route = { url: '/flags/:flag', params, body: plainBody };
+  add({ ...route, method: 'PUT', command: 'petrel flag set', request: (_, { flag }) => setFlag(flag) });
+  add({
+    ...route,
+    method: 'DELETE',
+    command: 'petrel flag clear',
+    request: (_, { flag }) => clearFlag(flag),
+  });
 }
 
 function addNodes(add: Add): void {

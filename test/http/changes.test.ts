@@ -66,6 +66,12 @@ describe('a change over HTTP', () => {
       sites: { here: { enabled: false } },
     });
     expect(await change('POST', '/sites/here/enable')).toMatchObject({ sites: { here: { enabled: true } } });
+    expect(await change('POST', '/sites/here/fail', { reason: 'flooded' })).toMatchObject({
+      sites: { here: { failed: { byRule: false, reason: 'flooded' } } },
+    });
+    expect(await change('POST', '/sites/here/recover')).toMatchObject({ sites: { here: { failed: null } } });
+    expect(await change('PUT', '/flags/sale')).toMatchObject({ flags: { sale: {} } });
+    expect(await change('DELETE', '/flags/sale')).toMatchObject({ flags: {} });
     expect(await change('POST', '/resume')).toMatchObject({ paused: null });
     expect(await change('POST', '/switchover', { to: 'b', at: '30m' })).toMatchObject({
       switchover: { to: { node: 'b' } },
