@@ -17,3 +17,4 @@ export {
 export type { Commit, Moment, Standstill, Write, WriteOperation } from './embedded/standstill.js';
 export type { SessionTraffic } from './embedded/traffic.js';
 export type { SequenceOverflow } from './embedded/tree.js';
+export { type TriedInput, type TriedNode, tryStrategy } from './own-strategies/try-strategy.js';

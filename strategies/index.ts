@@ -1,4 +1,5 @@
 /** The strategies that ship with Petrel, and the one registry of them. */
+import { PetrelError } from '../src/errors.js';
 import { byCircumstance } from './by-circumstance.js';
 import { consensus } from './consensus.js';
 import { firstAvailable } from './first-available.js';
@@ -7,7 +8,7 @@ import { latency } from './latency.js';
 import { oldest } from './oldest.js';
 import { pole } from './pole.js';
 import { preferenceList } from './preference-list.js';
-import { register, type StrategyRegistry } from './registry.js';
+import { type RegisteredStrategy, register, type StrategyRegistry } from './registry.js';
 import { request } from './request.js';
 import { rotating } from './rotating.js';
 import { roundRobin } from './round-robin.js';
@@ -51,7 +52,15 @@ const builtIn = [
   register(pole),
 ];
 
-const simple: StrategyRegistry = new Map(builtIn.map((strategy) => [strategy.name, strategy]));
-const combining = byCircumstance(simple);
+const known = new Map(builtIn.map((strategy) => [strategy.name, strategy]));
+addStrategy(byCircumstance(known));
 
-export const strategies: StrategyRegistry = new Map([...simple, [combining.name, combining]]);
+export const strategies: StrategyRegistry = known;
+
+/** Makes a strategy known in this process. Throws PetrelError INVALID for a name that is taken. */
+export function addStrategy(strategy: RegisteredStrategy): void {
+  if (known.has(strategy.name)) {
+    throw new PetrelError('INVALID', `there is a strategy ${strategy.name} already: give yours another name`);
+  }
+  known.set(strategy.name, strategy);
+}

@@ -41,6 +41,8 @@ export interface AgentOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
+  /** Versions of the strategies of users' own that are known here, by name. */
+  readonly strategies?: Readonly<Record<string, string>> | undefined;
   /** Where this node answers probes, and what it hears by them; null, the default, where it does not probe. */
   readonly probe?: (RatesHeard & { readonly address: ProbeAddress }) | null | undefined;
   /** Petrel's version. */

@@ -24,6 +24,7 @@ export interface SelfDescription {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
+  readonly strategies?: Readonly<Record<string, string>> | undefined;
   readonly probe?: { readonly address: ProbeAddress } | null | undefined;
   readonly version: string;
   readonly host: Host;
@@ -32,7 +33,7 @@ export interface SelfDescription {
 
 /** The registration of a life that has done nothing yet. */
 export function newRegistration(self: SelfDescription, incarnation: string): Registration {
-  const { node, site, priority, tags, probe, version, host, clock } = self;
+  const { node, site, priority, tags, strategies = {}, probe, version, host, clock } = self;
   return {
     node,
     site,
@@ -43,6 +44,7 @@ export function newRegistration(self: SelfDescription, incarnation: string): Reg
     startedAt: toInstant(clock.wallMs()),
     version,
     tags: { ...tags },
+    strategies: { ...strategies },
     health: { ok: true, reason: null },
     probe: probe?.address ?? null,
     draining: false,

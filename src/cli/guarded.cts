@@ -15,6 +15,7 @@ const valueOptions: readonly string[] = [
   '-r',
   '--root',
   '--auth-file',
+  '--strategy-module',
   '--tls-ca',
   '--tls-cert',
   '--tls-key',

@@ -22,6 +22,7 @@ import { NodeScores } from '../library/node-scores.js';
 import { openAgent } from '../library/open-agent.js';
 import { openProber } from '../library/open-prober.js';
 import { isPretty, type Logger } from '../log.js';
+import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
@@ -94,6 +95,7 @@ export async function runNode(
     sessionMemory.close(false);
     throw new PetrelError('INVALID', 'there is something to run that cannot be run', { reasons: problems });
   }
+  const strategies = await loadStrategies(settings.strategies);
   const { nodeId: node, root, site, priority, tags } = settings;
   const store = reach(settings, sessionMemory);
   const probes = await openProbes(settings, sessionMemory, log);
@@ -125,6 +127,7 @@ export async function runNode(
     site,
     priority,
     tags,
+    strategies,
     probe: probes,
     sessionMemory: memory,
     duty,

@@ -9,6 +9,7 @@ import { checkSameAccess } from '../group/access.js';
 import type { Author } from '../group/change.js';
 import type { GroupAccess } from '../group/config-write.js';
 import { createLogger } from '../log.js';
+import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { openStore, serverText } from '../zookeeper/index.js';
@@ -36,6 +37,7 @@ export async function withSession<T>(command: Command, work: (session: Session) 
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  await loadStrategies(settings.strategies);
   const store = open(context);
   try {
     const { signal } = interruption;

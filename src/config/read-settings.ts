@@ -182,8 +182,15 @@ function fromFlag(field: Field, given: SettingSources['flags'], problems: string
 }
 
 function located(meta: SettingMeta, entry: Given): Given {
-  if (!meta.isPath || typeof entry.value !== 'string' || entry.value === '') return entry;
-  return { ...entry, value: resolve(entry.directory, entry.value) };
+  if (!meta.isPath) return entry;
+  const { value, directory } = entry;
+  if (Array.isArray(value)) return { ...entry, value: value.map((one) => locatedModule(one, directory)) };
+  return typeof value !== 'string' || value === '' ? entry : { ...entry, value: resolve(directory, value) };
+}
+
+/** Among several there may be names of packages: only what begins as a path is one. */
+function locatedModule(value: unknown, directory: string): unknown {
+  return typeof value === 'string' && /^\.{1,2}\//.test(value) ? resolve(directory, value) : value;
 }
 
 /** A variable that is set but empty counts as not set. */

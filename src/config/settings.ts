@@ -52,6 +52,15 @@ export const commonSettings = z.object({
     },
   ),
   ...accessFields,
+  strategies: setting(z.array(z.string('a path or the name of a package').min(1)).max(20).prefault([]), {
+    key: 'strategies',
+    flags: '--strategy-module <module...>',
+    env: 'PETREL_STRATEGIES',
+    help: 'strategies of your own: paths of ES modules, beginning with / or ./, or names of packages; the variable separates them by commas',
+    fromText: (texts) => texts,
+    separator: ',',
+    isPath: true,
+  }),
   tlsCa: setting(optionalPath(), {
     key: 'tls.ca',
     flags: '--tls-ca <file>',

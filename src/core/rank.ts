@@ -14,7 +14,8 @@ export class StrategyFault extends Error {
   override readonly name = 'StrategyFault';
 }
 
-const rankingSchema = z
+/** What a strategy answers, as far as it can be told without what it was asked. */
+export const rankingSchema = z
   .array(
     z.object({
       node: z.string(),
@@ -55,16 +56,25 @@ export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[
   } catch (cause) {
     throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
+  return bySoftRules(heldToContract(strategy, answer, known), input.members, input.config);
+}
+
+/** What a strategy answered to `known`, in order of node ids. Throws StrategyFault where that breaks its contract. */
+export function heldToContract(
+  strategy: Pick<ReadyStrategy, 'name'>,
+  answer: unknown,
+  known: readonly string[],
+): readonly Ranked[] {
   const parsed = rankingSchema.safeParse(answer);
   if (!parsed.success) throw broken(strategy, describeIssues(parsed.error).join('; '));
   const ranked = parsed.data.map(({ node }) => node);
   if (JSON.stringify(ranked.toSorted()) !== JSON.stringify(known)) {
     throw broken(strategy, `it was given ${list(known)} and ranked ${list(ranked)}`);
   }
-  return bySoftRules(parsed.data, input.members, input.config);
+  return parsed.data;
 }
 
-function broken({ name }: ReadyStrategy, how: string): StrategyFault {
+function broken({ name }: Pick<ReadyStrategy, 'name'>, how: string): StrategyFault {
   return new StrategyFault(`strategy ${name} broke its contract: ${how}`);
 }
 

@@ -21,6 +21,7 @@ import {
 import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import { strategyProblems } from './strategy-versions.js';
 
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
 
@@ -97,7 +98,11 @@ export async function readGroup(
   const stats = [configRead, elected, current, history, ...registrations.map(([, entry]) => entry)];
   return {
     ...view,
-    problems: [...problemsOf(view, seatNames ?? []), ...scoreProblems(paths, scores)],
+    problems: [
+      ...problemsOf(view, seatNames ?? []),
+      ...scoreProblems(paths, scores),
+      ...strategyProblems(paths, view.config.value, view.members),
+    ],
     newestChangeMs: Math.max(0, ...stats.map((entry) => entry?.stat.mtimeMs ?? 0)),
   };
 }

@@ -48,6 +48,8 @@ export interface JoinOptions {
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** What to measure of this node, by name, as an agent's settings file has it; `setScore` tells other scores. */
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
+  /** Strategies of your own, as the group's configuration may name them: paths of ES modules, or names of packages. */
+  readonly strategies?: readonly string[] | undefined;
   /** A length of time like `6s`, the default. The ensemble may grant another. */
   readonly sessionTimeout?: string | undefined;
   /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
@@ -65,7 +67,8 @@ export interface JoinOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const { zookeeper, root, nodeId, site, priority, tags, scores, sessionTimeoutMs } = agentSettings.shape;
+const { zookeeper, root, nodeId, site, priority, tags, scores, strategies, sessionTimeoutMs } =
+  agentSettings.shape;
 
 const { probeListen, probeAddress, probeProtocol, probeIntervalMs } = agentSettings.shape;
 
@@ -94,6 +97,7 @@ const joinSchema = strictObject({
   priority,
   tags,
   scores,
+  strategies,
   sessionTimeout: sessionTimeoutMs,
   credentials: z
     .string('written USER:PASSWORD')

@@ -17,6 +17,8 @@ export interface NodeOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
+  /** Versions of the strategies of users' own that are known here, by name. */
+  readonly strategies: Readonly<Record<string, string>>;
   /** Null where it does not probe. */
   readonly probe: Prober | null;
   /** Null: nothing is remembered between two lives. */

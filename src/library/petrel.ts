@@ -12,6 +12,7 @@ import { SessionFile } from '../agent/session-file.js';
 import type { Tolerance } from '../core/measuring.js';
 import { PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
+import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
 import { parseConnectionString } from '../zookeeper/index.js';
@@ -34,6 +35,12 @@ export interface PetrelEvents {
 
 const silent = pino({ level: 'silent' });
 
+/** What was opened before it. */
+interface Opened {
+  readonly prober: Prober | null;
+  readonly strategies: Readonly<Record<string, string>>;
+}
+
 export class Petrel implements AsyncDisposable {
   readonly #agent: Agent;
   readonly #duty: FunctionDuty;
@@ -50,7 +57,7 @@ export class Petrel implements AsyncDisposable {
   #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
   #closing: Promise<void> | null = null;
 
-  private constructor(settings: JoinSettings, prober: Prober | null) {
+  private constructor(settings: JoinSettings, { prober, strategies }: Opened) {
     const {
       zookeeper,
       sessionTimeout,
@@ -63,6 +70,7 @@ export class Petrel implements AsyncDisposable {
       signal,
       scores,
       probe: _,
+      strategies: _modules,
       ...rest
     } = settings;
     this.#log = logger ?? silent;
@@ -76,6 +84,7 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
+      strategies,
       probe: prober,
       sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
       duty: this.#duty,
@@ -105,8 +114,9 @@ export class Petrel implements AsyncDisposable {
     const { signal } = settings;
     signal?.throwIfAborted();
     const { nodeId: node, root, logger } = settings;
+    const strategies = await loadStrategies(settings.strategies);
     const prober = await openProber(settings.probe, { node, root, log: logger ?? silent });
-    const petrel = await Petrel.#with(settings, prober);
+    const petrel = await Petrel.#with(settings, { prober, strategies });
     try {
       await petrel.#joined(signal);
     } catch (error) {
@@ -188,11 +198,11 @@ export class Petrel implements AsyncDisposable {
     await this.close();
   }
 
-  static async #with(settings: JoinSettings, prober: Prober | null): Promise<Petrel> {
+  static async #with(settings: JoinSettings, opened: Opened): Promise<Petrel> {
     try {
-      return new Petrel(settings, prober);
+      return new Petrel(settings, opened);
     } catch (error) {
-      await prober?.close();
+      await opened.prober?.close();
       throw error;
     }
   }

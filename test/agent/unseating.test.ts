@@ -19,6 +19,7 @@ async function ghost(group: Group, node: string): Promise<Store> {
     startedAt: new Date().toISOString(),
     version: 'test',
     tags: {},
+    strategies: {},
     health: { ok: true, reason: null },
     draining: false,
     claimedUnder: null,

@@ -70,6 +70,7 @@ export function registration(node: string, change: Partial<Registration> = {}): 
     startedAt: instant(0),
     version: '0.1.0',
     tags: {},
+    strategies: {},
     health: { ok: true, reason: null },
     draining: false,
     claimedUnder: null,

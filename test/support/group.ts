@@ -124,6 +124,7 @@ export function registration(node: string, content: Partial<Registration> = {}):
     startedAt: '2026-01-01T00:00:00.000Z',
     version: '0.0.0',
     tags: {},
+    strategies: {},
     health: { ok: true, reason: null },
     draining: false,
     claimedUnder: null,

@@ -1,0 +1,38 @@
+/** Strategies of users' own, of which every agent has its own copy: that all are of one version, nobody else looks at. */
+import type { GroupConfig } from '../core/group-config.js';
+import type { GroupPaths } from '../core/paths.js';
+import type { Member } from '../core/snapshot.js';
+import type { Problem } from './view.js';
+
+const none = 'not known';
+
+/** What is said of each strategy that the configuration names and that some node knows as its own. */
+export function strategyProblems(
+  paths: GroupPaths,
+  config: GroupConfig | null,
+  members: readonly Member[],
+): Problem[] {
+  if (config === null) return [];
+  const values = members.flatMap(({ value }) => (value === null ? [] : [value]));
+  return [...new Set(namedBy(config))].flatMap((name) => {
+    const nodes = new Map<string, string[]>();
+    for (const { node, strategies } of values) {
+      const version = Object.hasOwn(strategies, name) ? (strategies[name] ?? none) : none;
+      nodes.set(version, [...(nodes.get(version) ?? []), node]);
+    }
+    if (nodes.size < 2) return [];
+    const who = [...nodes].map(([version, those]) => `${version} on ${those.join(', ')}`).join('; ');
+    const problem = `strategy ${name} is not the same on all nodes, so they may elect otherwise: ${who}`;
+    return [{ path: paths.config, node: null, problem }];
+  });
+}
+
+function namedBy({ strategy, strategyOptions: { rules } }: GroupConfig): string[] {
+  const inner = Array.isArray(rules) ? rules.map((rule: unknown) => strategyOf(rule)) : [];
+  return [strategy, ...inner.filter((name) => name !== null)];
+}
+
+function strategyOf(rule: unknown): string | null {
+  const named = typeof rule === 'object' && rule !== null && 'strategy' in rule ? rule.strategy : null;
+  return typeof named === 'string' ? named : null;
+}

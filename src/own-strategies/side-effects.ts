@@ -1,0 +1,45 @@
+/**
+ * Keeps a function, while it runs, from the clock, from chance and from the network, as far as these are globals. What a
+ * module imports or has put aside before is not kept from it: this finds mistakes, and stops nobody who means it.
+ */
+const hidden: readonly (readonly [object, string])[] = [
+  [Date, 'now'],
+  [Math, 'random'],
+  [performance, 'now'],
+  [globalThis, 'fetch'],
+  [globalThis, 'setTimeout'],
+  [globalThis, 'setInterval'],
+  [globalThis, 'setImmediate'],
+  [globalThis, 'queueMicrotask'],
+];
+
+export function withoutSideEffects<T>(work: () => T): T {
+  const kept = hidden.map(([owner, key]) => Object.getOwnPropertyDescriptor(owner, key));
+  const { Date: dates } = globalThis;
+  try {
+    for (const [owner, key] of hidden)
+      Object.defineProperty(owner, key, { ...forbidden(key), configurable: true });
+    globalThis.Date = new Proxy(dates, {
+      construct: (target, args) =>
+        args.length === 0 ? refuse('new Date()') : Reflect.construct(target, args),
+    });
+    return work();
+  } finally {
+    globalThis.Date = dates;
+    for (const [index, [owner, key]] of hidden.entries()) restore(owner, key, kept[index]);
+  }
+}
+
+function forbidden(key: string): PropertyDescriptor {
+  return { value: () => refuse(key), writable: true };
+}
+
+function refuse(what: string): never {
+  throw new Error(`a strategy is a pure function, it has no use for ${what}`);
+}
+
+/** What was inherited is so again. */
+function restore(owner: object, key: string, descriptor: PropertyDescriptor | undefined): void {
+  if (descriptor === undefined) Reflect.deleteProperty(owner, key);
+  else Object.defineProperty(owner, key, descriptor);
+}

@@ -1,0 +1,64 @@
+/** For the tests of users' own strategies. */
+
+import {
+  type Candidate,
+  type Ranked,
+  register,
+  type Strategy,
+  type StrategyInput,
+} from '../../strategies/index.js';
+import { heldToContract } from '../core/rank.js';
+import { PetrelError } from '../errors.js';
+
+/** A node, with what a test does not care about left out. */
+export type TriedNode = Pick<Candidate, 'node'> & Partial<Candidate>;
+
+/** The rest of what a strategy is given; what is left out is as in a group's first election at midnight. */
+export type TriedInput<Options> = Partial<Omit<StrategyInput<Options>, 'candidates' | 'options'>> & {
+  readonly options?: unknown;
+};
+
+/**
+ * What a strategy makes of some nodes, which sit in the order in which they are given. Throws PetrelError INVALID for
+ * options that it does not take, and StrategyFault where it breaks the contract of `rank`.
+ */
+export function tryStrategy<Options>(
+  strategy: Strategy<Options>,
+  nodes: readonly TriedNode[],
+  { options = {}, ...rest }: TriedInput<Options> = {},
+): readonly Ranked[] {
+  const { strategy: ready, problems } = register(strategy).prepare(options);
+  if (ready === null) throw new PetrelError('INVALID', problems.join('; '), { reasons: problems });
+  const candidates = nodes
+    .map((node, seat) => ({
+      site: 'a',
+      priority: 100,
+      sitePriority: 100,
+      seat,
+      scores: new Map(),
+      tags: {},
+      ...node,
+    }))
+    .toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  const answer = ready.rank({
+    candidates,
+    previous: null,
+    peers: candidates.map(({ node, site, scores }) => ({ node, site, scores, roundTripsMs: new Map() })),
+    incumbent: null,
+    term: 1,
+    circumstance: {
+      after: 'planned',
+      failedSite: null,
+      minuteOfDay: 0,
+      registered: candidates.length,
+      fit: candidates.length,
+      flags: [],
+    },
+    ...rest,
+  });
+  return heldToContract(
+    strategy,
+    answer,
+    candidates.map(({ node }) => node),
+  );
+}

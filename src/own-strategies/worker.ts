@@ -1,0 +1,82 @@
+/**
+ * Runs one strategy of a user's own, in a thread of its own: so that an endless loop in it stops nobody, and so that it
+ * can be kept from what a pure function has no use for.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Ranked, Strategy, StrategyInput } from '../../strategies/index.js';
+import { errorMessage } from '../errors.js';
+import { type Answer, type Asked, askedSchema, startSchema } from './messages.js';
+import { samples } from './samples.js';
+import { withoutSideEffects } from './side-effects.js';
+
+type Input = Omit<StrategyInput<unknown>, 'options'>;
+
+const start = startSchema.parse(workerData);
+const strategy = await readStrategy(start.url);
+const { name, description, version = null, usesScores = false } = strategy;
+parentPort?.postMessage({ name, description, version, usesScores });
+start.port.on('message', (message: unknown) => {
+  const asked = askedSchema.parse(message);
+  start.port.postMessage({ id: asked.id, ...answerTo(asked) });
+  Atomics.store(start.signal, 0, asked.id);
+  Atomics.notify(start.signal, 0);
+});
+
+interface OwnStrategy extends Strategy {
+  readonly version?: unknown;
+}
+
+async function readStrategy(url: string): Promise<OwnStrategy> {
+  const module: unknown = await import(url);
+  const found: unknown =
+    typeof module === 'object' && module !== null && 'default' in module && module.default;
+  if (!isStrategy(found)) {
+    throw new Error(
+      'its default export is no strategy: it wants name, description, options (a schema of zod’s) and rank',
+    );
+  }
+  return found;
+}
+
+function isStrategy(value: unknown): value is OwnStrategy {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('name' in value && 'description' in value && 'options' in value && 'rank' in value)) return false;
+  const { options, rank } = value;
+  const isSchema = typeof options === 'object' && options !== null && 'safeParse' in options;
+  return isSchema && typeof options.safeParse === 'function' && typeof rank === 'function';
+}
+
+function answerTo(asked: Asked): Answer {
+  try {
+    const read = strategy.options.safeParse(asked.options);
+    if (!read.success) {
+      const issues = read.error.issues.map(({ path, message }) => ({ path: path.map(String), message }));
+      return { problems: issues };
+    }
+    if (asked.input === null) return { problems: impurities(read.data) };
+    return { ranking: ranked(asked.input, read.data) };
+  } catch (error) {
+    return { failure: errorMessage(error) };
+  }
+}
+
+function ranked(input: Input, options: unknown): readonly Ranked[] {
+  return withoutSideEffects(() => strategy.rank({ ...input, options }));
+}
+
+/** What can be seen of it by running it: twice on the same input, and on one that it may not change. */
+function impurities(options: unknown): { path: string[]; message: string }[] {
+  for (const sample of samples) {
+    const [first, again] = [ranked(frozen(sample), options), ranked(frozen(sample), options)];
+    if (isDeepStrictEqual(first, again)) continue;
+    return [{ path: [], message: 'it ranks the same nodes otherwise when it is asked again' }];
+  }
+  return [];
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) frozen(inner);
+  return Object.freeze(value);
+}

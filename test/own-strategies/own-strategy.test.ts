@@ -1,0 +1,129 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OwnStrategy } from '../../src/own-strategies/own-strategy.js';
+import { samples } from '../../src/own-strategies/samples.js';
+import { until } from '../support/until.js';
+
+let dir = '';
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'petrel-own-'));
+});
+afterAll(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+const options = 'options: { safeParse: (data) => ({ success: true, data }) }';
+const inOrder = 'candidates.map(({ node }, grade) => ({ node, grade, reason: "in order" }))';
+const [, , three = samples[0]] = samples;
+
+/** A module whose strategy ranks by this text of a function's body. */
+async function moduleOf(body: string, more = ''): Promise<string> {
+  const path = join(dir, `${Math.random().toString(36).slice(2)}.mjs`);
+  await writeFile(
+    path,
+    `export default { name: 'mine', description: 'of my own', ${options}, rank({ candidates, options }) { ${body} }, ${more} };`,
+  );
+  return pathToFileURL(path).href;
+}
+
+async function ranked(body: string) {
+  const strategy = await OwnStrategy.load(await moduleOf(body));
+  try {
+    const { strategy: ready, problems } = strategy.prepare({});
+    if (ready === null) return problems.join('; ');
+    if (three === undefined) throw new Error('there is no sample');
+    return ready.rank(three);
+  } finally {
+    await strategy.close();
+  }
+}
+
+describe('a strategy of a user’s own', () => {
+  it('ranks like any other, and tells its version with a digest of its text', async () => {
+    const strategy = await OwnStrategy.load(await moduleOf(`return ${inOrder}`, 'version: "1.2"'));
+    expect(strategy).toMatchObject({ name: 'mine', description: 'of my own' });
+    expect(strategy.version).toMatch(/^1\.2\+[0-9a-f]{12}$/);
+    const other = await OwnStrategy.load(await moduleOf(`return ${inOrder} `, 'version: "1.2"'));
+    expect(other.version).not.toBe(strategy.version);
+    await Promise.all([strategy.close(), other.close()]);
+    expect(await ranked(`return ${inOrder}`)).toEqual([
+      { node: 'a1', grade: 0, reason: 'in order' },
+      { node: 'a2', grade: 1, reason: 'in order' },
+      { node: 'b1', grade: 2, reason: 'in order' },
+    ]);
+  });
+
+  it.each([
+    ['the clock', 'Date.now()', 'now'],
+    ['the date', 'new Date()', 'new Date()'],
+    ['chance', 'Math.random()', 'random'],
+    ['timers', 'setTimeout(() => {})', 'setTimeout'],
+    ['the network', 'fetch("http://localhost")', 'fetch'],
+  ])('that goes by %s is found out', async (_, impure, what) => {
+    expect(await ranked(`${impure}; return ${inOrder}`)).toContain(
+      `strategy mine failed: a strategy is a pure function, it has no use for ${what}`,
+    );
+  });
+
+  it('that remembers is found out, and one that changes what it is given', async () => {
+    const remembers = 'globalThis.turn = (globalThis.turn ?? 0) + 1; const grade = globalThis.turn;';
+    expect(await ranked(`${remembers} return ${inOrder.replace('grade)', 'at)')}`)).toContain(
+      'it ranks the same nodes otherwise when it is asked again',
+    );
+    expect(await ranked(`candidates.reverse(); return ${inOrder}`)).toMatch(
+      /strategy mine failed: .*read only/,
+    );
+  });
+
+  it('may make dates of what it is given', async () => {
+    expect(await ranked(`new Date(0).getTime(); return ${inOrder}`)).toHaveLength(3);
+  });
+
+  it('that does not end stops nobody, and is there again after that', async () => {
+    const body = `while (options.loops) {} return ${inOrder}`;
+    const strategy = await OwnStrategy.load(await moduleOf(body));
+    const { strategy: ready } = strategy.prepare({});
+    expect(strategy.prepare({ loops: true }).problems).toEqual([
+      'strategy mine: it did not answer within 250 ms',
+    ]);
+    if (ready === null || three === undefined) throw new Error('it is not ready');
+    expect(() => ready.rank(three)).toThrow('it did not answer in time, and is being started anew');
+    const ranking = await until(() => {
+      try {
+        return ready.rank(three);
+      } catch {
+        return null;
+      }
+    });
+    expect(ranking).toHaveLength(3);
+    await strategy.close();
+  });
+
+  it('that ends its thread, or fills its memory, harms nobody else', async () => {
+    expect(await ranked('process.exit(1)')).toMatch(/strategy mine: it did not answer within/);
+    expect(await ranked('const all = []; for (;;) all.push(new Array(100000).fill(0))')).toMatch(
+      /strategy mine: it did not answer within/,
+    );
+  });
+
+  it('that answers nonsense is answered with what is wrong', async () => {
+    await expect(ranked('return [{ node: 1 }]')).rejects.toThrow(/0\.node/);
+  });
+
+  it.each([
+    ['no module', 'throw new Error("broken")', 'broken'],
+    ['no strategy', 'export default { name: "mine" }', 'its default export is no strategy'],
+    [
+      'a name that will not do',
+      `export default { name: 'M y', description: 'x', ${options}, rank() {} }`,
+      'small letters',
+    ],
+  ])('that is %s is refused when it is loaded', async (_, text, problem) => {
+    const path = join(dir, `${Math.random().toString(36).slice(2)}.mjs`);
+    await writeFile(path, text);
+    await expect(OwnStrategy.load(pathToFileURL(path).href)).rejects.toThrow(problem);
+  });
+});
