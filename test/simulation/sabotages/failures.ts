@@ -217,10 +217,10 @@ export const failureSabotages: readonly Sabotage[] = [
   {
     name: 'a rewrite extends an override',
     rule: 'A rewrite never extends a limit',
-    file: 'src/group/sites.ts',
-    find: '  return { ...config, sites: { ...config.sites, [site]: { ...siteConfig(config, site), ...settings } } };',
+    file: 'src/core/group-config.ts',
+    find: '  const changed = changes.map(({ site, settings }) => [site, { ...siteConfig(config, site), ...settings }]);',
     replace:
-      '  const { override } = siteConfig(config, site);\n  const longer = override === null || override.until === null ? override : { ...override, until: toInstant(Date.parse(override.until) + 60_000) };\n  return { ...config, sites: { ...config.sites, [site]: { ...siteConfig(config, site), override: longer, ...settings } } };',
+      '  const changed = changes.map(({ site, settings }) => {\n    const { override } = siteConfig(config, site);\n    const longer = override === null || override.until === null ? override : { ...override, until: new Date(Date.parse(override.until) + 60_000).toISOString() };\n    return [site, { ...siteConfig(config, site), override: longer, ...settings }];\n  });',
   },
   {
     name: 'overrides end early',
