@@ -1,5 +1,4 @@
 /** The strategies that ship with Petrel, and the one registry of them. */
-import { PetrelError } from '../src/errors.js';
 import { byCircumstance } from './by-circumstance.js';
 import { consensus } from './consensus.js';
 import { firstAvailable } from './first-available.js';
@@ -57,10 +56,9 @@ addStrategy(byCircumstance(known));
 
 export const strategies: StrategyRegistry = known;
 
-/** Makes a strategy known in this process. Throws PetrelError INVALID for a name that is taken. */
-export function addStrategy(strategy: RegisteredStrategy): void {
-  if (known.has(strategy.name)) {
-    throw new PetrelError('INVALID', `there is a strategy ${strategy.name} already: give yours another name`);
-  }
+/** Makes a strategy known in this process; false where its name is taken. */
+export function addStrategy(strategy: RegisteredStrategy): boolean {
+  if (known.has(strategy.name)) return false;
   known.set(strategy.name, strategy);
+  return true;
 }

@@ -30,8 +30,12 @@ function loadOnce(url: string): Promise<OwnStrategy> {
 
 async function load(url: string): Promise<OwnStrategy> {
   const strategy = await OwnStrategy.load(url);
-  addStrategy(strategy);
-  return strategy;
+  if (addStrategy(strategy)) return strategy;
+  await strategy.close();
+  throw new PetrelError(
+    'INVALID',
+    `strategies: ${url}: there is a strategy ${strategy.name} already: give yours another name`,
+  );
 }
 
 function urlOf(module: string): string {

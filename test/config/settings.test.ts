@@ -90,6 +90,7 @@ describe('settings', () => {
       zookeeper: 'zk1:2181,[::1]:2182/chroot',
       root: '/a/b',
       authFile: path,
+      strategies: 'petrel-fair',
       'tls.ca': path,
       'tls.cert': path,
       'tls.key': path,

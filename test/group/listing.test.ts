@@ -45,7 +45,7 @@ describe('the listing', () => {
       transition: null,
       switchover: null,
       preferred: null,
-      sites: [{ site: 'a', priority: 100, enabled: true, override: null }],
+      sites: [{ site: 'a', priority: 100, enabled: true, failed: null, override: null }],
       nodes: [
         {
           node: 'a1',
@@ -208,11 +208,11 @@ describe('the listing', () => {
     await group.configure({ sites: { a: { priority: 50, override } } });
     const { priority, until, by, reason } = override;
     expect((await listOf(group)).sites).toEqual([
-      { site: 'a', priority: 0, enabled: true, override: { priority, until, by, reason } },
+      { site: 'a', priority: 0, enabled: true, failed: null, override: { priority, until, by, reason } },
     ]);
     expect(nodeOf(await listOf(group), 'a1').eligible).toBe(false);
     expect((await listOf(group, 3_601_000)).sites).toEqual([
-      { site: 'a', priority: 50, enabled: true, override: null },
+      { site: 'a', priority: 50, enabled: true, failed: null, override: null },
     ]);
   });
 
