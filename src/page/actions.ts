@@ -3,7 +3,7 @@ import type { ChangeAnswer, NodeStatus, Status } from './shapes.js';
 
 export type Action =
   | { readonly kind: 'pause' | 'resume' | 'switchover' | 'cancel-switchover' }
-  | { readonly kind: 'priority' | 'reset' | 'disable' | 'enable'; readonly site: string }
+  | { readonly kind: 'priority' | 'reset' | 'disable' | 'enable' | 'recover'; readonly site: string }
   | { readonly kind: 'drain' | 'undrain' | 'readmit'; readonly node: string }
   | { readonly kind: 'switchover-to'; readonly node: string };
 
@@ -62,6 +62,8 @@ export function formOf(action: Action): Form {
       return form(`Disable site ${action.site}`, 'Nobody of it is elected until it is enabled.', 'Disable');
     case 'enable':
       return form(`Enable site ${action.site}`, 'Its nodes may be elected again.', 'Enable');
+    case 'recover':
+      return form(`Recover site ${action.site}`, 'It counts as failed no longer.', 'Recover');
     case 'drain':
       return form(
         `Drain node ${action.node}`,
@@ -101,6 +103,7 @@ export function callOf(action: Action, fields: Fields): Call {
       return { method: 'DELETE', path: sitePath(action.site, 'priority'), body: common };
     case 'disable':
     case 'enable':
+    case 'recover':
       return post(sitePath(action.site, action.kind));
     case 'drain':
     case 'undrain':

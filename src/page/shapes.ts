@@ -28,6 +28,7 @@ const site = z.object({
   site: text,
   priority: z.number(),
   enabled: z.boolean(),
+  failed: orNull(z.object({ byRule: z.boolean(), by: text, reason: text, at: text })),
   override: orNull(z.object({ priority: z.number(), until: orNull(text), reason: text, by: text })),
 });
 export type SiteStatus = z.infer<typeof site>;

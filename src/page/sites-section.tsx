@@ -81,19 +81,28 @@ interface SiteFactsProps extends SitesProps {
 }
 
 function SiteFacts({ known, site, onAction }: SiteFactsProps) {
-  const { priority, enabled, override } = site;
+  const { priority, enabled, failed, override } = site;
   const name = site.site;
   const buttons: [string, Action][] = [
     ['Priority…', { kind: 'priority', site: name }],
     ...(override === null ? [] : ([['Reset…', { kind: 'reset', site: name }]] satisfies [string, Action][])),
+    ...(failed === null
+      ? []
+      : ([['Recover…', { kind: 'recover', site: name }]] satisfies [string, Action][])),
     enabled ? ['Disable…', { kind: 'disable', site: name }] : ['Enable…', { kind: 'enable', site: name }],
   ];
   return (
     <>
-      <p class={`priority${priority === 0 || !enabled ? ' priority-none' : ''}`}>
+      <p class={`priority${priority === 0 || !enabled || failed !== null ? ' priority-none' : ''}`}>
         priority <strong>{priority}</strong>
         {enabled ? null : <span class="tag tag-trouble">disabled</span>}
+        {failed === null ? null : <span class="tag tag-trouble">failed</span>}
       </p>
+      {failed === null ? null : (
+        <p class="override">
+          failed, says {failed.by}: {failed.reason}
+        </p>
+      )}
       {override === null ? null : <Override known={known} override={override} />}
       <div class="buttons">
         {buttons.map(([label, action]) => (
@@ -183,6 +192,7 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   reset: 'Reset',
   disable: 'Disable',
   enable: 'Enable',
+  recover: 'Recover',
   drain: 'Drain',
   undrain: 'Undrain',
   readmit: 'Readmit',

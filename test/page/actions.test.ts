@@ -35,6 +35,7 @@ describe('a change from the page', () => {
       path: '/sites/a/priority',
       body: {},
     });
+    expect(callOf({ kind: 'recover', site: 'a' }, noFields).path).toBe('/sites/a/recover');
     expect(callOf({ kind: 'drain', node: '../pause' }, noFields).path).toBe('/nodes/..%2Fpause/drain');
   });
 
