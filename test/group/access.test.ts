@@ -237,7 +237,10 @@ describe('a group that was open', () => {
     await group.start('a1').joined();
     await group.ready('a1');
     // The last that it makes open.
-    await until(async () => (await group.history()).length > 0);
+    const { term } = await group.elected();
+    await until(async () => {
+      return (await group.history()).some((record) => record.kind === 'transition' && record.term === term);
+    });
     const before = await readAcls(applier, group.paths, access);
     expect(lockedOut(before, group.paths, access)).toEqual([]);
     expect(before.filter(({ isRight }) => isRight)).toEqual([]);
