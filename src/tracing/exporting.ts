@@ -3,6 +3,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
+import { brief } from '../core/names.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import { version } from '../version.js';
@@ -59,7 +60,7 @@ function told(exporter: SpanExporter, log: Logger): SpanExporter {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         const { error } = result;
-        if (error !== undefined && !isFailing) log.warn({ error }, `traces cannot be sent: ${error.message}`);
+        if (error !== undefined && !isFailing) log.warn(`traces cannot be sent: ${whyOf(error)}`);
         else if (error === undefined && isFailing) log.info('traces are sent again');
         isFailing = error !== undefined;
         done(result);
@@ -67,4 +68,10 @@ function told(exporter: SpanExporter, log: Logger): SpanExporter {
     shutdown: () => exporter.shutdown(),
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
   };
+}
+
+/** Not the error itself: it may hold all that the other side answered, credentials that were sent to it included. */
+function whyOf(error: Error): string {
+  const code = 'code' in error ? ` (${String(error.code)})` : '';
+  return `${brief(error.message)}${code}`;
 }

@@ -44,13 +44,14 @@ export class Collector implements AsyncDisposable {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** One that is `mute` takes requests, and never answers. */
-  static async start(mute = false): Promise<Collector> {
+  /** One that is `mute` never answers; one that refuses tells all that it was sent. */
+  static async start(manner: 'takes' | 'refuses' | 'mute' = 'takes'): Promise<Collector> {
     const [port = 0] = await freePorts(1);
     const server = createServer();
     const collector = new Collector(server, port);
     server.on('request', async (request, response) => {
-      if (mute) return;
+      if (manner === 'mute') return;
+      if (manner === 'refuses') return response.writeHead(401).end(JSON.stringify(request.headers));
       if (request.url === '/v1/traces') collector.#take(await text(request));
       response.setHeader('Content-Type', 'application/json').end('{}');
     });

@@ -9,6 +9,7 @@ import { spanIdOf, traceIdOf } from '../../src/tracing/ids.js';
 import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
 import { Collector, type ReceivedSpan } from '../support/collector.js';
 import { started } from '../support/known.js';
+import { canary } from '../support/secrets.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 
@@ -88,9 +89,13 @@ describe('a planned handover', () => {
 
 describe('an exporter that does not work', () => {
   it('costs nothing but the traces, and a line in the log', async () => {
-    await using mute = await Collector.start(true);
+    await using refusing = await Collector.start('refuses');
+    await using mute = await Collector.start('mute');
     const root = uniqueRoot('mute');
-    const a = await agent(root, 'a', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+    const a = await agent(root, 'a', {
+      OTEL_EXPORTER_OTLP_ENDPOINT: refusing.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${canary}`,
+    });
     const b = await agent(root, 'b', { OTEL_EXPORTER_OTLP_ENDPOINT: mute.url });
     await a.logged(/^READY/);
     await a.logged(/^traces cannot be sent/);
@@ -102,6 +107,7 @@ describe('an exporter that does not work', () => {
     expect(await b.exited).toMatchObject({ code: 0 });
     expect(performance.now() - askedMs).toBeLessThan(10_000);
     expect(a.log.filter(({ msg }) => msg.startsWith('traces cannot be sent'))).toHaveLength(1);
+    expect(JSON.stringify(a.log)).not.toContain(canary);
   });
 });
 
