@@ -65,6 +65,15 @@ async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
+/**
+ * Those with another ACL than they should have, and that are to be set. Where everybody may do everything, a registration
+ * made without credentials stays as it is: nothing else tells `lockedOut`, later, that its agent has none.
+ */
+export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
+  const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
+  return znodes.filter(({ path, isRight }) => !isRight && !kept.includes(path));
+}
+
 /** Sets one ACL. False: the znode has gone, or its ACL has changed. Throws PetrelError FORBIDDEN, StoreError. */
 export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl): Promise<boolean> {
   try {

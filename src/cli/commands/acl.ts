@@ -5,7 +5,7 @@ import { accessOf, identityOf } from '../../config/access-settings.js';
 import type { Access } from '../../core/access.js';
 import { aclText } from '../../core/acl.js';
 import { PetrelError } from '../../errors.js';
-import { lockedOut, readAcls, setAcl, type ZnodeAcl } from '../../group/access.js';
+import { lockedOut, readAcls, setAcl, toSet, type ZnodeAcl } from '../../group/access.js';
 import { makeSure } from '../ask.js';
 import { oneLine, type Printable, print, table } from '../output.js';
 import { type Session, withSession } from '../session.js';
@@ -93,7 +93,7 @@ async function apply(command: Command): Promise<void> {
     const { store, paths } = session.access;
     const access = ownAccess(session);
     const before = await readAcls(store, paths, access);
-    const wrong = before.filter(({ isRight }) => !isRight);
+    const wrong = toSet(before, paths, access);
     if (!dryRun && wrong.length > 0) {
       const dangers = access.world === 'all' ? [] : lockedOut(before, paths, access).map(lockedOutText);
       await makeSure({ question: `Set the ACL of ${wrong.length} znodes?`, dangers }, yes);
@@ -122,7 +122,7 @@ async function setAll(session: Session, access: Access, first: readonly ZnodeAcl
   let wrong = first;
   for (let pass = 0; pass < passes && wrong.length > 0; pass++) {
     for (const znode of wrong) await setAcl(store, znode);
-    wrong = (await readAcls(store, paths, access)).filter(({ isRight }) => !isRight);
+    wrong = toSet(await readAcls(store, paths, access), paths, access);
   }
   if (wrong.length === 0) return;
   throw new PetrelError(
