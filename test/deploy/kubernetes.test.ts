@@ -102,6 +102,7 @@ describe('the manifest for Kubernetes', () => {
     await using zookeeper = await startDevelopmentServer();
     const [container] = find('StatefulSet', 'web', setSchema).spec.template.spec.containers;
     const directory = await mkdtemp('/tmp/petrel-kubernetes-');
+    const token = 't'.repeat(32);
     const [agent = 0, service = 0] = await freePorts(2);
     const settings = find('ConfigMap', 'web-petrel', configSchema).data['petrel.yaml'];
     const here = settings
@@ -111,7 +112,7 @@ describe('the manifest for Kubernetes', () => {
       .replace('0.0.0.0:8008', `127.0.0.1:${agent}`);
     await writeFile(join(directory, 'petrel.yaml'), here);
     await writeFile(join(directory, 'auth'), `digest:web:${'p'.repeat(32)}\n`);
-    await writeFile(join(directory, 'token'), `${'t'.repeat(32)}\n`);
+    await writeFile(join(directory, 'token'), `${token}\n`);
     // As fsGroup makes of defaultMode.
     for (const name of ['auth', 'token']) await chmod(join(directory, name), 0o440);
     const args = container.args.map((word) =>
@@ -120,8 +121,9 @@ describe('the manifest for Kubernetes', () => {
     const node = await startProcess(args, {
       PETREL_SITE: 'machine-1.example',
       PETREL_STATE_DIR: directory,
-      PETREL_LISTEN: `127.0.0.1:${agent}`,
-      PETREL_HTTP_TOKEN_FILE: join(directory, 'token'),
+      // What the manifest says counts, and not what tests have otherwise.
+      PETREL_LISTEN: '',
+      PETREL_HTTP_TOKEN: '',
       PORT: String(service),
     });
     try {
@@ -132,6 +134,11 @@ describe('the manifest for Kubernetes', () => {
         const answer = await fetch(`http://127.0.0.1:${agent}${httpGet.path}`);
         expect(answer.status, httpGet.path).toBe(200);
       }
+      const paused = await fetch(`http://127.0.0.1:${agent}/pause`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect(paused.status, await paused.text()).toBe(202);
       const served = await until(async () => (await fetch(`http://127.0.0.1:${service}/`)).text());
       expect(served).toMatch(/ in term 1\n$/);
       node.term();
