@@ -90,7 +90,7 @@ function modeOf(path: string): number | null {
   }
 }
 
-/** Its parent's too: a /proc with hidepid shows a process itself alone, and others of its user. */
+/** With hidepid it still shows those of its own user, as workloads are. */
 function seesProcesses(): boolean {
   try {
     return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length > 0;

@@ -61,7 +61,7 @@ function checkSystem({ system }: NodeFacts): Finding[] {
             'system',
             'warning',
             '/proc shows no processes: what is left of a workload cannot be proven dead, and claims are kept',
-            'mount /proc without hidepid for the agent’s user',
+            'mount /proc where the agent runs',
           ),
         ]),
     ...(system.hasShell
