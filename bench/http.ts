@@ -1,18 +1,22 @@
 /**
- * How long /leader takes to answer, all nodes asked over three connections each, while leadership is handed over and
- * while nothing happens. Three agents in processes of their own, and Petrel's development ZooKeeper.
+ * How long /leader takes to answer, while leadership is handed over and while nothing happens. Every node is asked
+ * over a connection of its own, a hundred times a second, which is more than load balancers do. Three agents and Petrel's
+ * development ZooKeeper, each in a process of its own.
  *
  *   npm run bench:http             20 handovers, about a minute
  *   ROUNDS=3 npm run bench:http
+ *   PAUSE_MS=1 npm run bench:http  from an answer to the next question; 10 else
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serverSchema } from '../src/cli/commands/zookeeper.js';
 import { DevAgents } from '../src/dev/agents.js';
 import { devHttp } from '../src/dev/http.js';
 import { systemClock } from '../src/ports/clock.js';
-import { startDevelopmentServer } from '../src/testing.js';
 import { buildCommandLine } from '../test/support/build.js';
 import { type Check, LeaderChecks } from '../test/support/leader-checks.js';
 import { until } from '../test/support/until.js';
@@ -24,13 +28,17 @@ const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
 const main = await buildCommandLine();
 const dir = await mkdtemp(join(tmpdir(), 'petrel-bench-http-'));
-const zookeeper = await startDevelopmentServer();
+const zookeeper = spawn(process.execPath, [main, 'zookeeper', '--port', '0', '-f', 'json'], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const [greeting] = await once(zookeeper.stdout, 'data');
+const { connectString } = serverSchema.parse(JSON.parse(String(greeting)));
 const http = await devHttp(Object.keys(sites), dir);
 const agents = new DevAgents({
   petrel: [process.execPath, main],
   sites,
   flags: [
-    ...['--zookeeper', zookeeper.connectString, '--state-dir', join(dir, 'state'), '--log-level', 'fatal'],
+    ...['--zookeeper', connectString, '--state-dir', join(dir, 'state'), '--log-level', 'fatal'],
     ...['--on-takeover', 'exit 0', '--on-release', 'exit 0'],
   ],
   flagsOf: http.flagsOf,
@@ -40,7 +48,7 @@ const token = (await readFile(http.tokenFile, 'utf8')).trim();
 
 /** From asking to READY, on the monotonic clock. */
 const transitions: { readonly fromMs: number; readonly toMs: number }[] = [];
-const checks = new LeaderChecks();
+const checks = new LeaderChecks({ connections: 1, pauseMs: Number(process.env.PAUSE_MS ?? 10) });
 try {
   agents.startAll();
   for (const node of agents.nodes) checks.add(node, http.urlOf(node));
@@ -52,7 +60,7 @@ try {
 } finally {
   await checks[Symbol.asyncDispose]();
   await agents[Symbol.asyncDispose]();
-  await zookeeper.close();
+  zookeeper.kill();
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 

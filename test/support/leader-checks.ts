@@ -16,18 +16,30 @@ export interface Check {
   readonly token: bigint | null;
 }
 
-const connectionsEach = 3;
-const pauseMs = 2;
+export interface Pace {
+  /** To each node. */
+  readonly connections: number;
+  /** From an answer to the next question on a connection. */
+  readonly pauseMs: number;
+}
+
+/** As often as a test can ask, to miss no moment. */
+const incessant: Pace = { connections: 3, pauseMs: 2 };
 
 export class LeaderChecks implements AsyncDisposable {
   readonly checks: Check[] = [];
   readonly #agents: Agent[] = [];
   readonly #running: Promise<void>[] = [];
+  readonly #pace: Pace;
   #isOver = false;
+
+  constructor(pace = incessant) {
+    this.#pace = pace;
+  }
 
   /** From now on, also this one. */
   add(node: string, url: string): void {
-    for (let n = 0; n < connectionsEach; n++) {
+    for (let n = 0; n < this.#pace.connections; n++) {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       this.#agents.push(agent);
       this.#running.push(this.#check(node, url, agent));
@@ -50,7 +62,7 @@ export class LeaderChecks implements AsyncDisposable {
       const answer = await ask(`${url}/leader`, agent);
       const receivedAtMs = systemClock.monotonicMs();
       if (answer !== null) this.checks.push({ node, sentAtMs, receivedAtMs, ...answer });
-      await sleep(pauseMs);
+      await sleep(this.#pace.pauseMs);
     }
   }
 }
