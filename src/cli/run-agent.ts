@@ -138,7 +138,6 @@ export async function runNode(
   const scores = new NodeScores({ sources, node, root, site, log });
   scores.begin(agent, probes === null ? undefined : () => probes.roundTrips());
   probes?.begin({ session: () => agent.session, requestsPerSecond: () => scores.requestsPerSecond });
-  const tracing = await openTracing(agent, { root, node, site }, log);
   let http: HttpServer | null = null;
   const reload = new Reload({
     first: settings,
@@ -161,6 +160,7 @@ export async function runNode(
     asked: (signal) => work.asked(signal),
     reload: () => reload.begin(),
   });
+  const tracing = await openTracing(agent, { root, node, site }, log);
   try {
     http = await openHttp(settings, agent, log).catch(async (error: unknown) => {
       await duty.close();

@@ -93,7 +93,7 @@ export function checkAgent(settings: AccessSettings): void {
   if (asks && own === null) {
     throw new PetrelError(
       'INVALID',
-      'acl: an agent needs credentials of its own beside it: authFile or PETREL_AUTH',
+      'acl: an agent needs credentials of its own beside it: authFile or PETREL_AUTH; credentials, in the library',
     );
   }
   if (access === null || access.agents.some(({ id }) => id === own?.id)) return;

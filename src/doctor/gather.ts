@@ -4,7 +4,6 @@ import type { DescribedSetting } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
-import { registrationSchema } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { readEnsembleClock } from '../group/time.js';
@@ -120,7 +119,7 @@ async function gatherMembers(
   const all = members.map(async ({ node, value, scores }) => {
     if (value === null) return [];
     const stat = await store.exists(paths.node(node));
-    const { version: its, startedAt, probe } = registrationSchema.parse(value);
+    const { version: its, startedAt, probe } = value;
     return [
       {
         node,
