@@ -20,7 +20,8 @@ export const rankingSchema = z
     z.object({
       node: z.string(),
       grade: z.number(),
-      reason: z.string().min(1),
+      /** Stands in the history of every term that goes by it. */
+      reason: z.string().min(1).max(2_000),
       score: z.number().optional(),
     }),
   )

@@ -23,6 +23,9 @@ export class OwnStrategy implements RegisteredStrategy {
   readonly #digest: string;
   /** Null while it is started anew. */
   #thread: StrategyThread | null;
+  #isStarting = false;
+  /** Why it could not be started anew; null: nothing kept it. */
+  #lacks: string | null = null;
   /** By the options as JSON: a configuration is read at every turn. */
   readonly #prepared = new Map<string, Prepared>();
 
@@ -36,11 +39,9 @@ export class OwnStrategy implements RegisteredStrategy {
   /** `url` is that of an ES module. Throws PetrelError INVALID for one that is no strategy. */
   static async load(url: string): Promise<OwnStrategy> {
     try {
+      const digest = digestOf(url);
       const { thread, introduction } = await StrategyThread.start(url);
-      const digest = createHash('sha256')
-        .update(readFileSync(fileURLToPath(url)))
-        .digest('hex');
-      return new OwnStrategy(url, thread, introduction, digest.slice(0, 12));
+      return new OwnStrategy(url, thread, introduction, digest);
     } catch (error) {
       throw new PetrelError('INVALID', `strategies: ${fileURLToPath(url)}: ${errorMessage(error)}`, {
         cause: error,
@@ -109,22 +110,44 @@ export class OwnStrategy implements RegisteredStrategy {
   }
 
   #ask(options: unknown, input: unknown): Answer {
-    if (this.#thread === null) throw new Error('it did not answer in time, and is being started anew');
+    if (this.#thread === null) {
+      void this.#start();
+      throw new Error(`it did not answer in time, and ${this.#lacks ?? 'is being started anew'}`);
+    }
     const answer = this.#thread.ask({ options, input }, limitMs);
     if (answer !== null) return answer;
-    this.#restart(this.#thread);
+    void this.#restart(this.#thread);
     throw new Error(`it did not answer within ${limitMs} ms`);
   }
 
-  #restart(thread: StrategyThread): void {
+  async #restart(thread: StrategyThread): Promise<void> {
     this.#thread = null;
-    void thread
-      .end()
-      .then(() => StrategyThread.start(this.#url))
-      .then(({ thread: next }) => {
-        this.#thread = next;
-      })
-      // It stays away: whoever asks is told so.
-      .catch(() => {});
+    this.#lacks = null;
+    await thread.end();
+    await this.#start();
   }
+
+  /** Where it fails whoever asks is told why, and it is tried once more. Never rejects. */
+  async #start(): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      // Everybody was told the version of the text that was loaded first.
+      if (digestOf(this.#url) !== this.#digest) {
+        throw new Error(
+          'its module has changed since: start the agent anew, with the same module everywhere',
+        );
+      }
+      this.#thread = (await StrategyThread.start(this.#url)).thread;
+    } catch (error) {
+      this.#lacks = `cannot be started anew: ${errorMessage(error)}`;
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+}
+
+function digestOf(url: string): string {
+  const text = readFileSync(fileURLToPath(url));
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }

@@ -5,6 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Ranked, Strategy, StrategyInput } from '../../strategies/index.js';
+import { describeIssues } from '../core/names.js';
+import { rankingSchema } from '../core/rank.js';
 import { errorMessage } from '../errors.js';
 import { type Answer, type Asked, askedSchema, startSchema } from './messages.js';
 import { samples } from './samples.js';
@@ -13,6 +15,8 @@ import { withoutSideEffects } from './side-effects.js';
 type Input = Omit<StrategyInput<unknown>, 'options'>;
 
 const start = startSchema.parse(workerData);
+// What a command prints is read by programs: a module's own words do not belong there.
+process.stdout.write = process.stderr.write.bind(process.stderr);
 const strategy = await readStrategy(start.url);
 const { name, description, version = null, usesScores = false } = strategy;
 parentPort?.postMessage({ name, description, version, usesScores });
@@ -62,7 +66,18 @@ function answerTo(asked: Asked): Answer {
 }
 
 function ranked(input: Input, options: unknown): readonly Ranked[] {
-  return withoutSideEffects(() => strategy.rank({ ...input, options }));
+  const answer: unknown = withoutSideEffects(() => strategy.rank({ ...input, options }));
+  if (answer instanceof Promise) {
+    throw new Error('rank answered with a promise: it is a plain function, not an async one');
+  }
+  const { length } = input.candidates;
+  // Before it is looked at, and sent: it may be of any size.
+  if (Array.isArray(answer) && answer.length > length) {
+    throw new Error(`it was given ${length} nodes and ranked ${answer.length}`);
+  }
+  const ranking = rankingSchema.safeParse(answer);
+  if (!ranking.success) throw new Error(describeIssues(ranking.error).join('; '));
+  return ranking.data;
 }
 
 /** What can be seen of it by running it: twice on the same input, and on one that it may not change. */

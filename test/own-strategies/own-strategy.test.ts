@@ -1,7 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OwnStrategy } from '../../src/own-strategies/own-strategy.js';
 import { samples } from '../../src/own-strategies/samples.js';
@@ -110,7 +112,49 @@ describe('a strategy of a user’s own', () => {
   });
 
   it('that answers nonsense is answered with what is wrong', async () => {
-    await expect(ranked('return [{ node: 1 }]')).rejects.toThrow(/0\.node/);
+    expect(await ranked('return candidates.map(() => ({ node: 1 }))')).toMatch(/0\.node/);
+    const promised = `return Promise.resolve(${inOrder})`;
+    expect(await ranked(promised)).toContain('rank answered with a promise');
+    const tooMany = 'return new Array(1_000_000).fill({ node: "a1", grade: 0, reason: "many" })';
+    expect(await ranked(tooMany)).toContain('it was given 0 nodes and ranked 1000000');
+    const long = `return ${inOrder.replace('"in order"', '"x".repeat(2_000_000)')}`;
+    expect(await ranked(long)).toMatch(/0\.reason/);
+  });
+
+  it('may answer with more than is asked for, though that could not be sent', async () => {
+    expect(await ranked(`return ${inOrder.replace('grade,', 'grade, why() {},')}`)).toHaveLength(3);
+  });
+
+  it('that was changed on disk is not started anew in place of the one that was loaded', async () => {
+    const url = await moduleOf(`while (options.loops) {} return ${inOrder}`);
+    const text = await readFile(fileURLToPath(url), 'utf8');
+    const strategy = await OwnStrategy.load(url);
+    const { strategy: ready } = strategy.prepare({});
+    if (ready === null || three === undefined) throw new Error('it is not ready');
+    const problem = (what: string) =>
+      until(() => strategy.prepare({ loops: false }).problems?.find((found) => found.includes(what)));
+    await writeFile(fileURLToPath(url), `${text} `);
+    strategy.prepare({ loops: true });
+    await problem('its module has changed since');
+    await rm(fileURLToPath(url));
+    await problem('no such file');
+    await writeFile(fileURLToPath(url), text);
+    await until(() => strategy.prepare({ loops: false }).problems === null);
+    await strategy.close();
+  });
+
+  it('prints nothing where the output of a command goes', async () => {
+    const url = await moduleOf(`return ${inOrder}`, 'version: (console.log("chatty"), "1")');
+    const program = new URL('../../src/own-strategies/own-strategy.ts', import.meta.url).href;
+    const load = `const { OwnStrategy } = await import(${JSON.stringify(program)}); await (await OwnStrategy.load(${JSON.stringify(url)})).close();`;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      load,
+    ]);
+    expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'chatty\n' });
   });
 
   it.each([
