@@ -52,6 +52,9 @@ export function claimRules(court: Court): Rule {
       if (claim?.content.status !== 'READY' || court.picture().decisions !== is.decisions) return null;
       const { node, term } = claim.content;
       if (elected?.content.node !== node || elected.content.term === term) return null;
+      // One that releases, and is elected again before it is done, leads no longer.
+      const leads = court.nodes.some((one) => one.session === claim.owner && one.saysItLeads);
+      if (!leads) return null;
       return `${node} leads in term ${elected.content.term}, and its claim says term ${term}`;
     });
   }

@@ -76,6 +76,7 @@ export type Rule = (step: Step) => void;
 interface Watchers {
   readonly electors: ReadonlySet<bigint>;
   readonly candidates: ReadonlySet<bigint>;
+  readonly reseated: ReadonlySet<bigint>;
 }
 
 /** More than are made while one round reads. */
@@ -105,6 +106,10 @@ export class Rules implements Court {
   #mostAheadMs = Number.NEGATIVE_INFINITY;
   /** Sessions that held the lowest seat at some time. */
   readonly #electors = new Set<bigint>();
+  /** Sessions that lost a seat and did not end. */
+  readonly #reseated = new Set<bigint>();
+  /** When a session lost its seat last. */
+  seatLostMs = Number.NEGATIVE_INFINITY;
   /** Nodes that were elected while the claim stood that stands now. */
   readonly #candidates = new Set<string>();
   /** Sessions that had been the one or the other when something changed. */
@@ -161,16 +166,20 @@ export class Rules implements Court {
 
   /**
    * How many of those that were told of a change are to be counted. Watches that were left by who elected once, or waited
-   * for the claim that stood, wake them once more; one of each kind is the one that there has to be.
+   * for the claim that stood, or had another seat and watched the one below that, wake them once more; one of each kind is the
+   * one that there has to be.
    */
   calledFor(change: Transaction, sessions: ReadonlySet<bigint>): number {
     const former = this.#former.get(change);
     if (former === undefined) return sessions.size;
-    const electors = [...sessions].filter((session) => former.electors.has(session));
-    const others = [...sessions].filter((session) => !former.electors.has(session));
-    const candidates = others.filter((session) => former.candidates.has(session));
-    const rest = others.length - candidates.length;
-    return rest + Math.min(1, electors.length) + Math.min(1, candidates.length);
+    const left = new Set(sessions);
+    let count = 0;
+    for (const kind of [former.electors, former.candidates, former.reseated]) {
+      const ofKind = [...left].filter((session) => kind.has(session));
+      for (const session of ofKind) left.delete(session);
+      count += Math.min(1, ofKind.length);
+    }
+    return count + left.size;
   }
 
   #watchesLeft(): Watchers {
@@ -178,6 +187,7 @@ export class Rules implements Court {
     return {
       electors: new Set(this.#electors),
       candidates: new Set(candidates.map(({ session }) => session)),
+      reseated: new Set(this.#reseated),
     };
   }
 
@@ -245,6 +255,15 @@ export class Rules implements Court {
     if (first !== undefined) this.violate(...first);
   }
 
+  #seatsLost({ was, is, ended, nowMs }: Step): void {
+    if (was.seats === is.seats) return;
+    for (const { name, owner } of was.seats) {
+      if (owner === ended || is.seats.some((seat) => seat.name === name)) continue;
+      this.#reseated.add(owner);
+      this.seatLostMs = nowMs;
+    }
+  }
+
   /** What was read of it all cannot be older than what the round was told first; it holds only of the same decision and
    * configuration, for a write checks those. */
   #views(step: Omit<Step, 'views'>): Step[] {
@@ -295,6 +314,7 @@ export class Rules implements Court {
     this.#remember({ picture: step.is, zxid: commit.truth.lastZxid, sinceMs: nowMs });
     const [elector] = step.is.seats;
     if (elector?.id !== was.seats[0]?.id) this.shaken();
+    this.#seatsLost(step);
     if (elector !== undefined) this.#electors.add(elector.owner);
     if (step.is.claims !== was.claims && step.is.claim !== null) this.#candidates.clear();
     const node = step.is.elected?.content.node;

@@ -14,6 +14,7 @@ import { Machine } from './machine.js';
 import { Network } from './network.js';
 import { Node, openSimulated } from './node.js';
 import { Operator } from './operator.js';
+import { reconnectMs } from './pace.js';
 import { Process } from './process.js';
 import { Rules } from './rules.js';
 import { scenarioOf } from './scenarios.js';
@@ -313,13 +314,15 @@ class Simulation {
         return !isSeated || registrations.get(name)?.owner !== session;
       });
     };
-    await this.#world.run(mendedMs + withinMs, () => stop() || missing() === undefined);
+    // Whoever is unseated meanwhile, being silent, takes another.
+    const seatedMs = () => rules.seatLostMs + 2 * rules.promptMs + reconnectMs(setup);
+    const untilMs = () => Math.max(mendedMs + withinMs, seatedMs());
+    while (!stop() && missing() !== undefined && this.#world.nowMs < untilMs())
+      await this.#world.run(untilMs(), () => stop() || missing() === undefined);
     const lost = missing();
     if (lost === undefined || stop()) return;
-    judge.violate(
-      9,
-      `${lost.name} has no seat, or is not registered, ${Math.round(withinMs)} ms after all was mended`,
-    );
+    const lateMs = Math.round(this.#world.nowMs - mendedMs);
+    judge.violate(9, `${lost.name} has no seat, or is not registered, ${lateMs} ms after all was mended`);
   }
 
   /** Exclusions and holds run out; then nothing moves, and nothing is written but leases. */
