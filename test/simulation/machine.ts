@@ -92,9 +92,14 @@ export class Machine {
   /** Hooks misbehave; or one that does so still runs, whatever the others do by now; or it did less than `withinMs` ago. */
   misbehaves(withinMs: number, phase: Phase | null = null): boolean {
     const isMeant = (one: Phase) => phase === null || one === phase;
+    return [...this.moods.keys()].some(isMeant) || this.misbehaved(withinMs, phase);
+  }
+
+  /** The same of what has run, whatever what is yet to run will do. */
+  misbehaved(withinMs: number, phase: Phase | null = null): boolean {
+    const isMeant = (one: Phase) => phase === null || one === phase;
     const { nowMs } = this.#world;
     return (
-      [...this.moods.keys()].some(isMeant) ||
       this.groups.some((group) => isMeant(group.phase) && isMisbehaving(group)) ||
       [...this.#misbehavedMs].some(([one, atMs]) => isMeant(one) && nowMs - atMs < withinMs)
     );
