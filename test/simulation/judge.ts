@@ -119,6 +119,11 @@ export class Judge {
     return this.#world.nowMs < (this.#excusedUntilMs.get(token) ?? Number.NEGATIVE_INFINITY);
   }
 
+  /** By a person or a fence, whenever that was. */
+  wasTaken(token: bigint): boolean {
+    return this.#excusedUntilMs.has(token);
+  }
+
   #excuse(token: bigint): void {
     this.#excusedUntilMs.set(token, this.#world.nowMs + this.#leaseMs);
   }

@@ -36,10 +36,9 @@ export function isDisturbing(fault: Fault): boolean {
 
 /** Call it before the fault happens, and what it returns just after. `victim`: the node that it befalls, if it is one's. */
 export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => void {
-  const { rules, setup, operator } = cast;
+  const { rules, setup, judge } = cast;
   const { claim, elected, registrations } = rules.picture();
   const { sessionTimeoutMs, servers } = setup;
-  const { mayDelete } = operator;
   const lives = new Map(cast.nodes.map((node) => [node.name, node.process]));
   const stays = (name: string) =>
     cast.nodes.some(
@@ -47,8 +46,8 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     );
   const leadershipMoved = () => {
     const now = rules.picture();
-    const isSame = now.elected?.version === elected?.version && operator.mayDelete === mayDelete;
-    if (!isSame || claim?.readySinceMs == null || now.claim?.id === claim.id) return null;
+    if (now.elected?.version !== elected?.version || claim?.readySinceMs == null) return null;
+    if (now.claim?.id === claim.id || judge.wasTaken(claim.id)) return null;
     // It was on its way out already.
     const { node } = claim.content;
     if (elected?.content.node !== node || !stays(node)) return null;
