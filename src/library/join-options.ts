@@ -1,6 +1,6 @@
 /** What a process says of itself when it joins a group: the options, and the rules they are held to. */
 import { z } from 'zod';
-import { accessFields, accessOptions, checkAgent } from '../config/access-settings.js';
+import { accessFields } from '../config/access-settings.js';
 import { probeSettings } from '../config/probe-settings.js';
 import { agentSettings } from '../config/settings.js';
 import { describeIssues, strictObject } from '../core/names.js';
@@ -124,24 +124,6 @@ export function readJoinOptions(options: JoinOptions): JoinSettings {
   if (parsed.success) return parsed.data;
   const reasons = describeIssues(parsed.error);
   throw new PetrelError('INVALID', `options of Petrel.join: ${reasons.join('; ')}`, { reasons });
-}
-
-/** Throws PetrelError INVALID for an ACL that would lock this process out. */
-export function joinAccess({
-  credentials,
-  acl,
-  root: groupRoot,
-}: JoinSettings): ReturnType<typeof accessOptions> {
-  const settings = {
-    auth: credentials === undefined ? null : `digest:${credentials}`,
-    authFile: null,
-    aclAgents: acl.agents,
-    aclOperators: acl.operators,
-    aclObservers: acl.observers,
-    aclWorld: acl.world,
-  };
-  checkAgent(settings);
-  return accessOptions(settings, groupRoot);
 }
 
 function isLogger(value: unknown): boolean {
