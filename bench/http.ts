@@ -5,6 +5,8 @@
  *
  *   npm run bench:http             20 handovers, about a minute
  *   ROUNDS=3 npm run bench:http
+ *   HOOK='exit 0' npm run bench:http   hooks that take no time instead of a second each: a handover is then nothing but
+ *                                      the moments in which all nodes of the group share the machine's cores
  *   PAUSE_MS=1 npm run bench:http  from an answer to the next question; 10 else
  */
 import { spawn } from 'node:child_process';
@@ -21,6 +23,8 @@ import { buildCommandLine } from '../test/support/build.js';
 import { type Check, LeaderChecks } from '../test/support/leader-checks.js';
 import { until } from '../test/support/until.js';
 
+/** What a node does when it takes over, and when it releases. */
+const hook = process.env.HOOK ?? 'sleep 1';
 const rounds = Number(process.env.ROUNDS ?? 20);
 const quietMs = 1_000;
 const patience = { timeoutMs: 60_000 };
@@ -39,7 +43,7 @@ const agents = new DevAgents({
   sites,
   flags: [
     ...['--zookeeper', connectString, '--state-dir', join(dir, 'state'), '--log-level', 'fatal'],
-    ...['--on-takeover', 'exit 0', '--on-release', 'exit 0'],
+    ...['--on-takeover', hook, '--on-release', hook],
   ],
   flagsOf: http.flagsOf,
   output: 'ignore',
