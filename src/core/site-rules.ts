@@ -43,20 +43,25 @@ export function bySoftRules(
   members: readonly Member[],
   config: GroupConfig,
 ): readonly Ranked[] {
-  const against = ranking.map(({ node }) => {
-    const site = siteOf(node, members);
-    return site === null ? [] : objections(site, config).filter(({ isHard }) => !isHard);
-  });
-  if (against.every((found) => found.length === 0)) return ranking;
+  const against = softReasons(members, config);
+  if (against.size === 0) return ranking;
   const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
-  const preferred = ranking.filter((_, index) => against[index]?.length === 0);
-  const others = ranking.flatMap((entry, index) => {
-    const why = (against[index] ?? []).map(({ reason }) => reason).join(', ');
-    return why === ''
-      ? []
-      : [{ ...entry, grade: entry.grade + below, reason: `${entry.reason}, but ${why}` }];
+  const preferred = ranking.filter(({ node }) => !against.has(node));
+  const others = ranking.flatMap((entry) => {
+    const why = against.get(entry.node);
+    if (why === undefined) return [];
+    return [{ ...entry, grade: entry.grade + below, reason: `${entry.reason}, but ${why}` }];
   });
   return [...preferred, ...others];
+}
+
+/** What soft rules have against nodes; those that none speaks against are missing. */
+function softReasons(members: readonly Member[], config: GroupConfig): ReadonlyMap<string, string> {
+  const reasons = members.map(({ node, value }): [string, string] => {
+    const found = value === null ? [] : objections(value.site, config).filter(({ isHard }) => !isHard);
+    return [node, found.map(({ reason }) => reason).join(', ')];
+  });
+  return new Map(reasons.filter(([, why]) => why !== ''));
 }
 
 export function siteOf(node: string, members: readonly Member[]): string | null {
