@@ -64,7 +64,7 @@ export function byCircumstance(registry: StrategyRegistry): RegisteredStrategy {
     prepare(raw) {
       const parsed = optionsSchema.safeParse(raw);
       if (!parsed.success) {
-        return { strategy: null, problems: optionProblems(name, parsed.error) };
+        return { strategy: null, problems: optionProblems(name, parsed.error.issues) };
       }
       const rules: ReadyRule[] = [];
       const problems: string[] = [];

@@ -1,5 +1,4 @@
 /** What makes a strategy fit for a group's configuration to name: its options checked, and bound. */
-import type { z } from 'zod';
 import type { Strategy } from '../src/core/strategy.js';
 
 /** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */
@@ -31,7 +30,7 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
     prepare(raw) {
       const parsed = strategy.options.safeParse(raw);
       if (!parsed.success) {
-        const problems = optionProblems(strategy.name, parsed.error);
+        const problems = optionProblems(strategy.name, parsed.error.issues);
         return { strategy: null, problems };
       }
       const options = parsed.data;
@@ -47,10 +46,16 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
   };
 }
 
+/** As zod has them. */
+export interface OptionIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
 /** What is wrong with options, each with its key as one writes it in the configuration. */
-export function optionProblems(strategy: string, error: z.ZodError): string[] {
-  return error.issues.map((issue) => {
-    const key = ['strategyOptions', ...issue.path.map(String)].join('.');
-    return `${key}: ${issue.message} (strategy ${strategy})`;
+export function optionProblems(strategy: string, issues: readonly OptionIssue[]): string[] {
+  return issues.map(({ path, message }) => {
+    const key = ['strategyOptions', ...path.map(String)].join('.');
+    return `${key}: ${message} (strategy ${strategy})`;
   });
 }

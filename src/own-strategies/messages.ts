@@ -1,7 +1,8 @@
 /** What passes between an agent and the thread that runs a strategy of a user's own. */
 import { MessagePort } from 'node:worker_threads';
 import { z } from 'zod';
-import type { StrategyInput } from '../../strategies/index.js';
+import { rankingSchema } from '../core/rank.js';
+import type { Input } from './example-input.js';
 
 export const startSchema = z.object({
   /** Of the module. */
@@ -27,8 +28,6 @@ export const introductionSchema = z.object({
 });
 export type Introduction = z.infer<typeof introductionSchema>;
 
-type Input = Omit<StrategyInput<unknown>, 'options'>;
-
 export const askedSchema = z.object({
   id: z.int(),
   options: z.unknown(),
@@ -40,8 +39,7 @@ export type Asked = z.infer<typeof askedSchema>;
 const problemSchema = z.object({ path: z.array(z.string()), message: z.string() });
 const answerSchema = z.union([
   z.strictObject({ problems: z.array(problemSchema) }),
-  /** What it holds is checked where every strategy's ranking is. */
-  z.strictObject({ ranking: z.unknown() }),
+  z.strictObject({ ranking: rankingSchema }),
   z.strictObject({ failure: z.string() }),
 ]);
 export type Answer = z.infer<typeof answerSchema>;

@@ -5,9 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ReadyStrategy, RegisteredStrategy } from '../../strategies/index.js';
-import { describeIssues } from '../core/names.js';
-import { rankingSchema } from '../core/rank.js';
+import { optionProblems, type ReadyStrategy, type RegisteredStrategy } from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Answer, Introduction } from './messages.js';
 import { StrategyThread } from './strategy-thread.js';
@@ -84,11 +82,7 @@ export class OwnStrategy implements RegisteredStrategy {
       if (!('problems' in answer))
         return wrong([`strategy ${this.name} answered otherwise than it was asked`]);
       if (answer.problems.length === 0) return { strategy: this.#ready(options), problems: null };
-      return wrong(
-        answer.problems.map(({ path, message }) => {
-          return `${['strategyOptions', ...path].join('.')}: ${message} (strategy ${this.name})`;
-        }),
-      );
+      return wrong(optionProblems(this.name, answer.problems));
     } catch (error) {
       return wrong([`strategy ${this.name}: ${errorMessage(error)}`]);
     }
@@ -102,9 +96,7 @@ export class OwnStrategy implements RegisteredStrategy {
         const answer = this.#ask(options, input);
         if ('failure' in answer) throw new Error(answer.failure);
         if (!('ranking' in answer)) throw new Error('it does not take its options any more');
-        const ranking = rankingSchema.safeParse(answer.ranking);
-        if (!ranking.success) throw new Error(describeIssues(ranking.error).join('; '));
-        return ranking.data;
+        return answer.ranking;
       },
     };
   }

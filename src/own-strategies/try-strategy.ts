@@ -1,5 +1,4 @@
 /** For the tests of users' own strategies. */
-
 import {
   type Candidate,
   type Ranked,
@@ -9,6 +8,7 @@ import {
 } from '../../strategies/index.js';
 import { heldToContract } from '../core/rank.js';
 import { PetrelError } from '../errors.js';
+import { exampleInput } from './example-input.js';
 
 /** A node, with what a test does not care about left out. */
 export type TriedNode = Pick<Candidate, 'node'> & Partial<Candidate>;
@@ -40,22 +40,7 @@ export function tryStrategy<Options>(
       ...node,
     }))
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
-  const answer = ready.rank({
-    candidates,
-    previous: null,
-    peers: candidates.map(({ node, site, scores }) => ({ node, site, scores, roundTripsMs: new Map() })),
-    incumbent: null,
-    term: 1,
-    circumstance: {
-      after: 'planned',
-      failedSite: null,
-      minuteOfDay: 0,
-      registered: candidates.length,
-      fit: candidates.length,
-      flags: [],
-    },
-    ...rest,
-  });
+  const answer = ready.rank({ ...exampleInput(candidates, 0), ...rest });
   return heldToContract(
     strategy,
     answer,

@@ -4,15 +4,14 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Ranked, Strategy, StrategyInput } from '../../strategies/index.js';
+import type { Ranked, Strategy } from '../../strategies/index.js';
 import { describeIssues } from '../core/names.js';
 import { rankingSchema } from '../core/rank.js';
 import { errorMessage } from '../errors.js';
+import type { Input } from './example-input.js';
 import { type Answer, type Asked, askedSchema, startSchema } from './messages.js';
 import { samples } from './samples.js';
 import { withoutSideEffects } from './side-effects.js';
-
-type Input = Omit<StrategyInput<unknown>, 'options'>;
 
 const start = startSchema.parse(workerData);
 // What a command prints is read by programs: a module's own words do not belong there.
@@ -65,7 +64,7 @@ function answerTo(asked: Asked): Answer {
   }
 }
 
-function ranked(input: Input, options: unknown): readonly Ranked[] {
+function ranked(input: Input, options: unknown): Ranked[] {
   const answer: unknown = withoutSideEffects(() => strategy.rank({ ...input, options }));
   if (answer instanceof Promise) {
     throw new Error('rank answered with a promise: it is a plain function, not an async one');
