@@ -59,7 +59,8 @@ export async function withSession<T>(command: Command, work: (session: Session) 
 
 /** Throws PetrelError REFUSED where this process would add to the group what others could not read. */
 export async function checkAccess({ access, settings }: Session): Promise<void> {
-  await checkSameAccess(access.store, access.paths, accessOf(settings), identityOf(settings));
+  const own = identityOf(settings);
+  await checkSameAccess(access.store, access.paths, accessOf(settings, own), own);
 }
 
 function open({ settings, logLevel }: ClientContext): Store {

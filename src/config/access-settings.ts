@@ -71,10 +71,9 @@ export function identityOf(settings: AccessSettings): Identity | null {
   return credentials === null ? null : digestIdentity(credentials);
 }
 
-/** Null: the znodes made are open to everybody. Where no agents are named, they are who this process is. Throws as `credentialsOf`. */
-export function accessOf(settings: AccessSettings): Access | null {
+/** `own`: who this process is. Null: the znodes made are open to everybody. Where no agents are named, they are who this process is. Throws as `credentialsOf`. */
+export function accessOf(settings: AccessSettings, own = identityOf(settings)): Access | null {
   const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;
-  const own = identityOf(settings);
   const agents = aclAgents.length > 0 || own === null ? aclAgents.map(toIdentity) : [own];
   if (agents.length === 0) return null;
   return {
@@ -87,8 +86,8 @@ export function accessOf(settings: AccessSettings): Access | null {
 
 /** An agent that is none by its own settings would make znodes that it may not touch. Throws PetrelError INVALID. */
 export function checkAgent(settings: AccessSettings): void {
-  const access = accessOf(settings);
   const own = identityOf(settings);
+  const access = accessOf(settings, own);
   const asks = access !== null || settings.aclOperators.length + settings.aclObservers.length > 0;
   if (asks && own === null) {
     throw new PetrelError(
@@ -107,7 +106,7 @@ export function checkAgent(settings: AccessSettings): void {
 /** What they come to for a store. Throws as `credentialsOf`. */
 export function accessOptions(settings: AccessSettings, root: string): Pick<StoreOptions, 'auth' | 'acl'> {
   const credentials = credentialsOf(settings);
-  const access = accessOf(settings);
+  const access = accessOf(settings, credentials === null ? null : digestIdentity(credentials));
   const paths = groupPaths(root);
   return {
     ...(credentials === null ? {} : { auth: [{ scheme: 'digest', credentials }] }),

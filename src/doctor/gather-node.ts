@@ -54,10 +54,10 @@ function settingsProblem(settings: AgentSettings): string | null {
 
 /** An operator or observer looks with settings of their own, which need make no agent. */
 function isPerson(settings: AgentSettings): boolean {
-  const own = identityOf(settings)?.id;
-  const access = accessOf(settings);
+  const own = identityOf(settings);
+  const access = accessOf(settings, own);
   const people = [...(access?.operators ?? []), ...(access?.observers ?? [])];
-  return people.some(({ id }) => id === own);
+  return people.some(({ id }) => id === own?.id);
 }
 
 function secretFiles(settings: AgentSettings, described: readonly DescribedSetting[]): SecretFile[] {

@@ -109,8 +109,8 @@ function lockedOutText(node: string): string {
 
 /** Throws PetrelError REFUSED for ACLs that would lock out whoever sets them. */
 function ownAccess({ settings }: Session): Access {
-  const access = accessOf(settings);
   const own = identityOf(settings);
+  const access = accessOf(settings, own);
   if (access?.agents.some(({ id }) => id === own?.id)) return access;
   const problem = own === null ? 'no credentials are given' : 'the credentials given are none of acl.agents';
   throw new PetrelError('REFUSED', `${problem}: whoever sets the ACLs must be an agent by them`);
