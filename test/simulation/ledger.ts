@@ -28,6 +28,8 @@ export interface RegistrationSeen extends Seen<Registration> {
   /** When it was ill last; -Infinity: never in this registration. */
   readonly lastIllMs: number;
   readonly leavingSinceMs: number | null;
+  /** The one before, where the same session made that, too: somebody's hand took it away. */
+  readonly before: { readonly sinceMs: number; readonly goneMs: number } | null;
 }
 
 export interface ClaimSeen extends Seen<ClaimContent> {
@@ -75,6 +77,11 @@ export class Ledger {
   readonly #paths: GroupPaths;
   /** Sessions that wrote and have not ended: only through one can anything be read. */
   readonly #living = new Set<bigint>();
+  /** Registrations taken away, the last one of each node. */
+  readonly #taken = new Map<
+    string,
+    { readonly owner: bigint; readonly sinceMs: number; readonly goneMs: number }
+  >();
 
   constructor(paths: GroupPaths) {
     this.#paths = paths;
@@ -141,15 +148,18 @@ export class Ledger {
     this.picture = { ...this.picture, registrations };
     if (now === null) {
       registrations.delete(node);
+      if (before !== null) this.#taken.set(node, { ...before, goneMs: nowMs });
       return;
     }
     const known = before?.id === now.id ? before : null;
+    const taken = this.#taken.get(node);
     const isIll = !now.content.health.ok;
     registrations.set(node, {
       ...now,
       illSinceMs: isIll ? (known?.illSinceMs ?? nowMs) : null,
       lastIllMs: isIll || known?.illSinceMs != null ? nowMs : (known?.lastIllMs ?? Number.NEGATIVE_INFINITY),
       leavingSinceMs: now.content.draining ? (known?.leavingSinceMs ?? nowMs) : null,
+      before: known?.before ?? (taken?.owner === now.owner ? taken : null),
     });
   }
 

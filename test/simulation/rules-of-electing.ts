@@ -3,7 +3,7 @@ import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
 import type { Violate } from './judge.js';
-import { type Picture, readZnode } from './ledger.js';
+import { type Picture, type RegistrationSeen, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { sticks } from './setup.js';
 
@@ -98,6 +98,11 @@ export function electingRules(court: Court): Rule {
     return then?.until != null || (now !== undefined && now.failedAt !== then?.failedAt);
   }
 
+  /** Whoever is taken away by hand and back before anybody can have looked was there all the while. */
+  function presentSinceMs({ sinceMs, before }: RegistrationSeen): number {
+    return before !== null && sinceMs - before.goneMs < promptMs ? before.sinceMs : sinceMs;
+  }
+
   /** A better node, which has waited for long enough. */
   function prefers(
     { from, to }: { from: string; to: string },
@@ -115,7 +120,7 @@ export function electingRules(court: Court): Rule {
     else if (priorityOf(config, better.content.site) <= priorityOf(config, worse.content.site))
       complain(6, `${why}, and is no better`);
     else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
-    else if (nowMs - Math.max(better.sinceMs, better.lastIllMs) < delayMs * slack)
+    else if (nowMs - Math.max(presentSinceMs(better), better.lastIllMs) < delayMs * slack)
       complain(9, `${why}, and has not been fit for long`);
     else {
       const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;
