@@ -1,7 +1,9 @@
 /**
  * How long /leader takes to answer, while leadership is handed over and while nothing happens. Every node is asked
- * over a connection of its own, a hundred times a second, which is more than load balancers do. Three agents and Petrel's
- * development ZooKeeper, each in a process of its own.
+ * over a connection of its own, a hundred times a second, which is more than load balancers do, in plain bytes, so that
+ * little of what is measured is the asker's own. Three agents and Petrel's
+ * development ZooKeeper, each in a process of its own. A bare Node.js server that answers the same few bytes is asked
+ * beside them in the same way: nothing that one does in Node.js on the same cores is faster.
  *
  *   npm run bench:http             20 handovers, about a minute
  *   ROUNDS=3 npm run bench:http
@@ -12,6 +14,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,13 +23,21 @@ import { DevAgents } from '../src/dev/agents.js';
 import { devHttp } from '../src/dev/http.js';
 import { systemClock } from '../src/ports/clock.js';
 import { buildCommandLine } from '../test/support/build.js';
-import { type Check, LeaderChecks } from '../test/support/leader-checks.js';
 import { until } from '../test/support/until.js';
 
 /** What a node does when it takes over, and when it releases. */
 const hook = process.env.HOOK ?? 'sleep 1';
 const rounds = Number(process.env.ROUNDS ?? 20);
+const pauseMs = Number(process.env.PAUSE_MS ?? 10);
 const quietMs = 1_000;
+const bare = 'a bare server';
+const bareProgram = `
+  const answer = JSON.stringify({ node: 'a1', leads: false, fencingToken: null, text: 'x'.repeat(150) });
+  const server = require('node:http').createServer((request, response) => {
+    response.writeHead(503, { 'content-type': 'application/json; charset=utf-8' }).end(answer);
+  });
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
 const patience = { timeoutMs: 60_000 };
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
@@ -37,6 +48,8 @@ const zookeeper = spawn(process.execPath, [main, 'zookeeper', '--port', '0', '-f
 });
 const [greeting] = await once(zookeeper.stdout, 'data');
 const { connectString } = serverSchema.parse(JSON.parse(String(greeting)));
+const bareServer = spawn(process.execPath, ['-e', bareProgram], { stdio: ['ignore', 'pipe', 'inherit'] });
+const [barePort] = await once(bareServer.stdout, 'data');
 const http = await devHttp(Object.keys(sites), dir);
 const agents = new DevAgents({
   petrel: [process.execPath, main],
@@ -52,29 +65,44 @@ const token = (await readFile(http.tokenFile, 'utf8')).trim();
 
 /** From asking to READY, on the monotonic clock. */
 const transitions: { readonly fromMs: number; readonly toMs: number }[] = [];
-const checks = new LeaderChecks({ connections: 1, pauseMs: Number(process.env.PAUSE_MS ?? 10) });
+interface Check {
+  readonly node: string;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+  readonly code: number;
+}
+
+const checks: Check[] = [];
+const asking = new AbortController();
 try {
   agents.startAll();
-  for (const node of agents.nodes) checks.add(node, http.urlOf(node));
+  for (const node of agents.nodes) void ask(node, http.urlOf(node));
+  void ask(bare, `http://127.0.0.1:${Number(barePort)}`);
   await until(() => leaderSince(0), patience);
   for (let round = 0; round < rounds; round++) {
     await sleep(quietMs);
     await handOver();
   }
 } finally {
-  await checks[Symbol.asyncDispose]();
+  asking.abort();
   await agents[Symbol.asyncDispose]();
   zookeeper.kill();
+  bareServer.kill();
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
 const began = transitions[0]?.fromMs ?? 0;
-const measured = checks.checks.filter(({ sentAtMs }) => sentAtMs > began - quietMs);
-report('while leadership is handed over', measured.filter(isInTransition));
-report(
-  'while nothing happens',
-  measured.filter((check) => !isInTransition(check)),
-);
+const measured = checks.filter(({ sentAtMs }) => sentAtMs > began - quietMs);
+for (const [when, some] of Object.entries({
+  'while leadership is handed over': measured.filter(isInTransition),
+  'while nothing happens': measured.filter((check) => !isInTransition(check)),
+})) {
+  const floor = some.filter(({ node }) => node === bare);
+  const own = some.filter(({ node }) => node !== bare);
+  report(`/leader ${when}`, own);
+  report(`${bare} meanwhile`, floor);
+  console.log(`ratio of the p99: ${(at(own, 0.99) / at(floor, 0.99)).toFixed(2)}`);
+}
 
 async function handOver(): Promise<void> {
   const old = await until(() => leaderSince(systemClock.monotonicMs() - 100), patience);
@@ -89,8 +117,32 @@ async function handOver(): Promise<void> {
   transitions.push({ fromMs, toMs: systemClock.monotonicMs() });
 }
 
+/** Until it is told to stop; the answers are short, and come in one piece. */
+async function ask(node: string, url: string): Promise<void> {
+  const { hostname: host, port } = new URL(url);
+  const question = `GET /leader HTTP/1.1\r\nhost: ${host}\r\n\r\n`;
+  while (!asking.signal.aborted) {
+    const socket = connect({ host, port: Number(port), noDelay: true });
+    try {
+      await once(socket, 'connect');
+      while (!asking.signal.aborted) {
+        const sentAtMs = systemClock.monotonicMs();
+        socket.write(question);
+        const [answer] = await once(socket, 'data');
+        const code = Number(/^HTTP\/1.1 (\d+) /.exec(String(answer))?.[1]);
+        checks.push({ node, sentAtMs, receivedAtMs: systemClock.monotonicMs(), code });
+        await sleep(pauseMs);
+      }
+    } catch {
+      await sleep(pauseMs);
+    } finally {
+      socket.destroy();
+    }
+  }
+}
+
 function leaderSince(sinceMs: number): Check | undefined {
-  return checks.checks.findLast(({ code, sentAtMs }) => code === 200 && sentAtMs >= sinceMs);
+  return checks.findLast(({ code, sentAtMs }) => code === 200 && sentAtMs >= sinceMs);
 }
 
 function isInTransition({ sentAtMs, receivedAtMs }: Check): boolean {
@@ -98,9 +150,12 @@ function isInTransition({ sentAtMs, receivedAtMs }: Check): boolean {
 }
 
 function report(what: string, some: readonly Check[]): void {
+  const [half, most, all] = [0.5, 0.99, 1].map((share) => at(some, share).toFixed(2));
+  console.log(`${what}: ${some.length} answers, p50 ${half} ms, p99 ${most} ms, longest ${all} ms`);
+}
+
+/** How long answers took, at a share of them, in milliseconds. */
+function at(some: readonly Check[], share: number): number {
   const tookMs = some.map(({ sentAtMs, receivedAtMs }) => receivedAtMs - sentAtMs).toSorted((a, b) => a - b);
-  const at = (share: number) => (tookMs[Math.floor((tookMs.length - 1) * share)] ?? Number.NaN).toFixed(2);
-  console.log(
-    `/leader ${what}: ${tookMs.length} answers, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms`,
-  );
+  return tookMs[Math.floor((tookMs.length - 1) * share)] ?? Number.NaN;
 }
