@@ -5,6 +5,8 @@ import type { Court, Rule, Step } from './rules.js';
 
 export function claimRules(court: Court): Rule {
   const { violate, setup, promptMs, answerMs } = court;
+  /** When the group was paused last: while it is, whoever leaves waits for nobody. */
+  let pausedMs = Number.NEGATIVE_INFINITY;
 
   function made({ was, is }: Step): void {
     const { claim, elected } = is;
@@ -39,7 +41,7 @@ export function claimRules(court: Court): Rule {
     if (leavingSinceMs === null || !court.isCalm || status !== 'READY' || config === null) return;
     const waitMs = durationMs(config.content.timeouts.claim) * 0.9;
     const isHurried = court.nodes.some((one) => one.name === node && one.leaves > 1);
-    if (isHurried || elected?.content.node !== node || config.content.paused !== null) return;
+    if (isHurried || elected?.content.node !== node || pausedMs >= leavingSinceMs) return;
     if (nowMs - leavingSinceMs < waitMs && hasHeir(was, node, court))
       violate(9, `${node} leaves without waiting for a successor`);
   }
@@ -119,6 +121,7 @@ export function claimRules(court: Court): Rule {
   }
 
   return (step) => {
+    if (step.was.config?.content.paused != null) pausedMs = step.nowMs;
     handedOver(step);
     replaced(step);
     made(step);
