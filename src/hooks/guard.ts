@@ -221,6 +221,7 @@ export class Guard {
 
   async #perform(running: Running): Promise<DutyOutcome> {
     const { request } = running;
+    if (isNoRelease(request)) await this.#hearWhatWaits();
     if (request.phase === 'takeover') {
       const cleared = await this.#endGroups((tenure) => tenure !== request.tenure, request.graceMs);
       if (!cleared) return notRun('processes of an earlier tenure are still there', 'failed');
@@ -233,6 +234,11 @@ export class Guard {
     if (request.phase !== 'release') return outcome;
     const ended = await this.#endTenure(request, outcome);
     return { ...ended, durationMs: Math.round(this.#machine.clock.monotonicMs() - startedAtMs) };
+  }
+
+  /** What was asked for before this process stood still may have been taken back since: that waits in the channel. */
+  #hearWhatWaits(): Promise<void> {
+    return new Promise((resolve) => this.#machine.clock.turn(resolve));
   }
 
   async #runHook(running: Running): Promise<DutyOutcome> {

@@ -1,0 +1,39 @@
+/** What is asked of a keeper that stands still, and taken back before it goes on: in simulated time. */
+import { expect, it } from 'vitest';
+import { CommandDuty } from '../../src/hooks/command-duty.js';
+import type { Phase } from '../../src/ports/duty.js';
+import { context } from './duty-context.js';
+import { type Script, SimulatedMachine } from './simulated-machine.js';
+import { silentLog } from './support.js';
+
+const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
+const command: [string] = ['it'];
+
+it.each<Phase>(['prepare', 'takeover', 'fence'])('a %s is not even begun', async (phase) => {
+  const machine = new SimulatedMachine(() => quick);
+  const agent = machine.newProcess('agent');
+  const duty = new CommandDuty({
+    commands: { onPrepare: command, onTakeover: command, onRelease: command, onFence: command },
+    node: 'a1',
+    root: '/cluster',
+    life: 'one',
+    log: silentLog,
+    ...machine.seenBy(agent),
+    keepers: machine.keepersOf(agent),
+  });
+  duty.holdLease({ releaseAtMs: 50_000, endsAtMs: 60_000 }, context('release'));
+  const first = duty.run(context('prepare'));
+  await machine.run(100);
+  expect(await first.outcome).toMatchObject({ result: 'ok' });
+
+  machine.keeper?.freeze();
+  const run = duty.run(context(phase));
+  await machine.run(200);
+  run.abort('another is elected');
+  await machine.run(300);
+  machine.keeper?.thaw();
+  await machine.run(400);
+
+  expect(machine.started).toEqual(['prepare']);
+  expect(await run.outcome).toMatchObject({ result: 'aborted', provenDead: true });
+});
