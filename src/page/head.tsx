@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { OnAction } from './app.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
+import { type Fact, Facts } from './facts.js';
 import { linkText } from './link.js';
 import type { Status } from './shapes.js';
 import type { Known } from './store.js';
@@ -78,7 +79,7 @@ function Leading({ known, status, verdict, nowMs, onAction }: LeadingProps) {
         </h1>
         {leaderless ? <strong class="no-leader">{noLeaderText(known, nowMs)}</strong> : null}
         <p class="detail">{detail}</p>
-        <Facts status={status} nowMs={ensembleNowMs(known, nowMs)} />
+        <Facts facts={groupFacts(status, ensembleNowMs(known, nowMs))} />
       </div>
       <Actions status={status} onAction={onAction} />
     </div>
@@ -92,29 +93,18 @@ function noLeaderText(known: Known, nowMs: number): string {
   return `no leader for ${since.exact ? '' : 'at least '}${countText(forMs)}`;
 }
 
-function Facts({ status, nowMs }: { readonly status: Status; readonly nowMs: number }) {
-  const { leader, elected, elector, strategy } = status;
-  const facts: [string, string][] = [
+function groupFacts({ leader, elected, elector, strategy }: Status, nowMs: number): Fact[] {
+  return [
     ['term', String(elected.term)],
     ...(leader === null ? [] : leaderFacts(leader, nowMs)),
     ['elector', elector ?? 'nobody'],
     ['strategy', strategy],
   ];
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
-function leaderFacts(leader: NonNullable<Status['leader']>, nowMs: number): [string, string][] {
+function leaderFacts(leader: NonNullable<Status['leader']>, nowMs: number): Fact[] {
   const { status, since, site, fencingToken } = leader;
-  const held: [string, string] = [status === 'READY' ? 'ready' : 'claimed', agoText(since, nowMs)];
+  const held: Fact = [status === 'READY' ? 'ready' : 'claimed', agoText(since, nowMs)];
   return [held, ['site', site ?? 'unknown'], ['fencing token', fencingToken]];
 }
 

@@ -4,6 +4,7 @@ import type { Action } from './actions.js';
 import { nodeActions } from './actions.js';
 import type { OnAction } from './app.js';
 import { ensembleNowMs, useNow } from './clock.js';
+import { type Fact, Facts } from './facts.js';
 import type { SiteStatus } from './shapes.js';
 import { columnsOf, isFound, isMany, type NodeCard, type SiteColumn } from './sites.js';
 import type { Known } from './store.js';
@@ -156,22 +157,15 @@ function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: 
 }
 
 function CardDetails({ node, onAction }: { readonly node: NodeCard; readonly onAction: OnAction }) {
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     ['host', node.host ?? 'unknown'],
     ['pid', node.pid === null ? 'unknown' : String(node.pid)],
     ['priority', node.priority === null ? 'unknown' : String(node.priority)],
-    ...Object.entries(node.scores).map(([name, score]): [string, string] => [name, String(score)]),
+    ...Object.entries(node.scores).map(([name, score]): Fact => [name, String(score)]),
   ];
   return (
     <div class="card-more">
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <div class="buttons">
         {nodeActions(node).map((action) => (
           <button key={action.kind} type="button" class="small" onClick={() => onAction(action)}>

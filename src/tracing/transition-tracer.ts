@@ -75,18 +75,13 @@ export class TransitionTracer {
     else if (event.kind === 'stage') this.#stage(event);
   }
 
-  #decision({ term, node, previous, strategy, cause, reason }: Elected, tookMs: number): void {
+  #decision(elected: Elected, tookMs: number): void {
+    const { term, strategy } = elected;
     const endMs = this.#options.clock.wallMs();
     const startMs = endMs - tookMs;
     this.#decidedMs.set(term, startMs);
     for (const old of [...this.#decidedMs.keys()].slice(0, -mostDecisions)) this.#decidedMs.delete(old);
-    const attributes = {
-      'petrel.reason': reason,
-      'petrel.cause': cause,
-      'petrel.strategy': strategy,
-      'petrel.elected': node ?? '',
-      'petrel.previous_leader': previous?.node ?? '',
-    };
+    const attributes = { ...ofDecision(elected), 'petrel.strategy': strategy };
     const span = { name: 'decision', term, startMs, endMs, attributes, failure: null };
     this.#make(span, this.#within(term, whole));
   }
@@ -144,14 +139,11 @@ export class TransitionTracer {
   /** Whoever elects when it ends tells the whole of it, also where another one decided. */
   #transition(record: TransitionRecord): void {
     const { root, clock, ids } = this.#options;
-    const { term, electedAt, outcome, reason, cause, node, previous, fencingToken, error } = record;
+    const { term, electedAt, outcome, fencingToken, error } = record;
     const startMs = this.#decidedMs.get(term) ?? fromInstant(electedAt);
     const attributes = {
-      'petrel.reason': reason,
-      'petrel.cause': cause,
+      ...ofDecision(record),
       'petrel.outcome': outcome,
-      'petrel.elected': node ?? '',
-      'petrel.previous_leader': previous?.node ?? '',
       'petrel.fencing_token': fencingToken ?? '',
     };
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
@@ -182,4 +174,19 @@ export class TransitionTracer {
     if (failure !== null) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
     span.end(endMs);
   }
+}
+
+/** What the decision and the transition that it began both tell. */
+function ofDecision({
+  reason,
+  cause,
+  node,
+  previous,
+}: Pick<Elected, 'reason' | 'cause' | 'node' | 'previous'>) {
+  return {
+    'petrel.reason': reason,
+    'petrel.cause': cause,
+    'petrel.elected': node ?? '',
+    'petrel.previous_leader': previous?.node ?? '',
+  };
 }
