@@ -4,6 +4,7 @@
  * registered; watches are left on whatever would change the node's next step.
  */
 
+import { withMisplaced } from '../core/beside.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
@@ -27,6 +28,7 @@ import {
   initialHistoryHead,
   registrationSchema,
 } from '../core/znodes.js';
+import { readNeighbour } from '../group/neighbour.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import type { ScoreReader } from './score-reader.js';
 
@@ -80,19 +82,29 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
     below !== null,
   );
   const config = readConfig(configRead);
-  const [members, reports] = await settleAll([
+  const decided = readElected(elected);
+  const [members, reports, neighbour] = await settleAll([
     names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),
     names === null ? null : scores.read(store, config.value, names.children),
+    names === null ? null : readNeighbour(store, config.value, isElector),
   ] as const);
   return {
     seat: placed,
     snapshot: {
       config,
-      elected: readElected(elected),
+      elected: decided,
       current,
       self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
-      members: members?.map((member) => withScores(member, reports?.get(member.node) ?? null)) ?? null,
+      members:
+        members === null
+          ? null
+          : withMisplaced(
+              members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
+              config.value,
+              decided.value,
+              neighbour,
+            ),
       history: head === null ? null : readHead(head),
     },
   };

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
 import { quoted } from '../core/outside.js';
+import { rootSchema } from '../core/paths.js';
 import { commandSchema } from '../hooks/command.js';
 import { restartPolicies } from '../hooks/restarting-duty.js';
 import { logFormats, logLevels } from '../log.js';
@@ -28,29 +29,12 @@ export const commonSettings = z.object({
     env: 'PETREL_ZOOKEEPER',
     help: 'ZooKeeper servers, host:port,host:port[/chroot]',
   }),
-  root: setting(
-    z
-      .string('an absolute path, like /cluster')
-      .regex(
-        /^(?:\/[^/\p{Cc}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
-        'a root is an absolute path without a slash at its end, of characters that ZooKeeper takes, like /cluster',
-      )
-      .refine(
-        (path) => !path.split('/').some((part) => part === '.' || part === '..'),
-        'a root holds no . or ..',
-      )
-      .refine(
-        (path) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'),
-        '/zookeeper is ZooKeeper’s own',
-      )
-      .prefault('/cluster'),
-    {
-      key: 'root',
-      flags: '-r, --root <path>',
-      env: 'PETREL_ROOT',
-      help: 'root path of the group in ZooKeeper',
-    },
-  ),
+  root: setting(rootSchema.prefault('/cluster'), {
+    key: 'root',
+    flags: '-r, --root <path>',
+    env: 'PETREL_ROOT',
+    help: 'root path of the group in ZooKeeper',
+  }),
   ...accessFields,
   strategies: setting(z.array(z.string('a path or the name of a package').min(1)).max(20).prefault([]), {
     key: 'strategies',

@@ -14,6 +14,7 @@ export type ObstacleKind =
   | 'site-disabled'
   | 'priority-zero'
   | 'excluded'
+  | 'misplaced'
   | SiteObstacle['kind'];
 
 /** One thing that keeps a node from leading. */
@@ -41,7 +42,7 @@ export function obstaclesOf(node: string | null, unfit: readonly Unfit[]): reado
 
 /** Why an elected node is left, by what keeps it from leading. */
 export function departure(found: readonly Obstacle[]): Extract<Cause, 'planned' | 'shutdown' | 'failure'> {
-  if (found.some(isByHand)) return 'planned';
+  if (found.some((obstacle) => isByHand(obstacle) || obstacle.kind === 'misplaced')) return 'planned';
   return found.some(({ kind }) => kind === 'leaving') ? 'shutdown' : 'failure';
 }
 
@@ -103,6 +104,8 @@ export function obstacles(
   if (priority === 0) {
     found.push({ kind: 'priority-zero', reason: 'the node has priority 0, which never leads' });
   }
+  const { misplaced } = member;
+  if (misplaced?.isHard === true) found.push({ kind: 'misplaced', reason: misplaced.reason });
   const failure = failureOf(failures, member.node);
   if (failure !== null && excludes(failure, nowMs)) {
     const times = failure.count === 1 ? '' : ` (${failure.count} failures in a row)`;

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { durationMs, durationSchema } from './duration.js';
 import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js';
+import { rootSchema } from './paths.js';
 
 const priority = z.int().min(0).max(1_000_000);
 
@@ -107,6 +108,13 @@ export const groupConfigSchema = strictObject({
       recovery: durationSchema.default('1m'),
       strength: strength.default('hard'),
     }).prefault({}),
+  }).prefault({}),
+  /** Where the leader has to be for another group's, in the same ZooKeeper. */
+  beside: strictObject({
+    /** The other group's root; null: no rule. */
+    group: rootSchema.nullable().default(null),
+    where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
+    strength: strength.default('hard'),
   }).prefault({}),
   timeouts: strictObject({
     /** From being elected, with `current` free, to the claim. */

@@ -1,3 +1,18 @@
+import { z } from 'zod';
+
+/** The root of a group: `/cluster`. */
+export const rootSchema = z
+  .string('an absolute path, like /cluster')
+  .regex(
+    /^(?:\/[^/\p{Cc}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
+    'a root is an absolute path without a slash at its end, of characters that ZooKeeper takes, like /cluster',
+  )
+  .refine((path) => !path.split('/').some((part) => part === '.' || part === '..'), 'a root holds no . or ..')
+  .refine(
+    (path) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'),
+    '/zookeeper is ZooKeeper’s own',
+  );
+
 /** Where everything of one group lives. The one place that spells a path. */
 export interface GroupPaths {
   readonly root: string;

@@ -57,8 +57,9 @@ export function bySoftRules(
 
 /** What soft rules have against nodes; those that none speaks against are missing. */
 function softReasons(members: readonly Member[], config: GroupConfig): ReadonlyMap<string, string> {
-  const reasons = members.map(({ node, value }): [string, string] => {
-    const found = value === null ? [] : objections(value.site, config).filter(({ isHard }) => !isHard);
+  const reasons = members.map(({ node, value, misplaced }): [string, string] => {
+    const all = value === null ? [] : [...objections(value.site, config), ...(misplaced ? [misplaced] : [])];
+    const found = all.filter(({ isHard }) => !isHard);
     return [node, found.map(({ reason }) => reason).join(', ')];
   });
   return new Map(reasons.filter(([, why]) => why !== ''));

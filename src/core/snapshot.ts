@@ -3,6 +3,7 @@
  * never from an event. Each part says by itself whether its content was readable; a part that was not never
  * makes the others unusable.
  */
+import type { Misplaced } from './beside.js';
 import type { GroupConfig } from './group-config.js';
 import type { Parsed } from './names.js';
 import type { ScoreReport } from './scores.js';
@@ -34,6 +35,8 @@ export type Member = Versioned<Registration> & {
   readonly seat: number | null;
   /** What it measures; missing where nobody needs it, or it measures nothing. */
   readonly scores?: ScoreReport | undefined;
+  /** What the group's place beside another has against it; missing where that has nothing. */
+  readonly misplaced?: Misplaced | undefined;
 };
 
 /** With what the node has told of itself: a report counts for the life that made it. */

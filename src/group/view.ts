@@ -4,6 +4,8 @@
  * Not promised: one instant. The parts are read one after the other, in the order that makes a node seen READY
  * also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
  */
+
+import { withMisplaced } from '../core/beside.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
@@ -21,6 +23,7 @@ import {
 import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import { readNeighbour } from './neighbour.js';
 import { strategyProblems } from './strategy-versions.js';
 
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
@@ -84,13 +87,15 @@ export async function readGroup(
     readRegistrations(store, paths, nodeNames ?? [], options.watch === 'all'),
     readScores(store, paths, telling ?? []),
   ]);
+  const decided = versioned(elected, (text) => parseJson(electedSchema, text));
+  const neighbour = await readNeighbour(store, config.value, watch);
   const view = {
     paths,
     config,
-    elected: versioned(elected, (text) => parseJson(electedSchema, text)),
+    elected: decided,
     current: current === null ? null : claimOf(current),
     seats,
-    members: membersOf(registrations, seats, scores),
+    members: withMisplaced(membersOf(registrations, seats, scores), config.value, decided.value, neighbour),
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
     self: null,
     seat: null,

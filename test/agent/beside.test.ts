@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { groupPaths } from '../../src/core/paths.js';
+import { explain } from '../../src/group/explain.js';
+import { readGroup } from '../../src/group/view.js';
+import { Group } from '../support/agent-group.js';
+import { sharedZooKeeper } from '../support/ensemble.js';
+import { overlaps } from '../support/recording-duty.js';
+
+it('a group follows another to its node, and comes only when that is READY', async () => {
+  const zookeeper = await sharedZooKeeper();
+  await using db = await Group.found(zookeeper, { failback: 'manual' });
+  await using backup = await Group.found(zookeeper, { beside: { group: db.root } });
+  await backup.startInOrder(['a', 'b']);
+  const before = await readGroup(backup.store, groupPaths(backup.root));
+  expect(explain(before, before.newestChangeMs).choice).toMatchObject({ node: null });
+
+  await db.startInOrder(['a', 'b']);
+  await db.ready('a');
+  await backup.ready('a');
+
+  await db.switchover('b');
+  await db.ready('b');
+  await backup.ready('b');
+  expect((await backup.elected()).cause).toBe('planned');
+  expect(overlaps(Object.fromEntries(backup.members.map(({ node, recorded }) => [node, recorded])))).toEqual(
+    [],
+  );
+});

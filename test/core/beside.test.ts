@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { withMisplaced } from '../../src/core/beside.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import { ask, config, decided, members } from './builders.js';
+
+const root = '/services/db';
+type Where = GroupConfig['beside']['where'];
+
+/** Who is elected of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected here. */
+function elects(where: Where, leader: string | null, present: string | null = null, strength = 'hard') {
+  const settings = config({
+    sites: { a: { priority: 200 } },
+    failback: 'manual',
+    beside: { group: root, where, strength: strength === 'hard' ? 'hard' : 'soft' },
+  });
+  const elected = decided({ node: present, term: 1 });
+  const place = leader === null ? null : { node: leader, site: leader.slice(0, 1) };
+  const placed = withMisplaced(members('a1', 'a2', 'b1'), settings, elected, { root, leader: place });
+  return ask({ members: placed, config: settings, elected });
+}
+
+describe('a group that has to be beside another', () => {
+  it.each<[Where, string, string]>([
+    ['same-node', 'a2', 'a2'],
+    ['same-site', 'b1', 'b1'],
+    ['another-node', 'a1', 'a2'],
+    ['another-site', 'a1', 'b1'],
+  ])('%s as %s: elects %s', (where, leader, node) => {
+    expect(elects(where, leader)).toMatchObject({ node, cause: 'first' });
+  });
+
+  it('follows when the other has moved, as planned, whatever the failback policy says', () => {
+    const choice = elects('same-node', 'b1', 'a1');
+    expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'planned' });
+    expect(choice.reason).toContain(
+      'it has to be on the same node as the leader of /services/db, which is b1 in site b',
+    );
+  });
+
+  it('stays where it is while nobody is READY there, and then elects nobody anew', () => {
+    expect(elects('same-node', null, 'a1')).toMatchObject({ node: 'a1', changes: false });
+    const choice = elects('same-site', null);
+    expect(choice).toMatchObject({ node: null, cause: 'nobody' });
+    expect(choice.reason).toContain('as the leader of /services/db, and nobody is READY there');
+  });
+
+  it('that is to keep away has nobody to keep away from while nobody is READY there', () => {
+    expect(elects('another-node', null)).toMatchObject({ node: 'a1' });
+  });
+
+  it('soft: is elsewhere where it cannot be, and says so', () => {
+    const choice = elects('same-node', 'c1', null, 'soft');
+    expect(choice).toMatchObject({ node: 'a1' });
+    expect(choice.reason).toContain(', but it has to be on the same node as the leader of /services/db');
+    expect(elects('same-node', 'b1', null, 'soft')).toMatchObject({ node: 'b1' });
+  });
+});
