@@ -101,6 +101,8 @@ export class Guard {
 
   #submit(request: RunRequest): void {
     const tenure = request.tenure === 0 ? null : this.#open(request.tenure);
+    // Of a tenure that ended before it began nothing is released: by now another may lead.
+    if (tenure !== null && !tenure.begun && request.phase === 'release') this.#lookAtLease();
     if (request.tenure !== 0 && tenure === null) {
       this.#post(request.id, notRun('the tenure is over'));
     } else if (tenure !== null && tenure.ending !== null && !tenure.asked) {
