@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** Tests that touch neither a ZooKeeper nor the built command line. */
 const unitTests = [
   'test/*.test.ts',
-  'test/{core,doctor,strategies,own-strategies,config,hooks,scores}/**/*.test.ts',
+  'test/{core,doctor,lab,strategies,own-strategies,config,hooks,scores}/**/*.test.ts',
   'test/{embedded,page,what-if,simulation,exploration}/**/*.test.ts',
   'test/{support,chaos}/test/*.test.ts',
   'test/**/*.properties.test.ts',

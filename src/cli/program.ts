@@ -10,6 +10,7 @@ import { addDoctor } from './commands/doctor.js';
 import { addExplain } from './commands/explain.js';
 import { addFlag } from './commands/flag.js';
 import { addHistory } from './commands/history.js';
+import { addLab } from './commands/lab.js';
 import { addList } from './commands/list.js';
 import { addNode } from './commands/node.js';
 import { addPause } from './commands/pause.js';
@@ -29,6 +30,7 @@ const families = [
   addList,
   addExplain,
   addSimulate,
+  addLab,
   addSite,
   addNode,
   addSwitchover,

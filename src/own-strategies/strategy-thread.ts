@@ -1,7 +1,6 @@
 /** The thread that one strategy of a user's own runs in. */
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { threadProgram } from '../thread-program.js';
 import {
   type Answer,
   answeredSchema,
@@ -30,7 +29,7 @@ export class StrategyThread {
     const { port1, port2 } = new MessageChannel();
     const signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const start: Start = { url, port: port2, signal };
-    const worker = new Worker(workerProgram(), {
+    const worker = new Worker(threadProgram(import.meta.url, 'worker'), {
       workerData: start,
       transferList: [port2],
       execArgv: [],
@@ -88,15 +87,4 @@ function introductionOf(worker: Worker): Promise<Introduction> {
       reject(new Error('it ended its thread while it was loaded'));
     });
   });
-}
-
-/** Beside this module: compiled, or, when Petrel runs from its sources, the source and what can load it. */
-function workerProgram(): URL {
-  if (import.meta.url.endsWith('.js')) return new URL('./worker.js', import.meta.url);
-  // Its own way of being imported does nothing in a thread.
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx'));
-  const loader = new URL('./esm/api/index.mjs', tsx).href;
-  const source = new URL('./worker.ts', import.meta.url).href;
-  const program = `import { register } from ${JSON.stringify(loader)}; register(); await import(${JSON.stringify(source)});`;
-  return new URL(`data:text/javascript,${encodeURIComponent(program)}`);
 }

@@ -1,0 +1,193 @@
+/** `petrel lab`: elections of the literature and Petrel's own, run side by side in a simulation. */
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { durationMs } from '../../core/duration.js';
+import { errorMessage, PetrelError } from '../../errors.js';
+import type { Delay, Scenario } from '../../lab/conditions.js';
+import type { Case } from '../../lab/experiment.js';
+import { duration, wholeNumber } from '../arguments.js';
+import { print } from '../output.js';
+import { readClientSettings } from '../settings.js';
+
+const optionsSchema = z.looseObject({
+  nodes: z.array(z.number()),
+  loss: z.array(z.number()),
+  scenario: z.array(z.string()),
+  runs: z.number(),
+  seed: z.number(),
+  workers: z.number(),
+});
+type Options = z.infer<typeof optionsSchema>;
+
+const scenarioNames: readonly Scenario[] = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'];
+
+export function addLab(program: Command): void {
+  const lab = program
+    .command('lab')
+    .description('elections of the literature and Petrel’s own, side by side in a simulation')
+    .argument('[election...]', 'which (default: all)')
+    .addHelpText('after', help);
+  for (const option of [...caseOptions(), ...conditionOptions(), ...runOptions()]) lab.addOption(option);
+  lab.action(async (names: string[], _options, command: Command) => {
+    await runLab(command, names, optionsSchema.parse(command.opts()));
+  });
+}
+
+/** Each of which may be given several values: a case for each. */
+function caseOptions(): Option[] {
+  return [
+    new Option('--nodes <n,…>', 'how many nodes').argParser(list(wholeNumber(1, 10_000))).default([10], '10'),
+    new Option('--loss <p,…>', 'probability that a copy of a message is lost')
+      .argParser(list(probability(0.95)))
+      .default([0], '0'),
+    new Option('--scenario <name,…>', `what happens: ${scenarioNames.join(', ')}`)
+      .argParser(list(scenario))
+      .default(['start'], 'start'),
+  ];
+}
+
+function conditionOptions(): Option[] {
+  return [
+    new Option('--delay <delay>', 'of a message: 10ms, 5ms-20ms (uniform) or ~10ms (exponential)').argParser(
+      delay,
+    ),
+    new Option('--correlated', 'a multicast is lost to all its receivers or to none'),
+    new Option('--order <order>', 'of numbers on a ring').choices(['random', 'rising', 'falling']),
+    new Option('--initiators <who>', 'who begins: all, highest, after-highest, or how many').argParser(
+      initiators,
+    ),
+    new Option('--noticed-by <who>', 'who learns of a crash').choices(['all', 'lowest', 'highest']),
+    new Option('--joiner <who>', 'the number of who joins late').choices(['highest', 'lowest']),
+    new Option('--announce <duration>', 'between two announcements of a leader (default: 1s)').argParser(
+      duration,
+    ),
+    new Option('--listen <duration>', 'until a silent leader is given up (default: by the loss)').argParser(
+      duration,
+    ),
+    new Option('--suppress <duration>', 'longest wait before announcing oneself (default: 1s)').argParser(
+      duration,
+    ),
+    new Option('--detect <duration>', 'from a crash to its being known (default: 3s)').argParser(duration),
+    new Option('--missed <p>', 'probability that a node never learns of a crash').argParser(probability(1)),
+    new Option('--mistakes <rate>', 'how often a second somebody is wrongly believed dead').argParser(rate),
+    new Option('--limit <duration>', 'an election that takes longer is given up (default: 10m)').argParser(
+      duration,
+    ),
+  ];
+}
+
+function runOptions(): Option[] {
+  return [
+    new Option('--runs <n>', 'of each case').argParser(wholeNumber(1, 100_000)).default(100),
+    new Option('--seed <n>', 'what everything is drawn from').argParser(wholeNumber(0, 2 ** 31)).default(1),
+    new Option('--workers <n>', 'threads; they change nothing but how long it takes')
+      .argParser(wholeNumber(1, 256))
+      .default(availableParallelism(), 'one for each processor'),
+  ];
+}
+
+/** The laboratory is loaded where it is wanted alone. */
+async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
+  const { settings } = await readClientSettings(command);
+  const [{ algorithms }, { resultsOf, tasksOf }, { runTasks }, { progressBar }, { printableLab }] =
+    await Promise.all([
+      import('../../lab/algorithms/index.js'),
+      import('../../lab/experiment.js'),
+      import('../../lab/pool.js'),
+      import('../progress.js'),
+      import('../lab-text.js'),
+    ]);
+  const known = [...algorithms.keys()];
+  const unknown = names.filter((name) => !algorithms.has(name));
+  if (unknown.length > 0) {
+    throw new PetrelError('INVALID', `there is no election ${unknown.join(', ')}: ${known.join(', ')}`);
+  }
+  const cases = await casesOf(names.length === 0 ? known : names, options);
+  const tasks = tasksOf(cases, options.runs, options.seed);
+  const bar = progressBar(cases.length * options.runs);
+  try {
+    const measured = await runTasks(tasks, { workers: options.workers, progress: (runs) => bar.at(runs) });
+    bar.end();
+    print(settings.format, printableLab(options.seed, resultsOf(cases, tasks, measured)));
+  } finally {
+    bar.end();
+  }
+}
+
+async function casesOf(names: readonly string[], options: Options): Promise<Case[]> {
+  const { conditionsSchema } = await import('../../lab/conditions.js');
+  const { announce, listen, suppress, detect, mistakes, limit, ...others } = options;
+  const shared = {
+    ...others,
+    announceMs: announce,
+    listenMs: listen,
+    suppressMs: suppress,
+    detectMs: detect,
+    mistakesPerS: mistakes,
+    limitMs: limit,
+  };
+  return names.flatMap((algorithm) =>
+    options.scenario.flatMap((what) =>
+      options.nodes.flatMap((nodes) =>
+        options.loss.map((loss) => {
+          const conditions = conditionsSchema.parse({ ...shared, nodes, loss, scenario: what });
+          return { algorithm, conditions };
+        }),
+      ),
+    ),
+  );
+}
+
+function list<T>(one: (text: string) => T): (text: string) => T[] {
+  return (text) => text.split(',').map(one);
+}
+
+function probability(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d*\.?\d+$/.test(text) && value <= most) return value;
+    throw new InvalidArgumentError(`It is a number from 0 to ${most}.`);
+  };
+}
+
+function rate(text: string): number {
+  if (/^\d*\.?\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is a number, like 0.1.');
+}
+
+function scenario(text: string): string {
+  if (scenarioNames.some((name) => name === text)) return text;
+  throw new InvalidArgumentError(`It is one of ${scenarioNames.join(', ')}.`);
+}
+
+function initiators(text: string): string | number {
+  if (['all', 'highest', 'after-highest'].includes(text)) return text;
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is all, highest, after-highest, or a number.');
+}
+
+function delay(text: string): Delay {
+  try {
+    const [from = '', to] = text.replace(/^~/, '').split('-');
+    if (text.startsWith('~')) return { kind: 'exponential', meanMs: durationMs(from, { minMs: 1 }) };
+    if (to === undefined) return { kind: 'constant', ms: durationMs(from, { minMs: 1 }) };
+    const fromMs = durationMs(from);
+    return { kind: 'uniform', fromMs, toMs: durationMs(to, { minMs: fromMs }) };
+  } catch (error) {
+    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+  }
+}
+
+const help = `
+What happens, by --scenario: all begin at once (start); once all have agreed, the leader crashes (crash), says that it leaves (bye),
+is wrongly believed dead (alarm), or crashes and comes back without a memory (restart); somebody joins late (join); the
+highest number crashes in the middle of the first election (midway).
+
+Each of --nodes, --loss and --scenario may be several values, separated by commas. Equal options and seed give equal output.
+
+Examples:
+  petrel lab lcr hs --nodes 10,100,1000 --order falling
+  petrel lab le-a le-s le-m --nodes 500 --loss 0,0.4 --delay 100ms
+  petrel lab --scenario start,crash,join --nodes 100 -f json
+`;

@@ -1,0 +1,108 @@
+/** What `petrel lab` prints. */
+import { z } from 'zod';
+import type { Conditions } from '../lab/conditions.js';
+import { type Judged, type Result, resultSchema } from '../lab/experiment.js';
+import type { Summary } from '../lab/statistics.js';
+import { type Printable, table } from './output.js';
+import { styled } from './style.js';
+
+/** What `petrel lab -f json` prints. */
+export const labSchema = z.object({ seed: z.int(), results: z.array(resultSchema) });
+
+const columns: readonly { readonly title: string; readonly measure: string; readonly digits: number }[] = [
+  { title: 'time ms', measure: 'time', digits: 1 },
+  { title: 'messages', measure: 'messages', digits: 1 },
+  { title: 'deliveries', measure: 'deliveries', digits: 0 },
+  { title: 'bytes', measure: 'bytes', digits: 0 },
+  { title: 'rounds', measure: 'rounds', digits: 1 },
+  { title: 'leaders', measure: 'leaders', digits: 1 },
+  { title: 'upkeep/s', measure: 'upkeep', digits: 1 },
+];
+const caseHeader = ['election', 'nodes', 'loss', 'scenario'];
+
+export function printableLab(seed: number, results: readonly Result[]): Printable {
+  return {
+    json: labSchema.parse({ seed, results }),
+    pretty: () => prettyText(results),
+    rows: [
+      [...caseHeader, 'runs', 'measure', 'mean', 'ci', 'least', 'most', 'kind', 'expected', 'holds'],
+      ...results.flatMap(rowsOf),
+    ],
+  };
+}
+
+function prettyText(results: readonly Result[]): string {
+  const header = [...caseHeader, 'agreed', ...columns.map(({ title }) => title), 'disagreement'];
+  const parts = [table(header, results.map(measuredRow))];
+  const theory = results.flatMap((result) => result.theory.map((one) => theoryRow(result, one)));
+  if (theory.length > 0) {
+    parts.push(
+      styled('bold', 'Measured against theory'),
+      table([...caseHeader, 'measure', 'measured', 'expected', 'holds', 'theory'], theory),
+    );
+  }
+  return parts.join('\n\n');
+}
+
+function caseCells({ algorithm, conditions }: Result): string[] {
+  return [algorithm, String(conditions.nodes), lossText(conditions), conditions.scenario];
+}
+
+function lossText({ loss, correlated }: Conditions): string {
+  return loss > 0 && correlated ? `${loss} of all` : String(loss);
+}
+
+function measuredRow(result: Result): string[] {
+  const { measures } = result;
+  const share = (measures.agreed?.mean ?? 0) * 100;
+  return [
+    ...caseCells(result),
+    `${share.toFixed(share === 100 || share === 0 ? 0 : 1)} %`,
+    ...columns.map(({ measure, digits }) => meanText(measures[measure], digits)),
+    `${((measures.disagreement?.mean ?? 1) * 100).toFixed(1)} %`,
+  ];
+}
+
+function meanText(summary: Summary | undefined, digits: number): string {
+  if (summary === undefined) return '-';
+  const { mean, ci, least, most } = summary;
+  const text = mean.toFixed(digits).replace(/\.0$/, '');
+  return ci === null || least === most ? text : `${text} ±${ci.toFixed(digits).replace(/\.0$/, '')}`;
+}
+
+function theoryRow(result: Result, { measure, measured, kind, expected, holds, source }: Judged): string[] {
+  const bound = kind === 'at most' ? '≤ ' : kind === 'at least' ? '≥ ' : '';
+  const seen =
+    measured === null
+      ? '-'
+      : bound === ''
+        ? meanText(measured, 2)
+        : meanText({ ...measured, mean: kind === 'at most' ? measured.most : measured.least, ci: null }, 2);
+  const verdict = holds ? styled('green', 'yes') : styled('red', `no${offText(measured, expected, bound)}`);
+  return [...caseCells(result), measure, seen, bound + number(expected), verdict, source];
+}
+
+function offText(measured: Summary | null, expected: number, bound: string): string {
+  if (measured === null || bound !== '' || expected === 0) return '';
+  const percent = (100 * (measured.mean - expected)) / expected;
+  return `, ${percent > 0 ? '+' : ''}${percent.toFixed(1)} %`;
+}
+
+function number(value: number): string {
+  return String(Number(value.toFixed(3)));
+}
+
+function rowsOf(result: Result): string[][] {
+  return Object.entries(result.measures).map(([measure, { mean, ci, least, most, runs }]) => {
+    const theory = result.theory.find((one) => one.measure === measure);
+    return [
+      ...caseCells(result),
+      String(runs),
+      measure,
+      ...[mean, ci, least, most].map((value) => (value === null ? '' : String(value))),
+      theory?.kind ?? '',
+      theory === undefined ? '' : String(theory.expected),
+      theory === undefined ? '' : String(theory.holds),
+    ];
+  });
+}

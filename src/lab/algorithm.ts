@@ -1,0 +1,93 @@
+/** What an election is to the laboratory: the program of a node, and what theory says of it. */
+import type { Conditions } from './conditions.js';
+import { type Measures, simulate } from './simulate.js';
+
+export interface Timer {
+  /** Fires once, so long after now, instead of whenever it was to. */
+  set(ms: number): void;
+  stop(): void;
+}
+
+/** What a node may know and do. Nodes are numbered from 0; where an election wants ids, the number is the id. */
+export interface Context<Message> {
+  readonly id: number;
+  readonly n: number;
+  readonly conditions: Conditions;
+  readonly random: () => number;
+  /** The same for all nodes of a run: for what they were given in common. */
+  readonly seed: number;
+  nowMs(): number;
+  /** One message to one node, or to the server. */
+  send(to: number, message: Message): void;
+  /** One message for each other node. */
+  sendAll(message: Message): void;
+  /** One message, of which all others get a copy. */
+  multicast(message: Message): void;
+  /** The neighbours on the ring that this node does not believe dead; itself where it is alone. */
+  successor(): number;
+  predecessor(): number;
+  isSuspected(node: number): boolean;
+  /** Believes a node dead from now on, until it speaks. */
+  doubt(node: number): void;
+  timer(fire: () => void): Timer;
+  /** Takes somebody for the leader: itself, another, `nobody` or `somebodyElse`. */
+  follow(leader: number): void;
+  /** Whom it takes for the leader. */
+  leader(): number;
+  /** Counts what is of interest in this election alone. */
+  count(what: string, by?: number): void;
+}
+
+/** One life of a node. */
+export interface Node<Message> {
+  /** Once, when it begins; `initiates`: it is among those that are to begin the election. */
+  start(initiates: boolean): void;
+  receive(message: Message, from: number): void;
+  /** It is told that a node is dead, which may not be true. `life`: of the node, from 0. */
+  suspect?(node: number, life: number): void;
+  /** It is about to leave, and may say so. */
+  leave?(): void;
+}
+
+export interface Expectation {
+  readonly measure: string;
+  readonly value: number;
+  /** `mean`: of runs; `exact`: in each run. */
+  readonly kind: 'exact' | 'mean' | 'at most' | 'at least';
+  /** Where it is from, and what is to be known of it. */
+  readonly source: string;
+}
+
+export interface Protocol<Message> {
+  readonly name: string;
+  /** One line for people. */
+  readonly title: string;
+  /** Lost copies are sent again until they arrive, as TCP does; otherwise the protocol sees to loss itself. */
+  readonly isReliable: boolean;
+  /** Nodes are told of crashes by a failure detector; otherwise the protocol sees to that itself. */
+  readonly usesDetector: boolean;
+  /** What a message would take: without it, 8 bytes a number and 1 a kind. */
+  size?(message: Message): number;
+  node(context: Context<Message>): Node<Message>;
+  /** A server that all nodes use, numbered `n`. It never fails. */
+  server?(context: Context<Message>): Node<Message>;
+  expect(conditions: Conditions): readonly Expectation[];
+}
+
+/** A protocol whose messages nobody else need know. */
+export interface Algorithm {
+  readonly name: string;
+  readonly title: string;
+  run(conditions: Conditions, seed: number): Measures;
+  expect(conditions: Conditions): readonly Expectation[];
+}
+
+export function algorithm<Message>(protocol: Protocol<Message>): Algorithm {
+  const { name, title } = protocol;
+  return {
+    name,
+    title,
+    run: (conditions, seed) => simulate(protocol, conditions, seed),
+    expect: (conditions) => protocol.expect(conditions),
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * What theory says of announce–listen: E. Schooler, chapter on leader election, as far as it says so; where what it prints
+ * is not what it derives, both are here. N nodes, R = N−1 receivers, l loss, TA, TL, TS, Δ as in `Conditions`.
+ */
+import type { Expectation } from '../algorithm.js';
+import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
+
+export interface Variant {
+  readonly name: string;
+  readonly title: string;
+  /** It waits for up to TS before it announces itself. */
+  readonly waits: boolean;
+  readonly prefers: 'highest' | 'earliest';
+  readonly bye: boolean;
+  readonly query: boolean;
+}
+
+/** The mean wait of the one that will lead, of `n` that wait for up to TS. */
+export function meanWaitMs(
+  variant: Pick<Variant, 'waits' | 'prefers'>,
+  n: number,
+  suppressMs: number,
+): number {
+  if (!variant.waits) return 0;
+  return variant.prefers === 'earliest' ? suppressMs / (n + 1) : suppressMs / 2;
+}
+
+/** How many announcements are lost before one is not, all receivers losing the same ones. */
+export function lostInRow(loss: number): number {
+  return loss / (1 - loss);
+}
+
+/**
+ * A: how many announcements it takes until each of R receivers has heard one, each losing its own. The chapter's sum of
+ * binomials, which alternates, as the sum of P(some receiver has heard none of k), which does not.
+ */
+export function attemptsUntilAllHear(receivers: number, loss: number): number {
+  if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
+  let attempts = 0;
+  for (let k = 0; k < 100_000; k += 1) {
+    const someMissing = -Math.expm1(receivers * Math.log1p(-(loss ** k)));
+    if (someMissing < 1e-15) break;
+    attempts += someMissing;
+  }
+  return attempts;
+}
+
+/** A as the chapter writes it; exact for few receivers, useless for many. */
+export function attemptsAsPrinted(receivers: number, loss: number): number {
+  let sum = 0;
+  let binomial = 1;
+  for (let i = 1; i <= receivers; i += 1) {
+    binomial *= (receivers - i + 1) / i;
+    sum += ((-1) ** (i + 1) * binomial) / (1 - loss ** i);
+  }
+  return sum;
+}
+
+/** From the first announcement of the one that will lead until all have heard it: what loss adds. */
+export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
+  if (loss === 0) return 0;
+  return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
+}
+
+/**
+ * How many announce themselves while they wait for up to TS, waits being uniform: N·P(Δ) + ∫ p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt
+ * with c = 1−l under correlated loss. For uniform waits the integral is a sum.
+ */
+export function suppressionMessages(n: number, delayMs: number, suppressMs: number, loss = 0): number {
+  const early = Math.min(1, delayMs / suppressMs);
+  const heard = 1 - loss;
+  let sum = 0;
+  for (let k = 1; k <= n; k += 1) sum += (1 - (1 - heard * (1 - early)) ** k) / k;
+  return n * early + sum / heard;
+}
+
+/**
+ * From the leader's crash to agreement on the next: TL + 2Δ − E[td] + E[ts], td its time since its last announcement, TA/2 in the
+ * mean. Correlated loss takes from the first term, the last announcement heard being older, what it adds to the last.
+ */
+export function reestablishMs(variant: Variant, given: Conditions): number {
+  const { nodes, announceMs, suppressMs, delay } = given;
+  const waitMs = meanWaitMs(variant, nodes - 1, suppressMs);
+  return listenMs(given) + 2 * meanDelayMs(delay) - announceMs / 2 + waitMs;
+}
+
+/** TL ≥ TA without loss; with it TL must exceed TA times the mean number lost in a row; and TA ≥ TS + Δ. */
+export function hasNoFalseAlarms({ announceMs, suppressMs, delay, ...rest }: Conditions): boolean {
+  const listen = listenMs({ announceMs, suppressMs, delay, ...rest });
+  const isPatient = rest.loss === 0 ? listen >= announceMs : listen > announceMs * lostInRow(rest.loss);
+  return isPatient && announceMs >= suppressMs + meanDelayMs(delay);
+}
+
+export function announceListenTheory(variant: Variant, given: Conditions): Expectation[] {
+  if (given.delay.kind !== 'constant' || given.nodes < 2) return [];
+  switch (given.scenario) {
+    case 'start':
+      return ofStart(variant, given);
+    case 'crash':
+    case 'bye':
+      return ofDeparture(variant, given);
+    case 'join':
+      return ofJoin(variant, given);
+    default:
+      return [];
+  }
+}
+
+function ofStart(variant: Variant, given: Conditions): Expectation[] {
+  const { nodes, suppressMs, loss, correlated } = given;
+  const deltaMs = meanDelayMs(given.delay);
+  const isByNumber = variant.prefers === 'highest';
+  const waitMs = meanWaitMs(variant, nodes, suppressMs);
+  const time: Expectation = {
+    measure: 'time',
+    value: waitMs + lossDelayMs(given) + deltaMs,
+    kind: variant.waits || loss > 0 ? 'mean' : 'exact',
+    source: loss === 0 ? 'E[ts] + Δ' : correlated ? 'E[ts] + TA·l/(1−l) + Δ' : 'E[ts] + TA·(A−1) + Δ',
+  };
+  const sent: Expectation = {
+    measure: 'suppression messages',
+    value: suppressionMessages(nodes, deltaMs, suppressMs, loss),
+    kind: 'mean',
+    source: 'announcements while nodes wait, N·P(Δ) + ∫ …',
+  };
+  const knowsLoss = loss === 0 || correlated;
+  const isTimed = isByNumber || loss === 0;
+  return [...(isTimed ? [time] : []), ...(isByNumber && variant.waits && knowsLoss ? [sent] : [])];
+}
+
+function ofDeparture(variant: Variant, given: Conditions): Expectation[] {
+  const { loss, correlated, nodes, suppressMs } = given;
+  if (loss > 0 && (!correlated || variant.prefers === 'earliest')) return [];
+  if (variant.bye && given.scenario === 'bye') {
+    if (loss > 0) return [];
+    const value = 2 * meanDelayMs(given.delay) + meanWaitMs(variant, nodes - 1, suppressMs);
+    return [{ measure: 'time', value, kind: 'mean', source: '2Δ + E[ts]' }];
+  }
+  const value = reestablishMs(variant, given);
+  return [{ measure: 'time', value, kind: 'mean', source: 'TL + 2Δ − E[td] + E[ts]' }];
+}
+
+function ofJoin(variant: Variant, given: Conditions): Expectation[] {
+  const deltaMs = meanDelayMs(given.delay);
+  if (given.loss > 0) return [];
+  if (variant.prefers === 'highest' && given.joiner === 'highest') {
+    const value = meanWaitMs(variant, given.nodes, given.suppressMs) + deltaMs;
+    return [{ measure: 'time', value, kind: variant.waits ? 'mean' : 'exact', source: 'E[ts] + Δ' }];
+  }
+  const source = 'the leader’s next announcement: TA/2';
+  if (!variant.query) return [{ measure: 'time', value: given.announceMs / 2, kind: 'mean', source }];
+  const value = 2 * deltaMs - (2 * deltaMs) ** 2 / (2 * given.announceMs);
+  const asked = 'the answer after 2Δ, or an announcement before it';
+  return [
+    { measure: 'time', value: 2 * deltaMs, kind: 'at most', source: '2Δ' },
+    { measure: 'time', value, kind: 'mean', source: asked },
+  ];
+}

@@ -1,0 +1,153 @@
+/**
+ * Announce and listen: the leader announces itself to all, again and again; who hears a better one is silent, who hears
+ * none for a while leads. E. Schooler, chapter on leader election.
+ *
+ * LE-A announces at once. LE-S first waits for a random while, so that most are silenced before they have said a word. Both
+ * prefer the highest number. LE-M waits as LE-S does and prefers who woke first: the criterion fits the timer. With `Bye` a
+ * leader says that it leaves; with `Query` a newcomer asks who leads.
+ */
+import { type Algorithm, algorithm, type Context, type Node, type Timer } from '../algorithm.js';
+import { nobody } from '../census.js';
+import { listenMs } from '../conditions.js';
+import { announceListenTheory, type Variant } from './announce-listen-theory.js';
+
+type Message =
+  | { readonly kind: 'announce'; readonly woke: number }
+  | { readonly kind: 'bye' }
+  | { readonly kind: 'query' };
+
+/** Who announced itself, with the instant at which it woke. */
+interface Heard {
+  readonly id: number;
+  readonly woke: number;
+  readonly atMs: number;
+}
+
+class AnnounceListen implements Node<Message> {
+  readonly #context: Context<Message>;
+  readonly #variant: Variant;
+  readonly #wake: Timer;
+  readonly #announcing: Timer;
+  readonly #listening: Timer;
+  /** Since when this node has thought that it leads; null while it waits or listens. */
+  #woke: number | null = null;
+  #leader: Heard | null = null;
+  /** The best heard since the leader was. */
+  #next: Heard | null = null;
+
+  constructor(context: Context<Message>, variant: Variant) {
+    this.#context = context;
+    this.#variant = variant;
+    this.#wake = context.timer(() => this.#lead());
+    this.#announcing = context.timer(() => this.#announce());
+    this.#listening = context.timer(() => this.#giveUp());
+  }
+
+  start(): void {
+    if (this.#variant.query) this.#context.multicast({ kind: 'query' });
+    this.#wait();
+  }
+
+  receive(message: Message, from: number): void {
+    if (message.kind === 'announce')
+      this.#hear({ id: from, woke: message.woke, atMs: this.#context.nowMs() });
+    else if (message.kind === 'query' && this.#woke !== null) this.#say();
+    else if (message.kind === 'bye' && this.#leader?.id === from) this.#giveUp();
+  }
+
+  suspect(node: number): void {
+    if (this.#leader?.id === node) this.#giveUp();
+  }
+
+  leave(): void {
+    if (this.#variant.bye && this.#woke !== null) this.#context.multicast({ kind: 'bye' });
+  }
+
+  #wait(): void {
+    const { suppressMs } = this.#context.conditions;
+    this.#wake.set(this.#variant.waits ? this.#context.random() * suppressMs : 0);
+  }
+
+  #lead(): void {
+    this.#woke = this.#context.nowMs();
+    this.#context.follow(this.#context.id);
+    this.#context.count('woken');
+    this.#announce();
+  }
+
+  #announce(): void {
+    const { conditions, nowMs } = this.#context;
+    if (nowMs() <= conditions.suppressMs) this.#context.count('suppression messages');
+    this.#say();
+    this.#announcing.set(this.#context.conditions.announceMs);
+  }
+
+  #say(): void {
+    this.#context.multicast({ kind: 'announce', woke: this.#woke ?? 0 });
+  }
+
+  #hear(heard: Heard): void {
+    if (!this.#isBetterThanSelf(heard)) return;
+    if (this.#leader !== null && heard.id !== this.#leader.id && !this.#isBetter(heard, this.#leader)) {
+      if (this.#next === null || !this.#isBetter(this.#next, heard)) this.#next = heard;
+      return;
+    }
+    this.#listenTo(heard);
+  }
+
+  #listenTo(heard: Heard): void {
+    this.#woke = null;
+    this.#wake.stop();
+    this.#announcing.stop();
+    this.#leader = heard;
+    this.#next = null;
+    this.#context.follow(heard.id);
+    this.#listening.set(heard.atMs + listenMs(this.#context.conditions) - this.#context.nowMs());
+  }
+
+  /** Whom it heard meanwhile it follows; else it goes for itself. */
+  #giveUp(): void {
+    const next = this.#next;
+    this.#listening.stop();
+    this.#leader = null;
+    this.#next = null;
+    if (next !== null && this.#context.nowMs() - next.atMs < listenMs(this.#context.conditions)) {
+      this.#listenTo(next);
+      return;
+    }
+    this.#context.follow(nobody);
+    this.#wait();
+  }
+
+  #isBetter(one: Pick<Heard, 'id' | 'woke'>, other: Pick<Heard, 'id' | 'woke'>): boolean {
+    if (this.#variant.prefers === 'earliest' && one.woke !== other.woke) return one.woke < other.woke;
+    return one.id > other.id;
+  }
+
+  #isBetterThanSelf(heard: Heard): boolean {
+    const { id } = this.#context;
+    if (this.#variant.prefers === 'highest') return heard.id > id;
+    return this.#woke === null || this.#isBetter(heard, { id, woke: this.#woke });
+  }
+}
+
+const plain = { waits: true, prefers: 'highest', bye: false, query: false } as const;
+
+const variants: readonly Variant[] = [
+  { ...plain, name: 'le-a', title: 'announce–listen', waits: false },
+  { ...plain, name: 'le-s', title: 'announce–listen with suppression' },
+  { ...plain, name: 'le-m', title: 'announce–listen by earliest wake-up', prefers: 'earliest' },
+  { ...plain, name: 'le-s-bye', title: 'announce–listen with suppression and Bye', bye: true },
+  { ...plain, name: 'le-s-query', title: 'announce–listen with suppression and Query', query: true },
+];
+
+export const announceListen: readonly Algorithm[] = variants.map((variant) =>
+  algorithm<Message>({
+    name: variant.name,
+    title: variant.title,
+    isReliable: false,
+    usesDetector: false,
+    node: (context) => new AnnounceListen(context, variant),
+    expect: (conditions) => announceListenTheory(variant, conditions),
+  }),
+);

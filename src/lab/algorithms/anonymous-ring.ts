@@ -1,0 +1,77 @@
+/**
+ * The ring without ids: all nodes run the same deterministic program, and know n. Whatever that program is (here one drawn at
+ * random for each run), in a synchronous ring all are in the same state after each round, by induction: so all lead, or none does.
+ */
+import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+import { somebodyElse } from '../census.js';
+import type { Conditions } from '../conditions.js';
+import { randomFrom } from '../random.js';
+
+const states = 16;
+const mostRounds = 200;
+
+interface Message {
+  readonly kind: 'state';
+  readonly state: number;
+}
+
+/** Of all nodes of a run. */
+interface Program {
+  /** From its own state and what it hears to the next state. */
+  next(own: number, heard: number): number;
+  leads(state: number): boolean;
+}
+
+function programOf(seed: number): Program {
+  const random = randomFrom(seed);
+  const table = Uint8Array.from({ length: states * states }, () => random.below(states));
+  const leading = random.below(states);
+  return {
+    next: (own, heard) => table[own * states + heard] ?? 0,
+    leads: (state) => state === leading,
+  };
+}
+
+class Anonymous implements Node<Message> {
+  readonly #context: Context<Message>;
+  readonly #program: Program;
+  #state = 1;
+  #rounds = 0;
+
+  constructor(context: Context<Message>) {
+    this.#context = context;
+    this.#program = programOf(context.seed);
+  }
+
+  start(): void {
+    this.#say();
+  }
+
+  receive({ state }: Message): void {
+    this.#state = this.#program.next(this.#state, state);
+    this.#rounds += 1;
+    const leads = this.#program.leads(this.#state);
+    if (leads) this.#context.count('led');
+    this.#context.follow(leads ? this.#context.id : somebodyElse);
+    if (this.#rounds < mostRounds) this.#say();
+  }
+
+  #say(): void {
+    this.#context.send(this.#context.successor(), { kind: 'state', state: this.#state });
+  }
+}
+
+function expect({ scenario, nodes, delay, loss }: Conditions): Expectation[] {
+  if (scenario !== 'start' || nodes < 2 || delay.kind !== 'constant' || loss > 0) return [];
+  const source = 'symmetry is never broken: no election';
+  return [{ measure: 'agreed', value: 0, kind: 'exact', source }];
+}
+
+export const anonymousRing = algorithm<Message>({
+  name: 'anonymous',
+  title: 'a ring without ids',
+  isReliable: true,
+  usesDetector: false,
+  node: (context) => new Anonymous(context),
+  expect,
+});

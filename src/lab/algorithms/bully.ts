@@ -1,0 +1,136 @@
+/**
+ * Bully: whoever misses the coordinator asks all higher numbers; an OK silences it; where none comes in time it tells all lower
+ * ones that it is the coordinator. Whoever is asked holds an election of its own.
+ */
+import { algorithm, type Context, type Expectation, type Node, type Timer } from '../algorithm.js';
+import { answerLimitMs, type Conditions, meanDelayMs } from '../conditions.js';
+
+interface Message {
+  readonly kind: 'election' | 'ok' | 'coordinator';
+}
+
+class Process implements Node<Message> {
+  readonly #context: Context<Message>;
+  readonly #noAnswer: Timer;
+  readonly #noCoordinator: Timer;
+  #isElecting = false;
+
+  constructor(context: Context<Message>) {
+    this.#context = context;
+    this.#noAnswer = context.timer(() => this.#coordinate());
+    this.#noCoordinator = context.timer(() => this.#elect());
+  }
+
+  start(initiates: boolean): void {
+    if (initiates) this.#elect();
+  }
+
+  suspect(node: number): void {
+    if (this.#context.leader() === node && !this.#isElecting) this.#elect();
+  }
+
+  receive({ kind }: Message, from: number): void {
+    switch (kind) {
+      case 'election':
+        this.#asked(from);
+        break;
+      case 'ok':
+        this.#silenced();
+        break;
+      case 'coordinator':
+        this.#told(from);
+        break;
+    }
+  }
+
+  #elect(): void {
+    const { id, n } = this.#context;
+    const higher = Array.from({ length: n - id - 1 }, (_, place) => id + 1 + place).filter(
+      (other) => !this.#context.isSuspected(other),
+    );
+    if (higher.length === 0) {
+      this.#coordinate();
+      return;
+    }
+    this.#isElecting = true;
+    this.#context.count('election messages', higher.length);
+    for (const other of higher) this.#context.send(other, { kind: 'election' });
+    this.#noAnswer.set(answerLimitMs(this.#context.conditions));
+  }
+
+  #asked(from: number): void {
+    const { id } = this.#context;
+    this.#context.send(from, { kind: 'ok' });
+    if (this.#context.leader() === id) this.#context.send(from, { kind: 'coordinator' });
+    else if (!this.#isElecting) this.#elect();
+  }
+
+  /** Somebody higher goes on; unless it dies over it. */
+  #silenced(): void {
+    if (!this.#isElecting) return;
+    this.#noAnswer.stop();
+    this.#noCoordinator.set(5 * answerLimitMs(this.#context.conditions));
+  }
+
+  #coordinate(): void {
+    const { id } = this.#context;
+    this.#over(id);
+    for (let other = 0; other < id; other += 1) this.#context.send(other, { kind: 'coordinator' });
+  }
+
+  #told(from: number): void {
+    // A lower one that had not heard of this node.
+    if (from < this.#context.id) {
+      this.#elect();
+      return;
+    }
+    this.#over(from);
+  }
+
+  #over(leader: number): void {
+    this.#isElecting = false;
+    this.#noAnswer.stop();
+    this.#noCoordinator.stop();
+    this.#context.follow(leader);
+  }
+}
+
+/**
+ * Of N processes of which the highest crashed. The literature's N(N−1)/2 has the lowest ask the crashed one too, which it
+ * knows to be dead.
+ */
+export function mostElectionMessages(n: number): number {
+  return (n * (n - 1)) / 2 - 1;
+}
+
+function expect({ scenario, nodes: n, loss, noticedBy, delay, detectMs }: Conditions): Expectation[] {
+  if (scenario !== 'crash' || loss > 0 || n < 3 || delay.kind !== 'constant') return [];
+  const step = meanDelayMs(delay);
+  if (noticedBy === 'highest') {
+    return [
+      { measure: 'messages', value: n - 2, kind: 'exact', source: 'N−2: the second-highest notices' },
+      { measure: 'time', value: detectMs + step, kind: 'exact', source: 'one message time after it notices' },
+    ];
+  }
+  if (noticedBy !== 'lowest' || n < 4) return [];
+  const source = 'N(N−1)/2 − 1: the lowest notices; the literature counts one to the crashed more';
+  return [
+    { measure: 'election messages', value: mostElectionMessages(n), kind: 'exact', source },
+    { measure: 'time', value: detectMs + 5 * step, kind: 'at most', source: 'five message times' },
+    {
+      measure: 'time',
+      value: detectMs + 4 * step,
+      kind: 'exact',
+      source: 'four: the OK and the next election go out together',
+    },
+  ];
+}
+
+export const bully = algorithm<Message>({
+  name: 'bully',
+  title: 'Bully',
+  isReliable: true,
+  usesDetector: true,
+  node: (context) => new Process(context),
+  expect,
+});

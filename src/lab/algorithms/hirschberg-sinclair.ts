@@ -1,0 +1,175 @@
+/**
+ * Hirschberg and Sinclair: on a ring, in both directions. In phase k a node that is still in it probes 2^k away on both
+ * sides; a probe is swallowed by a higher number, and turned back by the last it reaches. Two replies: the next phase, again to
+ * both sides (which one printed version leaves out). Its own probe back: it leads, and tells all once round.
+ */
+import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+import type { Conditions } from '../conditions.js';
+
+type Way = 1 | -1;
+type Message =
+  | {
+      readonly kind: 'probe';
+      readonly id: number;
+      readonly epoch: number;
+      readonly phase: number;
+      readonly hops: number;
+      readonly way: Way;
+    }
+  | {
+      readonly kind: 'reply';
+      readonly id: number;
+      readonly epoch: number;
+      readonly phase: number;
+      readonly way: Way;
+    }
+  | { readonly kind: 'elected'; readonly id: number; readonly epoch: number };
+type Probe = Extract<Message, { kind: 'probe' }>;
+type Reply = Extract<Message, { kind: 'reply' }>;
+
+class Candidate implements Node<Message> {
+  readonly #context: Context<Message>;
+  #epoch = 0;
+  #isIn = false;
+  #phase = 0;
+  #replies = 0;
+  #leads = false;
+
+  constructor(context: Context<Message>) {
+    this.#context = context;
+  }
+
+  start(initiates: boolean): void {
+    if (initiates) this.#begin();
+  }
+
+  suspect(node: number): void {
+    if (!this.#isIn && this.#context.leader() !== node) return;
+    this.#enter(this.#epoch + 1);
+    this.#begin();
+  }
+
+  receive(message: Message): void {
+    if (message.epoch < this.#epoch) {
+      if (message.kind === 'probe' && !this.#isIn) this.#begin();
+      return;
+    }
+    if (message.epoch > this.#epoch) this.#enter(message.epoch);
+    switch (message.kind) {
+      case 'probe':
+        this.#probed(message);
+        break;
+      case 'reply':
+        this.#replied(message);
+        break;
+      case 'elected':
+        this.#learn(message.id);
+        break;
+    }
+  }
+
+  #enter(epoch: number): void {
+    this.#epoch = epoch;
+    this.#isIn = false;
+    this.#leads = false;
+  }
+
+  #begin(): void {
+    this.#isIn = true;
+    this.#leads = false;
+    this.#phase = 0;
+    if (this.#context.successor() === this.#context.id) this.#lead();
+    else this.#probeBothSides();
+  }
+
+  #probeBothSides(): void {
+    const { id } = this.#context;
+    this.#replies = 0;
+    this.#context.count(`initiators of phase ${this.#phase}`);
+    for (const way of [1, -1] as const) {
+      this.#pass({ kind: 'probe', id, epoch: this.#epoch, phase: this.#phase, hops: 1, way }, way);
+    }
+  }
+
+  #probed(probe: Probe): void {
+    const { id } = this.#context;
+    if (probe.id === id) {
+      this.#lead();
+      return;
+    }
+    if (probe.id < id) {
+      if (!this.#isIn) this.#begin();
+      return;
+    }
+    this.#isIn = true;
+    const { way, phase, epoch, hops } = probe;
+    if (hops < 2 ** phase) {
+      this.#pass({ ...probe, hops: hops + 1 }, way);
+      return;
+    }
+    const back: Way = way === 1 ? -1 : 1;
+    this.#pass({ kind: 'reply', id: probe.id, epoch, phase, way: back }, back);
+  }
+
+  #replied(reply: Reply): void {
+    if (reply.id !== this.#context.id) {
+      this.#pass(reply, reply.way);
+      return;
+    }
+    if (reply.phase !== this.#phase) return;
+    this.#replies += 1;
+    if (this.#replies < 2) return;
+    this.#phase += 1;
+    this.#probeBothSides();
+  }
+
+  /** Its probes come back from both sides; it tells once. */
+  #lead(): void {
+    if (this.#leads) return;
+    this.#leads = true;
+    this.#context.follow(this.#context.id);
+    this.#pass({ kind: 'elected', id: this.#context.id, epoch: this.#epoch }, 1);
+  }
+
+  #learn(leader: number): void {
+    this.#isIn = false;
+    if (leader === this.#context.id) return;
+    this.#context.follow(leader);
+    this.#pass({ kind: 'elected', id: leader, epoch: this.#epoch }, 1);
+  }
+
+  #pass(message: Message, way: Way): void {
+    const { successor, predecessor, send } = this.#context;
+    send(way === 1 ? successor() : predecessor(), message);
+  }
+}
+
+/** In all fewer than 8n(log₂ n + 2) + 5n. */
+export function messageBound(n: number): number {
+  return 8 * n * (Math.log2(n) + 2) + 5 * n;
+}
+
+/** How many may begin phase `k` ≥ 1: between two of them lie 2^(k−1) that lost to one of them. */
+export function initiatorBound(n: number, phase: number): number {
+  return phase === 0 ? n : Math.floor(n / (2 ** (phase - 1) + 1));
+}
+
+function expect({ scenario, nodes: n, loss }: Conditions): Expectation[] {
+  if (scenario !== 'start' || loss > 0 || n < 2) return [];
+  const phases = Array.from({ length: Math.ceil(Math.log2(n)) }, (_, phase): Expectation => {
+    const value = initiatorBound(n, phase);
+    const source = phase === 0 ? 'n' : '⌊n/(2^(k−1)+1)⌋';
+    return { measure: `initiators of phase ${phase}`, value, kind: 'at most', source };
+  });
+  const source = '8n(log₂ n + 2) + 5n';
+  return [{ measure: 'messages', value: messageBound(n), kind: 'at most', source }, ...phases];
+}
+
+export const hirschbergSinclair = algorithm<Message>({
+  name: 'hs',
+  title: 'Hirschberg–Sinclair, a ring',
+  isReliable: true,
+  usesDetector: true,
+  node: (context) => new Candidate(context),
+  expect,
+});

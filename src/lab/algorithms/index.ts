@@ -1,0 +1,20 @@
+/** The one registry of elections that the laboratory knows. */
+import type { Algorithm } from '../algorithm.js';
+import { announceListen } from './announce-listen.js';
+import { anonymousRing } from './anonymous-ring.js';
+import { bully } from './bully.js';
+import { hirschbergSinclair } from './hirschberg-sinclair.js';
+import { lelannChangRoberts } from './lelann-chang-roberts.js';
+import { ringByAttribute } from './ring-by-attribute.js';
+
+/** In the order of the tables. */
+const all: readonly Algorithm[] = [
+  anonymousRing,
+  lelannChangRoberts,
+  hirschbergSinclair,
+  ...ringByAttribute,
+  bully,
+  ...announceListen,
+];
+
+export const algorithms: ReadonlyMap<string, Algorithm> = new Map(all.map((one) => [one.name, one]));

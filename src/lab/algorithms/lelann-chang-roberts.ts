@@ -1,0 +1,126 @@
+/**
+ * LeLann, Chang and Roberts: on a ring, in one direction. A node sends its number on; it passes on higher ones and swallows
+ * lower ones; whose own number comes back leads, and tells all once round.
+ *
+ * Each restart is an epoch of its own: what is left of an earlier one is dropped.
+ */
+import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+import type { Conditions } from '../conditions.js';
+
+interface Message {
+  readonly kind: 'id' | 'elected';
+  readonly id: number;
+  readonly epoch: number;
+}
+
+class Candidate implements Node<Message> {
+  readonly #context: Context<Message>;
+  #epoch = 0;
+  /** It has sent its number, or passed on a higher one. */
+  #isIn = false;
+
+  constructor(context: Context<Message>) {
+    this.#context = context;
+  }
+
+  start(initiates: boolean): void {
+    if (initiates) this.#begin();
+  }
+
+  suspect(node: number): void {
+    if (!this.#isIn && this.#context.leader() !== node) return;
+    this.#epoch += 1;
+    this.#begin();
+  }
+
+  receive(message: Message): void {
+    if (message.epoch < this.#epoch) {
+      // Who sent it has missed an election, as one that comes back has.
+      if (message.kind === 'id' && !this.#isIn) this.#begin();
+      return;
+    }
+    if (message.epoch > this.#epoch) this.#isIn = false;
+    this.#epoch = message.epoch;
+    if (message.kind === 'id') this.#weigh(message);
+    else this.#learn(message);
+  }
+
+  #weigh(message: Message): void {
+    const { id } = this.#context;
+    if (message.id === id) {
+      this.#lead();
+      return;
+    }
+    if (message.id > id) this.#pass(message);
+    else if (!this.#isIn) this.#begin();
+    this.#isIn = true;
+  }
+
+  #learn(message: Message): void {
+    this.#isIn = false;
+    if (message.id === this.#context.id) return;
+    this.#context.follow(message.id);
+    this.#pass(message);
+  }
+
+  #begin(): void {
+    this.#isIn = true;
+    if (this.#context.successor() === this.#context.id) this.#lead();
+    else this.#pass({ kind: 'id', id: this.#context.id, epoch: this.#epoch });
+  }
+
+  #lead(): void {
+    this.#context.follow(this.#context.id);
+    this.#pass({ kind: 'elected', id: this.#context.id, epoch: this.#epoch });
+  }
+
+  #pass(message: Message): void {
+    this.#context.count(message.kind === 'id' ? 'election messages' : 'termination messages');
+    this.#context.send(this.#context.successor(), message);
+  }
+}
+
+/** The highest goes all the way round, each of the others one step: n + (n−1). */
+export function fewestMessages(n: number): number {
+  return 2 * n - 1;
+}
+
+/** Numbers that fall in the direction of the messages: number i is sent i+1 times. */
+export function mostMessages(n: number): number {
+  return (n * (n + 1)) / 2;
+}
+
+function expect({ scenario, nodes: n, order, initiators, loss }: Conditions): Expectation[] {
+  if (scenario !== 'start' || loss > 0 || n < 2) return [];
+  const election = 'election messages';
+  const termination = {
+    measure: 'termination messages',
+    value: n,
+    kind: 'exact',
+    source: 'once round',
+  } as const;
+  if (initiators === 'highest') {
+    return [
+      { measure: election, value: n, kind: 'exact', source: 'n: the highest alone goes round' },
+      termination,
+    ];
+  }
+  if (initiators !== 'all') return [];
+  const worst = 'n(n+1)/2';
+  if (order === 'falling')
+    return [{ measure: election, value: mostMessages(n), kind: 'exact', source: worst }, termination];
+  if (order === 'rising') {
+    const source = '2n−1; the n of the literature leaves out what the others send';
+    return [{ measure: election, value: fewestMessages(n), kind: 'exact', source }, termination];
+  }
+  return [{ measure: election, value: mostMessages(n), kind: 'at most', source: worst }, termination];
+}
+
+export const lelannChangRoberts = algorithm<Message>({
+  name: 'lcr',
+  title: 'LeLann–Chang–Roberts, a ring',
+  isReliable: true,
+  usesDetector: true,
+  node: (context) => new Candidate(context),
+  expect,
+});

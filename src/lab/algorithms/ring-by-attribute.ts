@@ -1,0 +1,226 @@
+/**
+ * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so far (here the
+ * attribute is the number itself); back at the one it names, it turns into an elected message that goes once round. With several
+ * initiators a process drops the runs of those lower than one it has seen.
+ *
+ * As it stands it does not survive a crash while it goes on. Two repairs: processes time out, the predecessor on its
+ * successor's silence and the initiator on its run; or a failure detector has the election begun anew. The second is as good as its
+ * detector: where a crash is not detected, processes go on following the dead; where crashes are detected that are none, no
+ * election may ever end.
+ */
+import {
+  type Algorithm,
+  algorithm,
+  type Context,
+  type Expectation,
+  type Node,
+  type Timer,
+} from '../algorithm.js';
+import { answerLimitMs, type Conditions } from '../conditions.js';
+
+type Message =
+  | { readonly kind: 'election'; readonly epoch: number; readonly initiator: number; readonly best: number }
+  | { readonly kind: 'elected'; readonly epoch: number; readonly leader: number }
+  /** With timeouts alone. */
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'ack' };
+type Election = Extract<Message, { kind: 'election' }>;
+type Elected = Extract<Message, { kind: 'elected' }>;
+
+const none = -1;
+
+class Process implements Node<Message> {
+  readonly #context: Context<Message>;
+  readonly #repair: Repair;
+  readonly #watch: SuccessorWatch | null;
+  readonly #patience: Timer;
+  #epoch = 0;
+  /** The highest initiator seen in this epoch; `none` where no election is under way. */
+  #seen = none;
+
+  constructor(context: Context<Message>, repair: Repair) {
+    this.#context = context;
+    this.#repair = repair;
+    this.#watch = repair === 'timeouts' ? new SuccessorWatch(context, (gone) => this.#lost(gone)) : null;
+    this.#patience = context.timer(() => this.#restart());
+  }
+
+  start(initiates: boolean): void {
+    this.#watch?.start();
+    if (initiates) this.#begin();
+  }
+
+  suspect(node: number): void {
+    const isRunning = this.#seen !== none && this.#repair !== 'none';
+    if (isRunning || this.#context.leader() === node) this.#restart();
+  }
+
+  receive(message: Message, from: number): void {
+    if (message.kind === 'ack') {
+      this.#watch?.answered(from);
+      return;
+    }
+    if (this.#repair === 'timeouts') this.#context.send(from, { kind: 'ack' });
+    if (message.kind === 'ping') return;
+    if (message.epoch < this.#epoch) {
+      if (message.kind === 'election' && this.#seen === none) this.#begin();
+      return;
+    }
+    if (message.epoch > this.#epoch) this.#seen = none;
+    this.#epoch = message.epoch;
+    if (message.kind === 'election') this.#weigh(message);
+    else this.#learn(message);
+  }
+
+  #lost(gone: number): void {
+    if (this.#context.leader() === gone) this.#restart();
+  }
+
+  #restart(): void {
+    this.#epoch += 1;
+    this.#begin();
+  }
+
+  #begin(): void {
+    const { id } = this.#context;
+    this.#seen = id;
+    if (this.#context.successor() === id) {
+      this.#lead();
+      return;
+    }
+    this.#waitForEnd();
+    this.#pass({ kind: 'election', epoch: this.#epoch, initiator: id, best: id });
+  }
+
+  #weigh(election: Election): void {
+    const { id } = this.#context;
+    if (election.initiator < this.#seen) return;
+    // Not anew with every round of a message whose owner is gone.
+    if (this.#seen === none) this.#waitForEnd();
+    this.#seen = election.initiator;
+    if (election.best === id) {
+      this.#lead();
+      return;
+    }
+    this.#pass({ ...election, best: Math.max(election.best, id) });
+  }
+
+  /** Two rounds and an elected message's; whoever is out of patience first begins anew. */
+  #waitForEnd(): void {
+    if (this.#repair !== 'timeouts') return;
+    const { n, conditions } = this.#context;
+    this.#patience.set(4 * n * answerLimitMs(conditions));
+  }
+
+  #lead(): void {
+    this.#over(this.#context.id);
+    this.#pass({ kind: 'elected', epoch: this.#epoch, leader: this.#context.id });
+  }
+
+  #learn(elected: Elected): void {
+    if (elected.leader === this.#context.id) return;
+    this.#over(elected.leader);
+    this.#pass(elected);
+  }
+
+  #over(leader: number): void {
+    this.#seen = none;
+    this.#patience.stop();
+    this.#context.follow(leader);
+  }
+
+  #pass(message: Election | Elected): void {
+    const to = this.#context.successor();
+    this.#context.send(to, message);
+    this.#watch?.awaits(to, message);
+  }
+}
+
+type Passed = Election | Elected;
+
+/** Every message is acknowledged; a successor that does not is gone, and what it was sent goes to the next. */
+class SuccessorWatch {
+  readonly #context: Context<Message>;
+  readonly #lost: (gone: number) => void;
+  readonly #timeout: Timer;
+  readonly #pinging: Timer;
+  #to = none;
+  #unanswered: Passed[] = [];
+
+  constructor(context: Context<Message>, lost: (gone: number) => void) {
+    this.#context = context;
+    this.#lost = lost;
+    this.#timeout = context.timer(() => this.#goPast());
+    this.#pinging = context.timer(() => this.#ping());
+  }
+
+  start(): void {
+    this.#pinging.set(this.#context.conditions.announceMs);
+  }
+
+  awaits(to: number, message: Passed | null): void {
+    if (to !== this.#to) this.#unanswered = [];
+    this.#to = to;
+    if (message !== null) this.#unanswered.push(message);
+    this.#timeout.set(answerLimitMs(this.#context.conditions));
+  }
+
+  answered(from: number): void {
+    if (from !== this.#to) return;
+    this.#unanswered = [];
+    this.#timeout.stop();
+  }
+
+  #ping(): void {
+    const to = this.#context.successor();
+    if (to !== this.#context.id) {
+      this.#context.send(to, { kind: 'ping' });
+      this.awaits(to, null);
+    }
+    this.start();
+  }
+
+  #goPast(): void {
+    const gone = this.#to;
+    const messages = this.#unanswered;
+    this.#context.doubt(gone);
+    const to = this.#context.successor();
+    for (const message of messages) {
+      this.#context.send(to, message);
+      this.awaits(to, message);
+    }
+    this.#lost(gone);
+  }
+}
+
+function expect({ scenario, nodes: n, initiators, loss }: Conditions, repair: Repair): Expectation[] {
+  if (scenario !== 'start' || loss > 0 || n < 2 || repair === 'timeouts') return [];
+  const measure = 'messages';
+  if (initiators === 'highest') {
+    return [{ measure, value: 2 * n, kind: 'exact', source: '2N: the initiator wins' }];
+  }
+  if (initiators === 'after-highest') {
+    const source = '3N−1: the initiator is the winner’s successor';
+    return [{ measure, value: 3 * n - 1, kind: 'exact', source }];
+  }
+  const isOne = initiators === 1;
+  return isOne ? [{ measure, value: 3 * n - 1, kind: 'at most', source: '3N−1' }] : [];
+}
+
+type Repair = 'none' | 'timeouts' | 'detector';
+const repairs: readonly { readonly name: string; readonly title: string; readonly repair: Repair }[] = [
+  { name: 'ring', title: 'ring election by attribute', repair: 'none' },
+  { name: 'ring-timeouts', title: 'ring election repaired by timeouts', repair: 'timeouts' },
+  { name: 'ring-detector', title: 'ring election repaired by a failure detector', repair: 'detector' },
+];
+
+export const ringByAttribute: readonly Algorithm[] = repairs.map(({ name, title, repair }) =>
+  algorithm<Message>({
+    name,
+    title,
+    isReliable: true,
+    usesDetector: repair !== 'timeouts',
+    node: (context) => new Process(context, repair),
+    expect: (conditions) => expect(conditions, repair),
+  }),
+);

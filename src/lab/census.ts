@@ -1,0 +1,126 @@
+/**
+ * Whom each live node takes for the leader, counted as it changes: is there one leader whom all agree on, how many
+ * think that they lead, and for how long was it so.
+ */
+
+/** A node that knows that another leads, and not who: it contradicts nobody. */
+export const somebodyElse = -2;
+/** A node that knows of no leader. */
+export const nobody = -1;
+
+export class Census {
+  readonly #leaderOf: Int32Array;
+  readonly #isLive: Uint8Array;
+  /** How many live nodes take each for the leader. */
+  readonly #followers: Int32Array;
+  #live = 0;
+  #unsure = 0;
+  #elsewhere = 0;
+  /** How many live nodes take themselves for the leader, and the sum of their numbers: of one, its own. */
+  #leaders = 0;
+  #sumOfLeaders = 0;
+  #lastAt = 0;
+  #agreedSince: number | null = null;
+  #agreedTicks = 0;
+  #leadersTicks = 0;
+  #mostLeaders = 0;
+
+  constructor(n: number) {
+    this.#leaderOf = new Int32Array(n).fill(nobody);
+    this.#isLive = new Uint8Array(n);
+    this.#followers = new Int32Array(n);
+  }
+
+  get live(): number {
+    return this.#live;
+  }
+
+  /** The one leader whom all live nodes agree on; null where there is none. */
+  get agreed(): number | null {
+    if (this.#leaders !== 1 || this.#unsure > 0) return null;
+    const leader = this.#sumOfLeaders;
+    return (this.#followers[leader] ?? 0) + this.#elsewhere === this.#live ? leader : null;
+  }
+
+  /** Since when all have agreed, in ticks. */
+  get agreedSince(): number | null {
+    return this.#agreedSince;
+  }
+
+  /** How many live nodes take a dead one for the leader. */
+  get misled(): number {
+    return this.#followers.reduce((sum, count, leader) => sum + (this.isLive(leader) ? 0 : count), 0);
+  }
+
+  /** The most that led at one time since the last call. */
+  takeMostLeaders(): number {
+    const most = Math.max(this.#mostLeaders, this.#leaders);
+    this.#mostLeaders = this.#leaders;
+    return most;
+  }
+
+  leaderOf(node: number): number {
+    return this.#leaderOf[node] ?? nobody;
+  }
+
+  isLive(node: number): boolean {
+    return this.#isLive[node] === 1;
+  }
+
+  enter(node: number, at: number): void {
+    this.#change(at, () => {
+      this.#isLive[node] = 1;
+      this.#leaderOf[node] = nobody;
+      this.#count(node, 1);
+    });
+  }
+
+  leave(node: number, at: number): void {
+    this.#change(at, () => {
+      this.#count(node, -1);
+      this.#isLive[node] = 0;
+    });
+  }
+
+  follow(node: number, leader: number, at: number): void {
+    if (!this.isLive(node) || this.#leaderOf[node] === leader) return;
+    this.#change(at, () => {
+      this.#count(node, -1);
+      this.#leaderOf[node] = leader;
+      this.#count(node, 1);
+    });
+  }
+
+  /** Since 0: the share of the time in which not all agreed, and the mean number of those that led. */
+  shares(at: number): { readonly disagreement: number; readonly leaders: number } {
+    this.#pass(at);
+    const total = Math.max(at, 1);
+    return { disagreement: 1 - this.#agreedTicks / total, leaders: this.#leadersTicks / total };
+  }
+
+  #count(node: number, by: 1 | -1): void {
+    const leader = this.leaderOf(node);
+    this.#live += by;
+    if (leader === nobody) this.#unsure += by;
+    else if (leader === somebodyElse) this.#elsewhere += by;
+    else this.#followers[leader] = (this.#followers[leader] ?? 0) + by;
+    if (leader !== node) return;
+    this.#leaders += by;
+    this.#sumOfLeaders += by * node;
+  }
+
+  #change(at: number, make: () => void): void {
+    this.#pass(at);
+    make();
+    this.#mostLeaders = Math.max(this.#mostLeaders, this.#leaders);
+    if (this.agreed === null) this.#agreedSince = null;
+    else this.#agreedSince ??= at;
+  }
+
+  #pass(at: number): void {
+    const passed = at - this.#lastAt;
+    this.#lastAt = at;
+    this.#leadersTicks += passed * this.#leaders;
+    if (this.#agreedSince !== null) this.#agreedTicks += passed;
+  }
+}

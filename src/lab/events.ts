@@ -1,0 +1,64 @@
+/**
+ * What is to happen, in order of time. Times are whole nanoseconds, so that two sums of the same lengths are the same
+ * instant; at one instant what arrives comes before what is timed, and what was planned first before what was planned later.
+ */
+import TinyQueue from 'tinyqueue';
+
+const ticksOfMs = 1e6;
+
+export function ticks(ms: number): number {
+  return Math.round(ms * ticksOfMs);
+}
+
+export type Kind = 'arrival' | 'timer';
+const rank = { arrival: 0, timer: 1 } as const;
+
+interface Planned {
+  readonly at: number;
+  readonly rank: number;
+  readonly order: number;
+  run(): void;
+}
+
+function compare(a: Planned, b: Planned): number {
+  return a.at - b.at || a.rank - b.rank || a.order - b.order;
+}
+
+export class Events {
+  readonly #queue = new TinyQueue<Planned>([], compare);
+  #planned = 0;
+  #now = 0;
+
+  /** Ticks. */
+  get now(): number {
+    return this.#now;
+  }
+
+  get nowMs(): number {
+    return this.#now / ticksOfMs;
+  }
+
+  /** When the next one is, in ticks; Infinity where there is none. */
+  get nextAt(): number {
+    return this.#queue.peek()?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  plan(at: number, kind: Kind, run: () => void): void {
+    this.#planned += 1;
+    this.#queue.push({ at: Math.max(at, this.#now), rank: rank[kind], order: this.#planned, run });
+  }
+
+  /** Lets the next one happen. */
+  step(): void {
+    const next = this.#queue.pop();
+    if (next === undefined) return;
+    this.#now = next.at;
+    next.run();
+  }
+
+  /** Lets everything up to an instant happen, and stands there. */
+  runTo(at: number): void {
+    while (this.nextAt <= at) this.step();
+    this.#now = Math.max(this.#now, at);
+  }
+}

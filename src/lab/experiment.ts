@@ -1,0 +1,127 @@
+/** Many runs of many elections under many conditions, summarized and held against theory. */
+import { z } from 'zod';
+import type { Expectation } from './algorithm.js';
+import { algorithms } from './algorithms/index.js';
+import { type Conditions, conditionsSchema } from './conditions.js';
+import { seedOf } from './random.js';
+import type { Measures } from './simulate.js';
+import { type Summary, summarize, summarySchema } from './statistics.js';
+
+export interface Case {
+  readonly algorithm: string;
+  readonly conditions: Conditions;
+}
+
+/** Some runs of one case. */
+export const taskSchema = z.object({
+  algorithm: z.string(),
+  conditions: conditionsSchema,
+  seed: z.int(),
+  from: z.int(),
+  to: z.int(),
+});
+export type Task = z.infer<typeof taskSchema>;
+
+export const judgedSchema = z.object({
+  measure: z.string(),
+  kind: z.enum(['exact', 'mean', 'at most', 'at least']),
+  expected: z.number(),
+  source: z.string(),
+  /** Null where no run has it. */
+  measured: summarySchema.nullable(),
+  /** Mean: no farther from it than three standard errors; else: so in every run. */
+  holds: z.boolean(),
+});
+export type Judged = z.infer<typeof judgedSchema>;
+
+export const resultSchema = z.object({
+  algorithm: z.string(),
+  title: z.string(),
+  conditions: conditionsSchema,
+  runs: z.int(),
+  measures: z.record(z.string(), summarySchema),
+  theory: z.array(judgedSchema),
+});
+export type Result = z.infer<typeof resultSchema>;
+
+/** A task takes about as long whatever its case. */
+const nodesOfTask = 1000;
+
+export function tasksOf(cases: readonly Case[], runs: number, seed: number): Task[] {
+  return cases.flatMap(({ algorithm, conditions }) => {
+    const size = Math.max(1, Math.floor(nodesOfTask / conditions.nodes));
+    return Array.from({ length: Math.ceil(runs / size) }, (_, index) => {
+      return { algorithm, conditions, seed, from: index * size, to: Math.min(runs, (index + 1) * size) };
+    });
+  });
+}
+
+/** A run's seed follows from the case and its number alone: who runs it, and beside what, is all the same. */
+export function runTask({ algorithm, conditions, seed, from, to }: Task): Measures[] {
+  const one = algorithms.get(algorithm);
+  if (one === undefined) throw new RangeError(`there is no election ${algorithm}`);
+  const key = JSON.stringify(conditions);
+  return Array.from({ length: to - from }, (_, index) =>
+    one.run(conditions, seedOf(seed, algorithm, key, from + index)),
+  );
+}
+
+/** `measured`: of each task, in their order. */
+export function resultsOf(
+  cases: readonly Case[],
+  tasks: readonly Task[],
+  measured: readonly (readonly Measures[])[],
+): Result[] {
+  return cases.map(({ algorithm, conditions }) => {
+    const all = tasks.flatMap((task, index) =>
+      task.algorithm === algorithm && task.conditions === conditions ? (measured[index] ?? []) : [],
+    );
+    return resultOf(algorithm, conditions, all);
+  });
+}
+
+function resultOf(name: string, conditions: Conditions, all: readonly Measures[]): Result {
+  const one = algorithms.get(name);
+  const columns = new Map<string, number[]>();
+  for (const measures of all) {
+    for (const [measure, value] of Object.entries(measures)) {
+      const values = columns.get(measure) ?? [];
+      values.push(value);
+      columns.set(measure, values);
+    }
+  }
+  const measures = Object.fromEntries([...columns].map(([measure, values]) => [measure, summarize(values)]));
+  return {
+    algorithm: name,
+    title: one?.title ?? name,
+    conditions,
+    runs: all.length,
+    measures,
+    theory: (one?.expect(conditions) ?? []).map((expectation) => judge(expectation, measures)),
+  };
+}
+
+function judge(
+  { value, ...rest }: Expectation,
+  measures: Readonly<Record<string, Summary | undefined>>,
+): Judged {
+  const measured = measures[rest.measure] ?? null;
+  const holds = measured !== null && isHeld(rest.kind, value, measured);
+  return { ...rest, expected: value, measured, holds };
+}
+
+const standardErrors = 3;
+
+function isHeld(kind: Expectation['kind'], value: number, { mean, ci, least, most }: Summary): boolean {
+  const grain = 1e-9 * Math.max(1, Math.abs(value));
+  switch (kind) {
+    case 'exact':
+      return Math.abs(least - value) <= grain && Math.abs(most - value) <= grain;
+    case 'at most':
+      return most <= value + grain;
+    case 'at least':
+      return least >= value - grain;
+    case 'mean':
+      return Math.abs(mean - value) <= ((ci ?? 0) * standardErrors) / 1.96 + grain;
+  }
+}

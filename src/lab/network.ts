@@ -1,0 +1,145 @@
+/** The way of messages: how long they take, which are lost, and how many there were. */
+import { type Conditions, meanDelayMs, retryDelays } from './conditions.js';
+import { type Events, ticks } from './events.js';
+import type { Random } from './random.js';
+
+export interface Traffic {
+  /** Sent; a multicast is one. */
+  messages: number;
+  /** Copies that arrived. */
+  deliveries: number;
+  bytes: number;
+}
+
+export class Network<Message> {
+  readonly #events: Events;
+  readonly #random: Random;
+  readonly #conditions: Conditions;
+  readonly #isReliable: boolean;
+  readonly #deliver: (to: number, from: number, message: Message, depth: number) => boolean;
+  readonly #sizeOf: (message: Message) => number;
+  #traffic: Traffic = { messages: 0, deliveries: 0, bytes: 0 };
+  #underWay = 0;
+
+  constructor(options: {
+    readonly events: Events;
+    readonly random: Random;
+    readonly conditions: Conditions;
+    readonly isReliable: boolean;
+    sizeOf(message: Message): number;
+    /** Whether there is somebody to receive it. */
+    deliver(to: number, from: number, message: Message, depth: number): boolean;
+  }) {
+    this.#events = options.events;
+    this.#random = options.random;
+    this.#conditions = options.conditions;
+    this.#isReliable = options.isReliable;
+    this.#deliver = options.deliver;
+    this.#sizeOf = options.sizeOf;
+  }
+
+  /** Messages that are still to arrive. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  get traffic(): Readonly<Traffic> {
+    return { ...this.#traffic };
+  }
+
+  forget(): void {
+    this.#traffic = { messages: 0, deliveries: 0, bytes: 0 };
+  }
+
+  /** `depth`: how many messages, one caused by the other, led to this one. */
+  send(to: number, from: number, message: Message, depth: number): void {
+    const size = this.#sizeOf(message);
+    let afterMs = this.#delayMs();
+    this.#sent(1, size);
+    while (this.#isLost()) {
+      if (!this.#isReliable) return;
+      this.#sent(1, size);
+      afterMs += retryDelays * meanDelayMs(this.#conditions.delay);
+    }
+    this.#arrive(afterMs, () => this.#hand(to, from, message, depth));
+  }
+
+  /** One message to each other node. */
+  sendAll(from: number, message: Message, depth: number): void {
+    const { nodes, delay } = this.#conditions;
+    if (this.#conditions.loss > 0 || delay.kind !== 'constant') {
+      for (let to = 0; to < nodes; to += 1) if (to !== from) this.send(to, from, message, depth);
+      return;
+    }
+    this.#sent(nodes - 1, this.#sizeOf(message));
+    this.#arrive(delay.ms, () => this.#handAll(from, message, depth, 0));
+  }
+
+  /** One message, a copy to each other node. */
+  multicast(from: number, message: Message, depth: number): void {
+    const { nodes, loss, correlated, delay } = this.#conditions;
+    this.#sent(1, this.#sizeOf(message));
+    if (correlated && this.#isLost()) return;
+    const copyLoss = correlated ? 0 : loss;
+    if (delay.kind === 'constant') {
+      this.#arrive(delay.ms, () => this.#handAll(from, message, depth, copyLoss));
+      return;
+    }
+    for (let to = 0; to < nodes; to += 1) {
+      if (to === from || (copyLoss > 0 && this.#random.next() < copyLoss)) continue;
+      this.#arrive(this.#delayMs(), () => this.#hand(to, from, message, depth));
+    }
+  }
+
+  #handAll(from: number, message: Message, depth: number, loss: number): void {
+    const { nodes } = this.#conditions;
+    for (let to = 0; to < nodes; to += 1) {
+      if (to === from || (loss > 0 && this.#random.next() < loss)) continue;
+      this.#hand(to, from, message, depth);
+    }
+  }
+
+  #hand(to: number, from: number, message: Message, depth: number): void {
+    if (this.#deliver(to, from, message, depth)) this.#traffic.deliveries += 1;
+  }
+
+  #arrive(afterMs: number, run: () => void): void {
+    this.#underWay += 1;
+    this.#events.plan(this.#events.now + ticks(afterMs), 'arrival', () => {
+      this.#underWay -= 1;
+      run();
+    });
+  }
+
+  #sent(count: number, size: number): void {
+    this.#traffic.messages += count;
+    this.#traffic.bytes += count * size;
+  }
+
+  #isLost(): boolean {
+    const { loss } = this.#conditions;
+    return loss > 0 && this.#random.next() < loss;
+  }
+
+  #delayMs(): number {
+    const { delay } = this.#conditions;
+    switch (delay.kind) {
+      case 'constant':
+        return delay.ms;
+      case 'uniform':
+        return delay.fromMs + this.#random.next() * (delay.toMs - delay.fromMs);
+      case 'exponential':
+        return -delay.meanMs * Math.log(1 - this.#random.next());
+    }
+  }
+}
+
+/** 8 bytes a number, 1 a kind or a truth; texts as long as they are; of lists and records the sum. */
+export function plainSize(content: unknown): number {
+  if (typeof content === 'number' || typeof content === 'bigint') return 8;
+  if (typeof content === 'string') return content.length;
+  if (typeof content !== 'object' || content === null) return 1;
+  let size = 0;
+  for (const [key, part] of Object.entries(content)) size += key === 'kind' ? 1 : plainSize(part);
+  return size;
+}

@@ -1,0 +1,74 @@
+/** Runs tasks on all cores. What comes out is the same whatever the number of workers. */
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { threadProgram } from '../thread-program.js';
+import { runTask, type Task } from './experiment.js';
+import type { Measures } from './simulate.js';
+
+const doneSchema = z.array(z.record(z.string(), z.number()));
+
+export interface PoolOptions {
+  readonly workers: number;
+  /** Called with the number of runs that are done. */
+  progress(runs: number): void;
+}
+
+/** What is done within this is done before a thread has started. */
+const aloneMs = 300;
+
+/** Of each task, in their order. Throws what a worker throws. */
+export async function runTasks(tasks: readonly Task[], options: PoolOptions): Promise<Measures[][]> {
+  const done: Measures[][] = [];
+  const startedMs = performance.now();
+  let next = 0;
+  let runs = 0;
+  const keep = (index: number, measures: Measures[]) => {
+    done[index] = measures;
+    runs += measures.length;
+    options.progress(runs);
+  };
+  const isAlone = () => options.workers === 1 || performance.now() - startedMs < aloneMs;
+  for (let task = tasks[next]; task !== undefined && isAlone(); task = tasks[next]) {
+    keep(next, runTask(task));
+    next += 1;
+  }
+  const left = tasks.length - next;
+  if (left === 0) return done;
+  const take = () => {
+    next += 1;
+    return next - 1;
+  };
+  const workers = Array.from({ length: Math.min(options.workers, left) }, () => work(tasks, take, keep));
+  await Promise.all(workers);
+  return done;
+}
+
+/** One thread, which takes task after task. */
+async function work(
+  tasks: readonly Task[],
+  take: () => number,
+  keep: (index: number, measures: Measures[]) => void,
+): Promise<void> {
+  const worker = new Worker(threadProgram(import.meta.url, 'worker'), { execArgv: [], env: {} });
+  try {
+    for (let index = take(); index < tasks.length; index = take()) {
+      keep(index, await answer(worker, tasks[index]));
+    }
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function answer(worker: Worker, task: Task | undefined): Promise<Measures[]> {
+  return new Promise((resolve, reject) => {
+    worker.removeAllListeners();
+    worker.once('message', (message: unknown) => {
+      const read = doneSchema.safeParse(message);
+      if (read.success) resolve(read.data);
+      else reject(read.error);
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('a worker of the laboratory ended before its work')));
+    worker.postMessage(task);
+  });
+}

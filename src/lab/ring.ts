@@ -1,0 +1,30 @@
+/** Nodes in a ring, each of which knows the order and goes past those that it believes dead. */
+import type { Conditions } from './conditions.js';
+import type { Random } from './random.js';
+
+export class Ring {
+  /** Numbers in the direction of the messages. */
+  readonly #order: Int32Array;
+  readonly #placeOf: Int32Array;
+
+  constructor({ nodes, order }: Conditions, random: Random) {
+    this.#order = Int32Array.from({ length: nodes }, (_, place) =>
+      order === 'falling' ? nodes - 1 - place : place,
+    );
+    if (order === 'random') random.shuffle(this.#order);
+    this.#placeOf = new Int32Array(nodes);
+    for (const [place, node] of this.#order.entries()) this.#placeOf[node] = place;
+  }
+
+  /** The nearest in one direction that is not to be passed over; `node` itself where there is no other. */
+  neighbour(node: number, direction: 1 | -1, isPassed: (other: number) => boolean): number {
+    const { length } = this.#order;
+    let place = this.#placeOf[node] ?? 0;
+    for (let step = 1; step < length; step += 1) {
+      place = (place + direction + length) % length;
+      const other = this.#order[place] ?? node;
+      if (!isPassed(other)) return other;
+    }
+    return node;
+  }
+}

@@ -1,0 +1,188 @@
+/** One run: an election under some conditions, from one seed, and what is measured of it. */
+import type { Protocol } from './algorithm.js';
+import { type Conditions, listenMs, meanDelayMs } from './conditions.js';
+import { ticks } from './events.js';
+import { World } from './world.js';
+
+/**
+ * Of the election that the scenario is about, from its cause until all live nodes agree and nothing is under way:
+ *
+ *   agreed        1 where it came to that, else 0; where it is 0 there is no `time`
+ *   time          ms until all agreed
+ *   messages      sent; a multicast is one
+ *   deliveries    copies that arrived
+ *   bytes         sent
+ *   rounds        the longest chain of messages, each caused by the one before
+ *   misled        nodes that in the end take a dead one for the leader
+ *   leaders       the most that led at one time
+ *   disagreement  share of the whole time, calm before and after with it, in which not all agreed
+ *   upkeep        messages a second when all was calm
+ *
+ * and what the algorithm itself counts.
+ */
+export type Measures = Readonly<Record<string, number>>;
+
+/** Never throws for what a protocol does over time: an election that does not end is one that was not agreed. */
+export function simulate<Message>(
+  protocol: Protocol<Message>,
+  conditions: Conditions,
+  seed: number,
+): Measures {
+  const run = new Run(protocol, conditions, seed);
+  return run.measure();
+}
+
+class Run<Message> {
+  readonly #world: World<Message>;
+  readonly #conditions: Conditions;
+
+  constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
+    this.#conditions = conditions;
+    this.#world = new World(protocol, conditions, seed);
+  }
+
+  measure(): Measures {
+    const { scenario } = this.#conditions;
+    if (this.#conditions.mistakesPerS > 0) this.#planMistake();
+    this.#startAll();
+    if (scenario === 'midway') this.#planCrash();
+    if (scenario === 'start' || scenario === 'midway') return this.#measured(0);
+    if (!this.#settle()) return { agreed: 0 };
+    this.#calm();
+    const from = this.#world.events.now;
+    this.#world.forget();
+    this.#world.census.takeMostLeaders();
+    this.#happen();
+    return this.#measured(from);
+  }
+
+  #startAll(): void {
+    const { nodes, scenario } = this.#conditions;
+    const late = scenario === 'join' ? this.#joiner() : -1;
+    const initiators = this.#initiators();
+    for (let id = 0; id < nodes; id += 1) {
+      if (id !== late) this.#world.begin(id, initiators === null || initiators.has(id));
+    }
+  }
+
+  #joiner(): number {
+    return this.#conditions.joiner === 'highest' ? this.#conditions.nodes - 1 : 0;
+  }
+
+  /** Null: all. */
+  #initiators(): ReadonlySet<number> | null {
+    const { initiators, nodes } = this.#conditions;
+    const highest = nodes - 1;
+    switch (initiators) {
+      case 'all':
+        return null;
+      case 'highest':
+        return new Set([highest]);
+      case 'after-highest':
+        return new Set([this.#world.contextOf(highest, 0).successor()]);
+      default: {
+        const drawn = Int32Array.from({ length: nodes }, (_, id) => id);
+        this.#world.random.shuffle(drawn);
+        return new Set(drawn.slice(0, initiators));
+      }
+    }
+  }
+
+  /** Until all agree and nothing is under way; false where that does not come. */
+  #settle(): boolean {
+    const { events, census, network } = this.#world;
+    const limitAt = events.now + ticks(this.#conditions.limitMs);
+    while (census.agreed === null || network.underWay > 0) {
+      if (events.nextAt > limitAt) return false;
+      events.step();
+    }
+    return true;
+  }
+
+  #calmMs(): number {
+    return 2 * Math.max(listenMs(this.#conditions), this.#conditions.detectMs);
+  }
+
+  /** What happens next happens at any time between two announcements. */
+  #calm(): void {
+    const { events, random } = this.#world;
+    events.runTo(events.now + ticks(this.#calmMs() + random.next() * this.#conditions.announceMs));
+  }
+
+  #happen(): void {
+    const { scenario, awayMs } = this.#conditions;
+    const { census, events } = this.#world;
+    const leader = census.agreed;
+    if (scenario === 'join') {
+      this.#world.begin(this.#joiner(), true);
+      return;
+    }
+    if (leader === null) return;
+    if (scenario === 'alarm') {
+      this.#alarm(leader);
+      return;
+    }
+    this.#world.end(leader, scenario === 'bye');
+    if (scenario !== 'restart') return;
+    events.plan(events.now + ticks(awayMs), 'timer', () => this.#world.begin(leader, true));
+  }
+
+  /** At any time while a message could have gone round all nodes. */
+  #planCrash(): void {
+    const { events, random } = this.#world;
+    const { nodes, delay } = this.#conditions;
+    events.plan(ticks(random.next() * nodes * meanDelayMs(delay)), 'timer', () => {
+      this.#world.end(nodes - 1, false);
+    });
+  }
+
+  #alarm(leader: number): void {
+    const { nodes } = this.#conditions;
+    const follower = (leader + 1 + this.#world.random.below(Math.max(1, nodes - 1))) % nodes;
+    this.#mistake(follower, leader);
+  }
+
+  #mistake(node: number, suspected: number): void {
+    const { events } = this.#world;
+    this.#world.suspect(node, suspected, this.#world.lifeOf(suspected));
+    const until = events.now + ticks(this.#conditions.detectMs);
+    events.plan(until, 'timer', () => this.#world.trust(node, suspected));
+  }
+
+  /** Mistakes of the failure detector come at random instants, of anybody about anybody. */
+  #planMistake(): void {
+    const { events, random, census } = this.#world;
+    const { mistakesPerS, nodes } = this.#conditions;
+    const afterMs = (-Math.log(1 - random.next()) / mistakesPerS) * 1000;
+    events.plan(events.now + ticks(afterMs), 'timer', () => {
+      const [node, other] = [random.below(nodes), random.below(nodes)];
+      if (census.isLive(node) && census.isLive(other)) this.#mistake(node, other);
+      this.#planMistake();
+    });
+  }
+
+  #measured(from: number): Measures {
+    const { events, census, network } = this.#world;
+    const isSettled = this.#settle();
+    const { messages, deliveries, bytes } = network.traffic;
+    const rounds = this.#world.depth;
+    const counts = Object.fromEntries(this.#world.counts);
+    const since = census.agreedSince ?? events.now;
+    const settledMs = events.nowMs;
+    events.runTo(events.now + ticks(isSettled ? this.#calmMs() : 0));
+    const calmS = (events.nowMs - settledMs) / 1000;
+    return {
+      agreed: isSettled ? 1 : 0,
+      ...(isSettled ? { time: Math.max(0, since - from) / ticks(1) } : {}),
+      messages,
+      deliveries,
+      bytes,
+      rounds,
+      misled: census.misled,
+      leaders: census.takeMostLeaders(),
+      disagreement: census.shares(events.now).disagreement,
+      ...(isSettled ? { upkeep: (network.traffic.messages - messages) / calmS } : {}),
+      ...counts,
+    };
+  }
+}

@@ -1,0 +1,41 @@
+/** What many runs tell together. */
+import { z } from 'zod';
+
+export const summarySchema = z.object({
+  mean: z.number(),
+  /** Half of the 95 % confidence interval of the mean, by Student's t; null of one run. */
+  ci: z.number().nullable(),
+  least: z.number(),
+  most: z.number(),
+  /** Runs that have it: an election that did not end has no time. */
+  runs: z.int(),
+});
+export type Summary = z.infer<typeof summarySchema>;
+
+export function summarize(values: readonly number[]): Summary {
+  const runs = values.length;
+  const mean = values.reduce((sum, value) => sum + value, 0) / runs;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const ci = runs < 2 ? null : studentT95(runs - 1) * Math.sqrt(squares / (runs - 1) / runs);
+  const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const most = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return { mean, ci, least, most, runs };
+}
+
+/** 97.5 % of the normal distribution lie below. */
+const z95 = 1.959963984540054;
+
+/** The 97.5 % quantile of Student's t: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5. */
+export function studentT95(freedom: number): number {
+  const p = 0.975;
+  if (freedom === 1) return Math.tan(Math.PI * (p - 0.5));
+  if (freedom === 2) return (2 * p - 1) / Math.sqrt(2 * p * (1 - p));
+  const [z, square] = [z95, z95 ** 2];
+  const terms = [
+    (z * (square + 1)) / 4,
+    (z * (5 * square ** 2 + 16 * square + 3)) / 96,
+    (z * (3 * square ** 3 + 19 * square ** 2 + 17 * square - 15)) / 384,
+    (z * (79 * square ** 4 + 776 * square ** 3 + 1482 * square ** 2 - 1920 * square - 945)) / 92_160,
+  ];
+  return terms.reduce((sum, term, index) => sum + term / freedom ** (index + 1), z);
+}

@@ -1,0 +1,198 @@
+/** Nodes over a network, as they begin, crash, come back, and are believed dead. */
+import type { Context, Node, Protocol, Timer } from './algorithm.js';
+import { Census } from './census.js';
+import type { Conditions } from './conditions.js';
+import { Events, ticks } from './events.js';
+import { Network, plainSize } from './network.js';
+import { type Random, randomFrom } from './random.js';
+import { Ring } from './ring.js';
+
+/** A node's place, where one life follows the other. */
+interface Seat<Message> {
+  node: Node<Message> | null;
+  life: number;
+  /** The longest chain of messages, one caused by the other, that ends here. */
+  depth: number;
+  readonly suspects: Set<number>;
+}
+
+export class World<Message> {
+  readonly conditions: Conditions;
+  readonly events = new Events();
+  readonly census: Census;
+  readonly network: Network<Message>;
+  readonly random: Random;
+  readonly #protocol: Protocol<Message>;
+  readonly #seed: number;
+  readonly #ring: Ring;
+  readonly #seats: Seat<Message>[];
+  #counts = new Map<string, number>();
+
+  constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
+    const { nodes } = conditions;
+    const random = randomFrom(seed);
+    this.conditions = conditions;
+    this.random = random;
+    this.#seed = seed;
+    this.#protocol = protocol;
+    this.#ring = new Ring(conditions, random);
+    this.census = new Census(nodes);
+    this.#seats = Array.from({ length: nodes + 1 }, () => ({
+      node: null,
+      life: -1,
+      depth: 0,
+      suspects: new Set(),
+    }));
+    this.network = new Network<Message>({
+      events: this.events,
+      random,
+      conditions,
+      isReliable: protocol.isReliable,
+      sizeOf: (message) => protocol.size?.(message) ?? plainSize(message),
+      deliver: (to, from, message, depth) => this.#deliver(to, from, message, depth),
+    });
+    if (protocol.server !== undefined) this.#begin(nodes, (context) => protocol.server?.(context) ?? null);
+  }
+
+  get server(): number {
+    return this.conditions.nodes;
+  }
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+
+  /** The longest chain of messages so far. */
+  get depth(): number {
+    return this.#seats.reduce((most, { depth }) => Math.max(most, depth), 0);
+  }
+
+  /** Measures begin anew. */
+  forget(): void {
+    this.#counts = new Map();
+    this.network.forget();
+    for (const seat of this.#seats) seat.depth = 0;
+  }
+
+  begin(id: number, initiates: boolean): void {
+    this.census.enter(id, this.events.now);
+    this.#begin(id, (context) => this.#protocol.node(context))?.start(initiates);
+  }
+
+  /** `isPolite`: it may say so first. */
+  end(id: number, isPolite: boolean): void {
+    const seat = this.#seat(id);
+    if (isPolite) seat.node?.leave?.();
+    this.census.leave(id, this.events.now);
+    seat.node = null;
+    seat.suspects.clear();
+    this.#planDetection(id, seat.life);
+  }
+
+  /** `node` comes to believe that `dead` is. */
+  suspect(node: number, dead: number, life: number): void {
+    const seat = this.#seat(node);
+    if (seat.node === null || node === dead) return;
+    seat.suspects.add(dead);
+    seat.node.suspect?.(dead, life);
+  }
+
+  trust(node: number, dead: number): void {
+    if (this.census.isLive(dead)) this.#seat(node).suspects.delete(dead);
+  }
+
+  lifeOf(id: number): number {
+    return this.#seat(id).life;
+  }
+
+  contextOf(id: number, life: number): Context<Message> {
+    const { conditions, events, census, network, random } = this;
+    const seat = this.#seat(id);
+    const isOver = () => seat.life !== life;
+    return {
+      id,
+      n: conditions.nodes,
+      conditions,
+      random: () => random.next(),
+      nowMs: () => events.nowMs,
+      send: (to, message) => network.send(to, id, message, seat.depth + 1),
+      sendAll: (message) => network.sendAll(id, message, seat.depth + 1),
+      multicast: (message) => network.multicast(id, message, seat.depth + 1),
+      successor: () => this.#ring.neighbour(id, 1, (other) => seat.suspects.has(other)),
+      predecessor: () => this.#ring.neighbour(id, -1, (other) => seat.suspects.has(other)),
+      isSuspected: (other) => seat.suspects.has(other),
+      doubt: (other) => seat.suspects.add(other),
+      seed: this.#seed,
+      timer: (fire) => timer(events, () => (isOver() || seat.node === null ? undefined : fire())),
+      follow: (leader) => census.follow(id, leader, events.now),
+      leader: () => census.leaderOf(id),
+      count: (what, by = 1) => this.#counts.set(what, (this.#counts.get(what) ?? 0) + by),
+    };
+  }
+
+  #seat(id: number): Seat<Message> {
+    const seat = this.#seats[id];
+    if (seat === undefined) throw new RangeError(`there is no node ${id}`);
+    return seat;
+  }
+
+  #begin(id: number, make: (context: Context<Message>) => Node<Message> | null): Node<Message> | null {
+    const seat = this.#seat(id);
+    seat.life += 1;
+    seat.node = make(this.contextOf(id, seat.life));
+    return seat.node;
+  }
+
+  #deliver(to: number, from: number, message: Message, depth: number): boolean {
+    const seat = this.#seat(to);
+    if (seat.node === null) return false;
+    if (depth > seat.depth) seat.depth = depth;
+    // Who speaks is not dead.
+    if (seat.suspects.size > 0 && this.census.isLive(from)) seat.suspects.delete(from);
+    seat.node.receive(message, from);
+    return true;
+  }
+
+  #planDetection(dead: number, life: number): void {
+    const { detectMs, nodes, noticedBy, missed } = this.conditions;
+    if (!this.#protocol.usesDetector) return;
+    this.events.plan(this.events.now + ticks(detectMs), 'timer', () => {
+      const isBack = this.census.isLive(dead);
+      this.suspect(this.server, dead, life);
+      const live = Array.from({ length: nodes }, (_, id) => id).filter((id) => this.census.isLive(id));
+      const noticing = { all: live, lowest: live.slice(0, 1), highest: live.slice(-1) }[noticedBy];
+      for (const id of isBack ? [] : noticing) {
+        if (missed === 0 || this.random.next() >= missed) this.suspect(id, dead, life);
+      }
+    });
+  }
+}
+
+/** One entry in the queue stands for it however often it is set on. */
+function timer(events: Events, fire: () => void): Timer {
+  let dueAt = Number.POSITIVE_INFINITY;
+  let plannedAt = Number.POSITIVE_INFINITY;
+  const plan = (at: number) => {
+    plannedAt = at;
+    events.plan(at, 'timer', () => look(at));
+  };
+  const look = (at: number) => {
+    if (plannedAt !== at) return;
+    plannedAt = Number.POSITIVE_INFINITY;
+    if (dueAt > at) {
+      if (dueAt !== Number.POSITIVE_INFINITY) plan(dueAt);
+      return;
+    }
+    dueAt = Number.POSITIVE_INFINITY;
+    fire();
+  };
+  return {
+    set: (ms) => {
+      dueAt = events.now + ticks(ms);
+      if (dueAt < plannedAt) plan(dueAt);
+    },
+    stop: () => {
+      dueAt = Number.POSITIVE_INFINITY;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** Elections on rings: closed forms, bounds, and what the repairs repair. */
+import { describe, expect, it } from 'vitest';
+import { broken, experiment, mean } from './run.js';
+
+describe('LeLann–Chang–Roberts', () => {
+  it.each([
+    ['falling', 'n(n+1)/2', 5050],
+    ['rising', '2n−1', 199],
+  ])('sends, numbers %s in the direction of the messages, %s messages', (order, _formula, messages) => {
+    const result = experiment('lcr', { nodes: 100, order });
+    expect(broken(result)).toEqual([]);
+    expect(mean(result, 'election messages')).toBe(messages);
+  });
+
+  it('sends the n of the literature only where the highest alone begins', () => {
+    const alone = experiment('lcr', { nodes: 100, order: 'rising', initiators: 'highest' });
+    expect(mean(alone, 'election messages')).toBe(100);
+    expect(mean(alone, 'messages')).toBe(200);
+  });
+});
+
+describe('Hirschberg–Sinclair', () => {
+  it.each(['random', 'falling', 'rising'])('keeps to its bounds, numbers %s', (order) => {
+    for (const nodes of [2, 7, 64, 250]) {
+      expect(broken(experiment('hs', { nodes, order }, order === 'random' ? 5 : 1))).toEqual([]);
+    }
+  });
+});
+
+describe('the ring election by attribute', () => {
+  it.each(['highest', 'after-highest', 1])(
+    'begun by %s sends as many messages as theory has it',
+    (initiators) => {
+      for (const nodes of [2, 50]) expect(broken(experiment('ring', { nodes, initiators }, 5))).toEqual([]);
+    },
+  );
+
+  it('does not end when the best crashes on the way; repaired, it does', () => {
+    const given = { nodes: 20, scenario: 'midway', limitMs: 60_000 };
+    expect(mean(experiment('ring', given, 40), 'agreed')).toBeLessThan(1);
+    for (const name of ['ring-timeouts', 'ring-detector']) {
+      expect(mean(experiment(name, given, 40), 'agreed')).toBe(1);
+    }
+  });
+
+  it('loses safety where crashes are missed: some go on following the dead', () => {
+    const given = { nodes: 10, scenario: 'crash', missed: 0.5, limitMs: 30_000 };
+    expect(mean(experiment('ring-detector', given, 40), 'misled')).toBeGreaterThan(0);
+    expect(mean(experiment('ring-detector', { ...given, missed: 0 }, 40), 'misled')).toBe(0);
+  });
+
+  it('loses liveness where the detector errs more often than a message goes round', () => {
+    const given = { nodes: 100, limitMs: 60_000 };
+    expect(mean(experiment('ring-detector', { ...given, mistakesPerS: 20 }, 5), 'agreed')).toBeLessThan(0.5);
+    expect(mean(experiment('ring-detector', given, 5), 'agreed')).toBe(1);
+  });
+});
+
+it('a ring without ids never elects one: all lead, or nobody', () => {
+  for (const nodes of [2, 3, 12]) {
+    const { measures } = experiment('anonymous', { nodes }, 40);
+    expect(measures.agreed?.most).toBe(0);
+    const seen = new Set([measures.leaders?.least, measures.leaders?.most]);
+    expect([...seen].filter((leaders) => leaders !== 0 && leaders !== nodes)).toEqual([]);
+  }
+});
+
+describe('Bully', () => {
+  it.each(['lowest', 'highest'])('where the %s notices the crash is as theory has it', (noticedBy) => {
+    for (const nodes of [4, 30]) {
+      expect(broken(experiment('bully', { nodes, scenario: 'crash', noticedBy }))).toEqual([]);
+    }
+  });
+});

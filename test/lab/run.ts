@@ -1,0 +1,26 @@
+/** Runs of one election, held against theory. */
+import { algorithms } from '../../src/lab/algorithms/index.js';
+import { conditionsSchema } from '../../src/lab/conditions.js';
+import { type Result, resultsOf, runTask, tasksOf } from '../../src/lab/experiment.js';
+
+/** Throws where there is no such election. */
+export function experiment(name: string, given: Record<string, unknown>, runs = 1, seed = 1): Result {
+  const cases = [{ algorithm: name, conditions: conditionsSchema.parse(given) }];
+  const tasks = tasksOf(cases, runs, seed);
+  const [result] = resultsOf(cases, tasks, tasks.map(runTask));
+  if (result === undefined) throw new Error(`nothing was run of ${name}`);
+  return result;
+}
+
+/** What theory says and the runs do not bear out. */
+export function broken(result: Result): string[] {
+  return result.theory
+    .filter(({ holds }) => !holds)
+    .map(({ measure, expected, measured }) => `${measure}: ${measured?.mean} instead of ${expected}`);
+}
+
+export function mean(result: Result, measure: string): number {
+  return result.measures[measure]?.mean ?? Number.NaN;
+}
+
+export const everyAlgorithm = [...algorithms.keys()];
