@@ -77,6 +77,36 @@ const rules: readonly Rule[] = [
     ],
   },
   {
+    name: 'the laboratory stands on the core alone',
+    folders: ['src/lab'],
+    forbidden:
+      /^(?!import type\b).*\bfrom '(?:\.\.\/)+(?!core\/|errors\.js|thread-program\.js|[\w-]+\.js'|algorithms\/)/,
+    examples: [
+      "import { ZnodeTree } from '../embedded/tree.js';",
+      "import { x } from '../../agent/observe.js';",
+    ],
+  },
+  {
+    name: 'the laboratory draws nothing but from its seed',
+    folders: ['src/lab'],
+    forbidden: /\bMath\.random\b|\brandom(Bytes|Int|UUID)\b|\bcrypto\b|\bDate\.now\b|\bnew Date\(\)/,
+    examples: ['Math.random()', 'Date.now()'],
+  },
+  {
+    name: 'what does not run the laboratory does not load it',
+    folders: [
+      'src/agent',
+      'src/cli/commands',
+      'src/group',
+      'src/guardian',
+      'src/http',
+      'src/library',
+      'src/what-if',
+    ],
+    forbidden: /^(?!import type\b).*\bfrom '(?:\.\.?\/)+lab\//,
+    examples: ["import { simulate } from '../../lab/simulate.js';"],
+  },
+  {
     name: 'the page makes no markup out of text, and keeps nothing',
     folders: ['src/page'],
     forbidden:
