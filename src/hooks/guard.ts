@@ -101,8 +101,8 @@ export class Guard {
 
   #submit(request: RunRequest): void {
     const tenure = request.tenure === 0 ? null : this.#open(request.tenure);
-    // Of a tenure that ended before it began nothing is released: by now another may lead.
-    if (tenure !== null && !tenure.begun && request.phase === 'release') this.#lookAtLease();
+    // Of a tenure that ended before its takeover began nothing is released: by now another may lead.
+    if (request.phase === 'release' && this.#waitsToBegin(tenure)) this.#lookAtLease();
     if (request.tenure !== 0 && tenure === null) {
       this.#post(request.id, notRun('the tenure is over'));
     } else if (tenure !== null && tenure.ending !== null && !tenure.asked) {
@@ -114,6 +114,11 @@ export class Guard {
       }
       this.#lane.add(request);
     }
+  }
+
+  #waitsToBegin(tenure: GuardedTenure | null): boolean {
+    if (tenure === null || tenure.begun) return false;
+    return this.#lane.has((request) => request.phase === 'takeover' && request.tenure === tenure.id);
   }
 
   /** The tenure ends by itself, or has. */

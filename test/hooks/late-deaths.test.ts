@@ -157,3 +157,17 @@ it('what a keeper could not tell of counts as left until it has died', async () 
   await machine.run(4900);
   expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
 });
+
+it('a release tried again by another keeper after the lease has ended is run, and proves nothing too early', async () => {
+  const { machine, duty } = agentWith({ ...quick, workload: late });
+  await machine.run(100);
+  const first = released(machine, duty.run(release).outcome);
+  await machine.run(3500);
+  expect(first).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
+  machine.keeper?.kill();
+  await machine.run(3550);
+  const second = released(machine, duty.run(release).outcome);
+  await machine.run(20_000);
+  expect(machine.started).toEqual(['takeover', 'release', 'release']);
+  expect(second.filter(({ provenDead, left }) => provenDead && left > 0)).toEqual([]);
+});
