@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../strategies/index.js';
+import type { Brake } from '../core/brake.js';
 import { durationMs } from '../core/duration.js';
 import {
   type ElectorAction,
@@ -14,8 +15,8 @@ import {
   isPlainlyDue,
   newElector,
 } from '../core/electing.js';
-import { defaultGroupConfig, type GroupConfig, withSites } from '../core/group-config.js';
-import type { ClockReading } from '../core/limits.js';
+import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { prepareStrategy } from '../core/read-config.js';
@@ -23,11 +24,12 @@ import { recordText } from '../core/records.js';
 import { compareSequences, parseSeatName } from '../core/sequence.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { decided } from '../core/story.js';
-import type { ChangeRecord, HistoryRecord, Registration } from '../core/znodes.js';
+import type { HistoryRecord, Registration } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
+import { type ConfigAction, configure } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import type { AgentEvent } from './events.js';
 import { guarded } from './guarded.js';
@@ -173,7 +175,8 @@ export class Elector {
       case 'record':
         return await this.#record(turn, action.record, action.headVersion);
       case 'change-sites':
-        return await this.#changeSites(turn, action);
+      case 'pause':
+        return await this.#configure(turn, action);
       case 'alarm':
         this.#options.log.error({ ...decided(turn.snapshot), holder: action.node }, action.message);
         return;
@@ -201,6 +204,7 @@ export class Elector {
       { type: 'check', path: paths.config, version: action.configVersion },
       { type: 'set', path: paths.elected, data: encode(elected), version: action.electedVersion },
       ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),
+      ...counting(action.brake),
     ];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
@@ -249,24 +253,14 @@ export class Elector {
     }
   }
 
-  async #changeSites(
-    { store, seat, snapshot }: ElectorTurn,
-    { changes, what, reason, configVersion }: Extract<ElectorAction, { do: 'change-sites' }>,
-  ): Promise<void> {
-    const { paths, log } = this.#options;
-    const config = snapshot.config.value;
-    if (config === null) return;
-    const data = Buffer.from(JSON.stringify(withSites(config, changes)));
-    const at = toInstant(this.#clock?.epochMs ?? 0);
-    const record: ChangeRecord = { kind: 'change', by: 'petrel', what, reason, at };
-    const done = await guarded(() =>
-      store.multi([
-        checkSeat(paths, seat),
-        { type: 'set', path: paths.config, data, version: configVersion },
-        ...this.#recording(record, 0),
-      ]),
-    );
-    if (done !== null) log.info({ changes }, `${what}: ${reason}`);
+  async #configure(turn: ElectorTurn, action: ConfigAction): Promise<void> {
+    const { paths, clock, log } = this.#options;
+    const at = toInstant(this.#clock === null ? 0 : ensembleNowMs(this.#clock, clock.monotonicMs()));
+    const record = await configure(turn, paths, action, at);
+    if (record === null) return;
+    const { what, reason } = record;
+    if (action.do === 'pause') log.error({ reason }, `${what}: ${reason}`);
+    else log.info({ changes: action.changes }, `${what}: ${reason}`);
   }
 
   /** One fence at a time; tried again after its time limit while the claim stands. */
@@ -382,6 +376,12 @@ export class Elector {
       `unseated the elector ${silent}: a decision was due and it was silent`,
     );
   }
+}
+
+function counting(brake: Brake | null): Operation[] {
+  if (brake === null) return [];
+  const { path, record, version } = brake;
+  return [{ type: 'set', path, data: encode(record), version }];
 }
 
 function isLater(seat: string, other: string): boolean {

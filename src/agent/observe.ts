@@ -30,6 +30,7 @@ import {
 } from '../core/znodes.js';
 import { readNeighbour } from '../group/neighbour.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
+import { readBrake } from './brake-record.js';
 import type { ScoreReader } from './score-reader.js';
 
 /**
@@ -83,10 +84,11 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
   );
   const config = readConfig(configRead);
   const decided = readElected(elected);
-  const [members, reports, neighbour] = await settleAll([
+  const [members, reports, neighbour, brake] = await settleAll([
     names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),
     names === null ? null : scores.read(store, config.value, names.children),
     names === null ? null : readNeighbour(store, config.value, isElector),
+    isElector ? readBrake(store, config.value, paths) : null,
   ] as const);
   return {
     seat: placed,
@@ -106,6 +108,7 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
               neighbour,
             ),
       history: head === null ? null : readHead(head),
+      brake,
     },
   };
 }

@@ -24,6 +24,13 @@ export async function ensureTree(store: Store, paths: GroupPaths): Promise<void>
   }
 }
 
+/** Creates a znode that holds nothing, and those above it, where they are missing. Throws as `ensureTree` does. */
+export async function ensurePath(store: Store, path: string): Promise<void> {
+  for (const each of ancestors(path)) {
+    if ((await store.exists(each)) === null) await create(store, each, '');
+  }
+}
+
 async function create(store: Store, path: string, content: string): Promise<void> {
   try {
     await store.create(path, Buffer.from(content), 'persistent');

@@ -6,6 +6,7 @@
  * writes nothing, and the next round sees why.
  */
 import type { ReadyStrategy } from '../../strategies/index.js';
+import { type Brake, brake } from './brake.js';
 import { nextMinuteInMs } from './circumstance.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
@@ -46,7 +47,11 @@ export type ElectorAction =
       readonly electedVersion: number;
       readonly record: TransitionRecord | null;
       readonly headVersion: number | null;
+      /** What the group's brake is to have counted then, at the version that was read; null where that does not change. */
+      readonly brake: Brake | null;
     }
+  /** The brake holds: instead of moving, the group waits for a person. */
+  | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
   | {
       readonly do: 'change-sites';
@@ -202,12 +207,24 @@ function failedBefore({ elected, snapshot, members }: Case): boolean {
 
 function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
-  if (decision !== null) return [decision];
+  if (decision !== null) return [braked(seen, decision)];
   const record = recordOfReady(seen);
   const upkeep = record === null ? upkeepWrite(seen, choice) : null;
   const sites = endOverrides(seen) ?? declareSites(seen);
   const rest = [record, upkeep, sites].filter((action) => action !== null);
   return [...heldTooLong(seen), ...rest];
+}
+
+/** The decision with what the brake counts of it, or the pause that the brake puts in its place. */
+function braked({ snapshot, config, epochMs }: Case, decision: Write): ElectorAction {
+  if (snapshot.brake == null) return decision;
+  const made = brake(snapshot.brake, config, decision.elected, epochMs);
+  const { configVersion } = decision;
+  if (made.stops) return { do: 'pause', reason: made.reason, configVersion };
+  return {
+    ...decision,
+    brake: made.record === null ? null : { ...snapshot.brake, record: made.record },
+  };
 }
 
 /** A new decision, under a new term: another choice, or whatever repairs an unreadable one. */
@@ -263,6 +280,7 @@ function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: Transit
     electedVersion: snapshot.elected.version,
     record,
     headVersion: record === null ? null : (snapshot.history?.version ?? null),
+    brake: null,
   };
 }
 

@@ -116,6 +116,14 @@ export const groupConfigSchema = strictObject({
     where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
     strength: strength.default('hard'),
   }).prefault({}),
+  /** When leaderships that move by themselves are too many. */
+  brake: strictObject({
+    /** So many may move within `within`; the next pauses its group instead. 0: no brake. */
+    transitions: z.int().min(0).max(1000).default(0),
+    within: durationSchema.default('10m'),
+    /** The znode that counts them, for all groups that name it; null: one of this group's own. */
+    record: rootSchema.nullable().default(null),
+  }).prefault({}),
   timeouts: strictObject({
     /** From being elected, with `current` free, to the claim. */
     claim: durationSchema.default('10s'),
@@ -133,6 +141,8 @@ export const groupConfigSchema = strictObject({
   }).prefault({}),
   historySize: z.int().min(1).max(10_000).default(100),
   paused: strictObject(byHand).nullable().default(null),
+  /** Who resumed it last: what the brake counted before is forgotten. */
+  resumed: strictObject(byHand).nullable().default(null),
   switchover: switchoverSchema.nullable().default(null),
   /** Nodes that a person took out: never elected until taken back. */
   drained: z.record(nameSchema, strictObject(byHand)).default({}),

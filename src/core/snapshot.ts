@@ -4,6 +4,7 @@
  * makes the others unusable.
  */
 import type { Misplaced } from './beside.js';
+import type { Brake } from './brake.js';
 import type { GroupConfig } from './group-config.js';
 import type { Parsed } from './names.js';
 import type { ScoreReport } from './scores.js';
@@ -66,6 +67,8 @@ export interface GroupSnapshot {
   readonly members: readonly Member[] | null;
   /** What was recorded last; null with `members`, and where the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
+  /** What its brake has counted; missing or null where the group has none, or this node need not know. */
+  readonly brake?: Brake | null | undefined;
 }
 
 /** The node that owns a claim, known by its session even where the claim's content cannot be read. */

@@ -10,7 +10,7 @@ import type { Request } from './change.js';
 
 /** Keys that have commands of their own, which also record who did it and why. */
 const ownCommands: readonly { readonly pattern: RegExp; readonly command: string }[] = [
-  { pattern: /^paused\b/, command: 'petrel pause or petrel resume' },
+  { pattern: /^(paused|resumed)\b/, command: 'petrel pause or petrel resume' },
   { pattern: /^switchover\b/, command: 'petrel switchover or petrel failover' },
   { pattern: /^drained\b/, command: 'petrel node drain or petrel node undrain' },
   { pattern: /^flags\b/, command: 'petrel flag set or petrel flag clear' },

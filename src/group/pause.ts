@@ -9,7 +9,10 @@ export const pauseGroup: Request = ({ config, byHand }) => {
   return { config: { ...config, paused: byHand }, what: 'paused' };
 };
 
-export const resumeGroup: Request = ({ config }) => {
+export const resumeGroup: Request = ({ config, byHand }) => {
   if (config.paused === null) return { config: null, what: 'the group is not paused' };
-  return { config: { ...config, paused: null }, what: `resumed (paused by ${config.paused.by})` };
+  return {
+    config: { ...config, paused: null, resumed: byHand },
+    what: `resumed (paused by ${config.paused.by})`,
+  };
 };

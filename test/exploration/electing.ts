@@ -113,6 +113,8 @@ export class Electing {
           version: action.configVersion,
         });
       }
+      case 'pause':
+        throw new Error('no group explored has a brake');
       case 'remove-fenced-claim': {
         const { fence } = action;
         const heir = fence.electedNode;

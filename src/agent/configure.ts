@@ -1,0 +1,45 @@
+/** What the elector itself changes of the group's configuration: written with a record in the history, or not at all. */
+import type { ElectorAction } from '../core/electing.js';
+import { type GroupConfig, withSites } from '../core/group-config.js';
+import type { GroupPaths } from '../core/paths.js';
+import type { GroupSnapshot } from '../core/snapshot.js';
+import type { ChangeRecord } from '../core/znodes.js';
+import type { Store } from '../ports/store.js';
+import { guarded } from './guarded.js';
+import { checkSeat, encode } from './membership.js';
+
+export type ConfigAction = Extract<ElectorAction, { do: 'change-sites' | 'pause' }>;
+
+interface Turn {
+  readonly store: Store;
+  readonly snapshot: GroupSnapshot;
+  readonly seat: string;
+}
+
+/** The record, once written; null: what it was decided on no longer holds. `at` is on the ensemble's clock. Throws StoreError. */
+export async function configure(
+  { store, snapshot, seat }: Turn,
+  paths: GroupPaths,
+  action: ConfigAction,
+  at: string,
+): Promise<ChangeRecord | null> {
+  const config = snapshot.config.value;
+  if (config === null) return null;
+  const { reason, configVersion } = action;
+  const what = action.do === 'pause' ? 'paused by the brake' : action.what;
+  const record: ChangeRecord = { kind: 'change', by: 'petrel', what, reason, at };
+  const data = Buffer.from(JSON.stringify(changed(config, action, at)));
+  const done = await guarded(() =>
+    store.multi([
+      checkSeat(paths, seat),
+      { type: 'set', path: paths.config, data, version: configVersion },
+      { type: 'create', path: paths.historyPrefix, data: encode(record), mode: 'persistent-sequential' },
+    ]),
+  );
+  return done === null ? null : record;
+}
+
+function changed(config: GroupConfig, action: ConfigAction, at: string): GroupConfig {
+  if (action.do === 'change-sites') return withSites(config, action.changes);
+  return { ...config, paused: { by: 'the brake', reason: action.reason, at } };
+}

@@ -1,0 +1,73 @@
+/**
+ * The brake: where more leaderships have moved by themselves within a while than is normal, something is wrong that
+ * moving does not cure, and the next group that is about to move is paused instead, until a person has looked. Several
+ * groups share one by naming the same znode.
+ *
+ * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted: a group's
+ * first election, what people ask for, and a leader that leaves in good order.
+ */
+import { z } from 'zod';
+import { durationMs } from './duration.js';
+import type { GroupConfig } from './group-config.js';
+import { fromInstant, instantSchema, strictObject, toInstant } from './names.js';
+import type { Cause, Elected } from './znodes.js';
+
+const movedSchema = strictObject({ at: instantSchema, root: z.string(), term: z.int() });
+/** What the shared znode holds: who moved lately, the oldest first. */
+export const brakeRecordSchema = strictObject({ moved: z.array(movedSchema) });
+export type BrakeRecord = z.infer<typeof brakeRecordSchema>;
+
+export const emptyBrakeRecord: BrakeRecord = { moved: [] };
+
+/** As it was read. */
+export interface Brake {
+  readonly path: string;
+  /** Of the group whose brake it is. */
+  readonly root: string;
+  readonly record: BrakeRecord;
+  readonly version: number;
+}
+
+const automatic: ReadonlySet<Cause> = new Set<Cause>(['failure', 'retry', 'preference']);
+
+/** The path of the record; null where the group has no brake. */
+export function brakePath(config: GroupConfig, root: string): string | null {
+  const { transitions, record } = config.brake;
+  return transitions === 0 ? null : (record ?? `${root}/brake`);
+}
+
+export type Braked =
+  /** The decision may be made, and this is to be recorded with it; null: it does not count. */
+  | { readonly stops: false; readonly record: BrakeRecord | null }
+  /** Why the group is to be paused instead. */
+  | { readonly stops: true; readonly reason: string };
+
+/** What the brake makes of a decision; `epochMs` is now, on the ensemble's clock. */
+export function brake(
+  { record, root }: Brake,
+  config: GroupConfig,
+  decision: Pick<Elected, 'cause' | 'term' | 'node'>,
+  epochMs: number,
+): Braked {
+  const { cause, term, node } = decision;
+  if (!automatic.has(cause) || node === null) return { stops: false, record: null };
+  const { transitions, within } = config.brake;
+  const lately = record.moved.filter(({ at }) => fromInstant(at) > epochMs - durationMs(within));
+  const resumedMs = config.resumed === null ? Number.NEGATIVE_INFINITY : fromInstant(config.resumed.at);
+  const counted = lately.filter(({ at }) => fromInstant(at) > resumedMs);
+  if (counted.length < transitions) {
+    const moved = [...lately, { at: toInstant(epochMs), root, term }];
+    return { stops: false, record: { moved } };
+  }
+  const groups = [...new Set(counted.map((one) => one.root))].toSorted();
+  const where = groups.length === 1 ? `of ${groups[0]}` : `of ${groups.length} groups, ${groups.join(', ')},`;
+  const next = `the next, term ${term} of ${root} (${cause}), is left to a person: petrel resume`;
+  return {
+    stops: true,
+    reason: `leadership ${where} has moved by itself ${timesText(counted.length)} within ${within}; ${next}`,
+  };
+}
+
+function timesText(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}

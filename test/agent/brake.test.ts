@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { Group } from '../support/agent-group.js';
+import { sharedZooKeeper } from '../support/ensemble.js';
+import { uniqueRoot } from '../support/unique-root.js';
+import { until } from '../support/until.js';
+
+it('P59 when more groups than may have moved by themselves, the next one waits for a person', async () => {
+  const zookeeper = await sharedZooKeeper();
+  const settings = { brake: { transitions: 1, record: `${uniqueRoot('brakes')}/all` }, failback: 'manual' };
+  await using first = await Group.found(zookeeper, settings);
+  await using second = await Group.found(zookeeper, settings);
+  for (const group of [first, second]) {
+    await group.startInOrder(['elector', 'b', 'c']);
+    await group.switchover('b');
+    await group.ready('b');
+  }
+
+  first.members.find(({ node }) => node === 'b')?.agent.setHealth(false, 'disk full');
+  await first.ready('c').catch(() => first.ready('elector'));
+
+  second.members.find(({ node }) => node === 'b')?.agent.setHealth(false, 'disk full');
+  const paused = await until(async () => (await second.config()).paused);
+  expect(paused.by).toBe('the brake');
+  expect(paused.reason).toContain(`leadership of ${first.root} has moved by itself once within 10m`);
+  expect((await second.elected()).node).toBe('b');
+  const [last] = (await second.history()).toReversed();
+  expect(last).toMatchObject({ kind: 'change', by: 'petrel', what: 'paused by the brake' });
+  expect((await first.config()).paused).toBeNull();
+
+  const at = new Date(Date.parse(paused.at) + 1).toISOString();
+  await second.configure({ paused: null, resumed: { by: 'ops', reason: 'looked', at } });
+  await until(async () => (await second.elected()).node !== 'b');
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { brake, brakePath, emptyBrakeRecord } from '../../src/core/brake.js';
+import type { Cause } from '../../src/core/znodes.js';
+import { byHand, config, epoch0Ms, instant } from './builders.js';
+
+const own = '/services/a';
+const minute = 60_000;
+const settings = { transitions: 2, within: '10m', record: '/services-brake' };
+const moved = (ms: number, root = '/services/b', term = 7) => ({ at: instant(ms), root, term });
+
+function braked(
+  counted: ReturnType<typeof moved>[],
+  nowMs: number,
+  cause: Cause = 'failure',
+  resumedMs = -1,
+) {
+  const resumed = resumedMs < 0 ? null : { ...byHand, at: instant(resumedMs) };
+  const read = { path: '/services-brake', root: own, record: { moved: counted }, version: 3 };
+  const decision = { cause, term: 4, node: 'a1' };
+  return brake(read, config({ brake: settings, resumed }), decision, epoch0Ms + nowMs);
+}
+
+describe('a brake', () => {
+  it('counts what moves by itself, and forgets what is long past', () => {
+    expect(braked([moved(0), moved(5 * minute)], 11 * minute)).toEqual({
+      stops: false,
+      record: { moved: [moved(5 * minute), moved(11 * minute, own, 4)] },
+    });
+  });
+
+  it('stops the one that is too many, and says what else has moved', () => {
+    expect(braked([moved(0), moved(minute, '/services/c')], 2 * minute)).toEqual({
+      stops: true,
+      reason:
+        'leadership of 2 groups, /services/b, /services/c, has moved by itself 2 times within 10m; the next, term 4 of /services/a (failure), is left to a person: petrel resume',
+    });
+  });
+
+  it.each<Cause>(['failure', 'retry', 'preference'])('holds for %s', (cause) => {
+    expect(braked([moved(0), moved(1)], 2, cause).stops).toBe(true);
+  });
+
+  it.each<Cause>(['first', 'planned', 'shutdown', 'nobody'])('does not hold, nor count, for %s', (cause) => {
+    expect(braked([moved(0), moved(1)], 2, cause)).toEqual({ stops: false, record: null });
+  });
+
+  it('forgets what it counted before a person resumed the group', () => {
+    const counted = [moved(0), moved(minute)];
+    expect(braked(counted, 3 * minute, 'failure', 2 * minute).stops).toBe(false);
+    expect(
+      braked([...counted, moved(150_000), moved(151_000)], 3 * minute, 'failure', 2 * minute).stops,
+    ).toBe(true);
+  });
+
+  it('is one of the group’s own unless another is named, and none by default', () => {
+    expect(brakePath(config(), own)).toBeNull();
+    expect(brakePath(config({ brake: { transitions: 1 } }), own)).toBe('/services/a/brake');
+    expect(brakePath(config({ brake: settings }), own)).toBe('/services-brake');
+    expect(emptyBrakeRecord).toEqual({ moved: [] });
+  });
+});
