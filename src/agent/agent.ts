@@ -19,7 +19,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
-import { Auditor, auditMs } from './auditor.js';
+import { Auditor } from './auditor.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { type AgentEvent, Listeners } from './events.js';
@@ -29,9 +29,10 @@ import { encode, newRegistration, register, takeSeat } from './membership.js';
 import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './score-reader.js';
-import type { SessionMemory, SessionTicket } from './session-memory.js';
+import { forget, remember, type SessionMemory, type SessionTicket } from './session-memory.js';
+import { alone, type Sharing } from './sharing.js';
 import { ToldDuty } from './told-duty.js';
-import { ensureTree, forbidden } from './tree.js';
+import { ensureTree, forbidden, whyLost } from './tree.js';
 
 export interface AgentOptions {
   /** Opens a new session, or attaches to one that exists. */
@@ -53,6 +54,8 @@ export interface AgentOptions {
   readonly log: Logger;
   readonly host: Host;
   readonly sessionMemory: SessionMemory | null;
+  /** What it keeps to among agents that share its session. Default: it has one of its own. */
+  readonly sharing?: Sharing | undefined;
 }
 
 export interface AgentStatus {
@@ -68,12 +71,11 @@ export interface AgentStatus {
   readonly leaving: boolean;
 }
 
-/** A round happens at least this often, so that not even a lost event is for ever. */
-const resyncMs = 30_000;
 const retryMs = 1_000;
 
 export class Agent {
   readonly #options: AgentOptions;
+  readonly #sharing: Sharing;
   readonly #paths: GroupPaths;
   readonly #leadership: Leadership;
   readonly #elector: Elector;
@@ -91,6 +93,7 @@ export class Agent {
   #part: Part = 'standby';
   #drainingSinceMs: number | null = null;
   #hurried = false;
+  #restUntilMs = 0;
   #told = '';
   #refusal: PetrelError | null = null;
   #trouble = '';
@@ -99,6 +102,7 @@ export class Agent {
   constructor(options: AgentOptions) {
     const { node, site, clock, host, log } = options;
     this.#options = options;
+    this.#sharing = options.sharing ?? alone;
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
     this.#unlist = host.agentLives(incarnation);
@@ -119,12 +123,18 @@ export class Agent {
       wake: () => this.#wake(),
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
-    this.#earlier = new EarlierLives({ ...options, paths: this.#paths });
+    this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
     this.#scores = new ScoreReader(this.#paths, clock, options.probe);
     this.#elector = new Elector(shared);
-    this.#auditor = new Auditor({ ...shared, elector: this.#elector, scores: this.#scores });
+    this.#auditor = new Auditor({
+      ...shared,
+      elector: this.#elector,
+      scores: this.#scores,
+      auditMs: () => this.#sharing.auditMs,
+    });
     this.#leadership = new Leadership({
       ...shared,
+      renewals: this.#sharing.renewals,
       incarnation,
       seat: () => this.#seat.name,
       onStage: (stage, story) => {
@@ -205,7 +215,7 @@ export class Agent {
         this.#events.tell({ kind: 'round' });
         if (waitMs === null) break;
         this.#tell();
-        await this.#pacing.sleep(waitMs);
+        await this.#pacing.sleep(waitMs, () => (this.#sharing.isShared ? this.#leftMs() : 0));
       }
     } finally {
       await this.#leave();
@@ -261,12 +271,23 @@ export class Agent {
   }
 
   async #round(): Promise<number | null> {
-    const { clock } = this.#options;
     const store = await this.#openStore();
     if (store.state !== 'CONNECTED') {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
     }
+    const turn = this.#sharing.turn();
+    try {
+      if ((await this.#beforeLeaseEnds(turn.come)) !== null) return await this.#inTouch(store);
+      await this.#step(store, null);
+      return this.#waitMs(retryMs / 10);
+    } finally {
+      turn.end();
+    }
+  }
+
+  async #inTouch(store: Store): Promise<number | null> {
+    const { resyncMs, auditMs } = this.#sharing;
     if (this.#seat.name === null && !(await this.#join(store))) {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
@@ -288,13 +309,13 @@ export class Agent {
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? auditMs : resyncMs;
     const scoring = snapshot.members === null ? resyncMs : this.#scores.nextInMs;
-    const drainLeftMs = this.#drainLeftMs(clock.monotonicMs());
+    const drainLeftMs = this.#drainLeftMs(this.#options.clock.monotonicMs());
     return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainLeftMs));
   }
 
   /** The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether. */
   async #openStore(): Promise<Store> {
-    const { log, openStore } = this.#options;
+    const { log, openStore, sessionMemory } = this.#options;
     if (this.#store !== null && this.#store.state !== 'LOST') return this.#store;
     if (this.#store !== null) {
       const refusal = forbidden(await whyLost(this.#store), this.#paths.root, 'use');
@@ -313,7 +334,7 @@ export class Agent {
     store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') {
-        this.#remember(store);
+        remember(sessionMemory, store, log);
         this.#leadership.reconnected();
       }
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
@@ -360,13 +381,13 @@ export class Agent {
   /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. */
   #seatKnown(): SeatKnown {
     const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#placedAtMs < resyncMs) return this.#seat;
+    if (nowMs - this.#placedAtMs < this.#sharing.resyncMs) return this.#seat;
     this.#placedAtMs = nowMs;
     return { ...this.#seat, below: null };
   }
 
-  /** Null when the lease is due for release before the answer is here: that must not wait. */
-  async #beforeLeaseEnds(observing: Promise<Observed>): Promise<Observed | null> {
+  /** Null when the lease is due for release before that: it must not wait. */
+  async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     const dueAtMs = this.#leadership.dueAtMs;
     if (dueAtMs === null) return await observing;
     const { clock } = this.#options;
@@ -436,13 +457,13 @@ export class Agent {
   }
 
   async #leave(): Promise<void> {
-    const { duty, log } = this.#options;
+    const { duty, log, sessionMemory } = this.#options;
     this.#leadership.close();
     // What may still live keeps its claim: the session is then left to expire.
     const abandon = !(await duty.close());
     if (abandon) log.error('the workload is not proven dead: the session is left to expire by itself');
     const ended = (await this.#store?.close({ abandon })) ?? true;
-    this.#forget(ended);
+    forget(sessionMemory, ended, log);
     this.#unlist();
     log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');
   }
@@ -452,26 +473,6 @@ export class Agent {
     const text = encode({ ...this.#registration, ...change }).toString('utf8');
     this.#registration = registrationSchema.parse(JSON.parse(text));
     return this.#registration;
-  }
-
-  /** Not being able to costs a later life the wait for this session's end, and nothing else. */
-  #remember(store: Store): void {
-    const { sessionMemory, log } = this.#options;
-    try {
-      const { sessionId: id, sessionPassword: password, negotiatedTimeoutMs } = store;
-      sessionMemory?.write({ id, password }, negotiatedTimeoutMs);
-    } catch (error) {
-      log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
-    }
-  }
-
-  #forget(ended: boolean): void {
-    const { sessionMemory, log } = this.#options;
-    try {
-      sessionMemory?.close(ended);
-    } catch (error) {
-      log.warn({ error }, `the state directory cannot be tidied up: ${errorMessage(error)}`);
-    }
   }
 
   #tell(): void {
@@ -487,14 +488,12 @@ export class Agent {
   }
 
   #waitMs(longestMs: number): number {
-    const { dueAtMs } = this.#leadership;
-    return dueAtMs === null ? longestMs : Math.min(longestMs, dueAtMs - this.#options.clock.monotonicMs());
+    this.#restUntilMs = this.#options.clock.monotonicMs() + longestMs;
+    return this.#leftMs();
   }
-}
 
-async function whyLost(store: Store): Promise<unknown> {
-  return await store.connected().then(
-    () => null,
-    (error: unknown) => error,
-  );
+  #leftMs(): number {
+    const dueAtMs = this.#leadership.dueAtMs ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.#restUntilMs, dueAtMs) - this.#options.clock.monotonicMs();
+  }
 }

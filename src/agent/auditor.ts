@@ -18,9 +18,9 @@ export interface AuditorOptions {
   readonly clock: Clock;
   readonly elector: Elector;
   readonly scores: ScoreReader;
+  /** Between two looks. */
+  auditMs(): number;
 }
-
-export const auditMs = 10_000;
 
 export class Auditor {
   readonly #options: AuditorOptions;
@@ -37,7 +37,7 @@ export class Auditor {
     const { clock, node, paths, elector, scores } = this.#options;
     const nowMs = clock.monotonicMs();
     if (seat === null || !seat.second || seat.below === null || nowMs < this.#dueAtMs) return;
-    this.#dueAtMs = nowMs + auditMs;
+    this.#dueAtMs = nowMs + this.#options.auditMs();
     const { snapshot } = await observe({ store, paths, node, scores }, 'auditor', seat);
     if (snapshot.members === null) return;
     const turn = { store, snapshot, members: snapshot.members, seat: seat.name };
@@ -51,6 +51,7 @@ export class Auditor {
     const nowMs = this.#options.clock.monotonicMs();
     if (key === null) this.#silentSince = null;
     else if (this.#silentSince?.key !== key) this.#silentSince = { key, atMs: nowMs };
+    const auditMs = this.#options.auditMs();
     const patienceMs = 2 * store.negotiatedTimeoutMs + auditMs;
     return this.#silentSince !== null && nowMs - this.#silentSince.atMs >= patienceMs;
   }

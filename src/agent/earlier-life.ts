@@ -8,7 +8,7 @@ import type { GroupPaths } from '../core/paths.js';
 import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
-import type { EarlierLife } from './membership.js';
+import { depart, type EarlierLife } from './membership.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 /** Inside the agent's process, work dies with it; outside, it may live on. */
@@ -19,6 +19,8 @@ export interface EarlierLifeOptions {
   readonly paths: GroupPaths;
   readonly workload: Workload;
   readonly sessionMemory: SessionMemory | null;
+  /** That session may hold other groups, of whose work something may live: it is left to end by itself. */
+  readonly isShared: boolean;
   openStore(session: SessionTicket): Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,9 +50,13 @@ export class EarlierLives {
   }
 
   async #end(store: Store, { session, registration }: EarlierLife): Promise<boolean> {
-    const { sessionMemory, openStore, log } = this.#options;
+    const { sessionMemory, openStore, log, isShared, paths, node } = this.#options;
     const ticket = sessionMemory?.earlier ?? null;
     if (ticket?.id !== session || (await this.#mayWork(store, session))) return false;
+    if (isShared) {
+      log.info({ incarnation: registration?.incarnation }, 'clearing away an earlier life of this node');
+      return await depart(store, paths, node, session);
+    }
     log.info(
       { incarnation: registration?.incarnation },
       'ending the session of an earlier life of this node',

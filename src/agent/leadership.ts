@@ -25,7 +25,7 @@ import type { Store } from '../ports/store.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
-import { Renewal } from './renewal.js';
+import type { Renewals, Renewing } from './renewal.js';
 
 export interface LeadershipOptions {
   readonly node: string;
@@ -35,6 +35,7 @@ export interface LeadershipOptions {
   readonly duty: Duty;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly renewals: Renewals;
   /** Look again. */
   wake(): void;
   /** This node's registration with these fields changed, to be written by the caller of the multi. */
@@ -69,7 +70,7 @@ export class Leadership {
   #preparedUnder: number | null = null;
   #preparing: number | null = null;
   #run: DutyRun | null = null;
-  #renewal: Renewal | null = null;
+  #renewal: Renewing | null = null;
   /** The lease of this tenure, once it has passed: it is never revived. */
   #endedLease: Lease | null = null;
   #cancelRetry: () => void = () => {};
@@ -290,15 +291,13 @@ export class Leadership {
   }
 
   #renewFrom(store: Store): void {
-    const { clock, paths, log, wake, seat } = this.#options;
-    this.#renewal = new Renewal({
+    const { clock, paths, log, wake, seat, renewals } = this.#options;
+    const seats = () => [seat()].filter((held) => held !== null);
+    this.#renewal = renewals.begin({
       store,
       clock,
       log,
-      paths: () => {
-        const held = seat();
-        return [paths.current, ...(held === null ? [] : [paths.seat(held)])];
-      },
+      paths: () => [paths.current, ...seats().map((held) => paths.seat(held))],
       onTried: () => this.#guard(),
       onGone: wake,
     });

@@ -159,3 +159,41 @@ export async function heldSeats(
   const stats = await Promise.all(own.map((name) => store.exists(paths.seat(name))));
   return own.filter((_, index) => stats[index]?.ephemeralOwner === session);
 }
+
+/**
+ * Deletes what the session owns of this group, as its end would, while it lives on for other groups. False when something
+ * is left: somebody was faster, or it would not stand still. Throws StoreError.
+ */
+export async function depart(
+  store: Store,
+  paths: GroupPaths,
+  node: string,
+  session = store.sessionId,
+): Promise<boolean> {
+  for (let tries = 0; tries < departTries; tries++) {
+    const owned = await ownedBy(store, paths, node, session);
+    if (owned.length === 0) return true;
+    try {
+      await store.multi(owned.map((path) => ({ type: 'delete', path, version: 'any' })));
+    } catch (error) {
+      if (!isStoreError(error, 'NO_NODE')) throw error;
+    }
+  }
+  return false;
+}
+
+const departTries = 5;
+
+async function ownedBy(store: Store, paths: GroupPaths, node: string, session: bigint): Promise<string[]> {
+  try {
+    const seats = await heldSeats(store, paths, node, session);
+    const others = [paths.current, paths.node(node), paths.score(node)];
+    const stats = await Promise.all(others.map((path) => store.exists(path)));
+    const held = others.filter((_, index) => stats[index]?.ephemeralOwner === session);
+    return [...held, ...seats.map((seat) => paths.seat(seat))];
+  } catch (error) {
+    // Of a group whose znodes are gone nothing is left.
+    if (isStoreError(error, 'NO_NODE')) return [];
+    throw error;
+  }
+}

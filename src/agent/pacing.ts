@@ -28,12 +28,13 @@ export class Pacing {
     this.#rouse();
   }
 
-  async sleep(waitMs: number): Promise<void> {
+  /** `leftMs`: how much longer there is to wait when the time is over, for it may have been put off. */
+  async sleep(waitMs: number, leftMs: () => number): Promise<void> {
     if (this.#wokenAtMs !== null || waitMs <= 0) {
       // Even without a wait, timers and sockets get their turn.
       await new Promise<void>((resolve) => this.#clock.turn(resolve));
     } else {
-      await this.#timer(waitMs);
+      for (let next = waitMs; next > 0 && this.#wokenAtMs === null; next = leftMs()) await this.#timer(next);
     }
     if (waitMs > 0) this.#dueSinceMs = this.#wokenAtMs ?? this.#clock.monotonicMs();
   }

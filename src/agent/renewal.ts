@@ -19,11 +19,25 @@ export interface RenewalOptions {
   paths(): readonly string[];
   /** A try has ended, well or not. */
   onTried(): void;
-  /** Something that has to stand is gone. */
-  onGone(): void;
+  /** Something that has to stand is gone; what, where the store can tell. */
+  onGone(path: string | undefined): void;
 }
 
-export class Renewal {
+/** Renewals under way. */
+export interface Renewing {
+  /** Renews without waiting for the next turn. */
+  now(): void;
+  stop(): void;
+}
+
+export interface Renewals {
+  begin(options: RenewalOptions): Renewing;
+}
+
+/** Each tenure's are its own. */
+export const ownRenewals: Renewals = { begin: (options) => new Renewal(options) };
+
+export class Renewal implements Renewing {
   readonly #options: RenewalOptions;
   /** When each renewal that is not answered was sent, oldest first. */
   readonly #unanswered = new Set<number>();
@@ -35,7 +49,6 @@ export class Renewal {
     this.#schedule();
   }
 
-  /** Renews without waiting for the next turn. */
   now(): void {
     if (this.#stopped) return;
     this.#cancel();
@@ -70,7 +83,7 @@ export class Renewal {
       await store.multi(checks);
     } catch (error) {
       log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
-      if (isStoreError(error, 'NO_NODE')) onGone();
+      if (isStoreError(error, 'NO_NODE')) onGone(checks[error.failedOp ?? -1]?.path);
     } finally {
       this.#unanswered.delete(sentAtMs);
     }

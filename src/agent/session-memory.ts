@@ -1,4 +1,7 @@
 /** What a node remembers of its session from one life of its agent to the next. Never grants leadership. */
+import type { Logger } from 'pino';
+import { errorMessage } from '../errors.js';
+import type { Store } from '../ports/store.js';
 
 /** What a session is ended with. */
 export interface SessionTicket {
@@ -13,4 +16,23 @@ export interface SessionMemory {
   write(ticket: SessionTicket, timeoutMs: number): void;
   /** `ended`: the session has ended in good order, there is nothing to remember. May throw. */
   close(ended: boolean): void;
+}
+
+/** Not being able to costs a later life the wait for this session's end, and nothing else. */
+export function remember(memory: SessionMemory | null, store: Store, log: Logger): void {
+  try {
+    const { sessionId: id, sessionPassword: password, negotiatedTimeoutMs } = store;
+    memory?.write({ id, password }, negotiatedTimeoutMs);
+  } catch (error) {
+    log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
+  }
+}
+
+/** `ended`: in good order. */
+export function forget(memory: SessionMemory | null, ended: boolean, log: Logger): void {
+  try {
+    memory?.close(ended);
+  } catch (error) {
+    log.warn({ error }, `the state directory cannot be tidied up: ${errorMessage(error)}`);
+  }
 }

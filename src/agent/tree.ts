@@ -62,3 +62,11 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
     cause: error,
   });
 }
+
+/** Why a session is over; null while it is not. */
+export async function whyLost(store: Store): Promise<unknown> {
+  return await store.connected().then(
+    () => null,
+    (error: unknown) => error,
+  );
+}

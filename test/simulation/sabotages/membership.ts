@@ -233,9 +233,9 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'no resync',
     rule: 'A round happens every so often, so that not even a lost event is for ever',
-    file: agent,
-    find: 'const resyncMs = 30_000;',
-    replace: 'const resyncMs = 1e9;',
+    file: 'src/agent/sharing.ts',
+    find: 'const usualResyncMs = 30_000;',
+    replace: 'const usualResyncMs = 1e9;',
   },
   {
     name: 'registers again and again',

@@ -1,0 +1,124 @@
+/** One group's share in a session: a store as any other, but that closing it leaves the session to the others. */
+import {
+  type CallOptions,
+  type CreateMode,
+  type ExpectedVersion,
+  type Operation,
+  type ReadOptions,
+  type Store,
+  StoreError,
+  type StoreState,
+} from '../ports/store.js';
+
+type CloseOptions = NonNullable<Parameters<Store['close']>[0]>;
+
+export class Share implements Store {
+  readonly #store: Store;
+  readonly #leave: (how: CloseOptions) => Promise<boolean>;
+  readonly #changeListeners = new Set<(path: string) => void>();
+  readonly #stateListeners = new Set<(state: StoreState) => void>();
+  #left: Promise<boolean> | null = null;
+
+  /** `leave` is called once. */
+  constructor(store: Store, leave: (how: CloseOptions) => Promise<boolean>) {
+    this.#store = store;
+    this.#leave = leave;
+  }
+
+  get state(): StoreState {
+    return this.#left === null || this.#store.state === 'LOST' ? this.#store.state : 'CLOSED';
+  }
+
+  get sessionId(): bigint {
+    return this.#store.sessionId;
+  }
+
+  get sessionPassword(): Buffer {
+    return this.#store.sessionPassword;
+  }
+
+  get negotiatedTimeoutMs(): number {
+    return this.#store.negotiatedTimeoutMs;
+  }
+
+  provenAliveAtMs(): number {
+    return this.#store.provenAliveAtMs();
+  }
+
+  async getData(path: string, options?: ReadOptions) {
+    return await this.#open.getData(path, options);
+  }
+
+  async getChildren(path: string, options?: ReadOptions) {
+    return await this.#open.getChildren(path, options);
+  }
+
+  async exists(path: string, options?: ReadOptions) {
+    return await this.#open.exists(path, options);
+  }
+
+  async create(path: string, data: Buffer, mode: CreateMode, options?: CallOptions) {
+    return await this.#open.create(path, data, mode, options);
+  }
+
+  async set(path: string, data: Buffer, version: ExpectedVersion, options?: CallOptions) {
+    return await this.#open.set(path, data, version, options);
+  }
+
+  async delete(path: string, version: ExpectedVersion, options?: CallOptions) {
+    await this.#open.delete(path, version, options);
+  }
+
+  async getAcl(path: string, options?: CallOptions) {
+    return await this.#open.getAcl(path, options);
+  }
+
+  async setAcl(...[path, acl, version, options]: Parameters<Store['setAcl']>) {
+    return await this.#open.setAcl(path, acl, version, options);
+  }
+
+  async multi(operations: readonly Operation[], options?: CallOptions) {
+    return await this.#open.multi(operations, options);
+  }
+
+  async sync(path: string, options?: CallOptions) {
+    await this.#open.sync(path, options);
+  }
+
+  onChange(listener: (path: string) => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  onState(listener: (state: StoreState) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  /** Something of the group has changed. */
+  changed(path: string): void {
+    for (const listener of [...this.#changeListeners]) listener(path);
+  }
+
+  stateIs(state: StoreState): void {
+    for (const listener of [...this.#stateListeners]) listener(state);
+  }
+
+  changeServer(): void {
+    this.#store.changeServer();
+  }
+
+  async connected(options?: CallOptions): Promise<void> {
+    await this.#open.connected(options);
+  }
+
+  close(how: CloseOptions = {}): Promise<boolean> {
+    this.#left ??= this.#leave(how);
+    return this.#left;
+  }
+
+  get #open(): Store {
+    if (this.state === 'CLOSED') throw new StoreError('SESSION_EXPIRED', 'the group has been left');
+    return this.#store;
+  }
+}
