@@ -11,6 +11,7 @@ import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import type { Lease } from '../core/lease.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
+import { isElected } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import type { Stage } from '../core/tenure.js';
 import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
@@ -26,7 +27,19 @@ import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
-import { noSeat, type Observed, observe, type Part, partFor, parts, type SeatKnown } from './observe.js';
+import {
+  covers,
+  noSeat,
+  type Observed,
+  observe,
+  oneSlot,
+  type Part,
+  partFor,
+  parts,
+  type SeatKnown,
+  type SlotsKnown,
+  slotsFor,
+} from './observe.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './score-reader.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session-memory.js';
@@ -63,6 +76,8 @@ export interface AgentStatus {
   readonly leads: boolean;
   readonly stage: Stage | null;
   readonly term: number | null;
+  /** Which slot it has claimed; null while it has none. */
+  readonly slot: number | null;
   readonly fencingToken: bigint | null;
   readonly lease: Lease;
   /** Registered, with a seat, and in touch. */
@@ -89,6 +104,7 @@ export class Agent {
   #store: Store | null = null;
   #snapshot: GroupSnapshot | null = null;
   #seat: SeatKnown = noSeat;
+  #slots: SlotsKnown = oneSlot;
   #placedAtMs = Number.NEGATIVE_INFINITY;
   #part: Part = 'standby';
   #drainingSinceMs: number | null = null;
@@ -150,12 +166,13 @@ export class Agent {
   }
 
   get status(): AgentStatus {
-    const { tenure, leads, lease } = this.#leadership;
+    const { tenure, leads, lease, slot } = this.#leadership;
     return {
       node: this.#options.node,
       leads,
       stage: tenure?.stage ?? null,
       term: tenure?.term ?? null,
+      slot: tenure === null ? null : slot,
       fencingToken: tenure?.token ?? null,
       lease,
       joined: this.#store?.state === 'CONNECTED' && this.#snapshot?.seat != null,
@@ -261,7 +278,7 @@ export class Agent {
     log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
     try {
       await this.#leadership.checkClaim(this.#store);
-      await ensureTree(this.#store, this.#paths);
+      await ensureTree(this.#store, this.#paths, this.#slots.count);
       return this.#waitMs(retryMs / 10);
     } catch (error) {
       if (error instanceof PetrelError) throw error;
@@ -362,16 +379,15 @@ export class Agent {
     const observer = { store, paths: this.#paths, node: this.#options.node, scores: this.#scores };
     for (;;) {
       const asked = this.#part;
-      const observed = await observe(observer, asked, this.#seatKnown());
-      const called = partFor(
-        observed.snapshot,
-        this.#options.node,
-        store.sessionId,
-        this.#leadership.tenure !== null,
-      );
+      const slots = this.#slots;
+      const observed = await observe(observer, asked, this.#seatKnown(), slots);
+      const { tenure, slot } = this.#leadership;
+      const called = partFor(observed.snapshot, this.#options.node, store.sessionId, tenure !== null);
       this.#seat = observed.seat;
       this.#part = called;
-      if (parts.indexOf(called) <= parts.indexOf(asked)) {
+      const own = tenure === null ? null : slot;
+      this.#slots = slotsFor(observed.snapshot, this.#options.node, store.sessionId, slots, own);
+      if (parts.indexOf(called) <= parts.indexOf(asked) && covers(called, slots, this.#slots)) {
         this.#snapshot = observed.snapshot;
         return observed;
       }
@@ -453,7 +469,7 @@ export class Agent {
     const { tenure } = this.#leadership;
     if (tenure !== null) return snapshot === null && tenure.stage === 'released';
     if (snapshot === null || this.#drainOverdue() || snapshot.config.value?.paused != null) return true;
-    return snapshot.elected.value?.node !== this.#options.node;
+    return !isElected(snapshot, this.#options.node);
   }
 
   async #leave(): Promise<void> {

@@ -5,6 +5,7 @@
  * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
  */
 import type { GroupPaths } from '../core/paths.js';
+import { slotStates } from '../core/slots.js';
 import { type GroupSnapshot, writeOf } from '../core/snapshot.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
@@ -33,12 +34,15 @@ export class Auditor {
   }
 
   /** Audits where this node is the next in line and it is time again. Throws StoreError. */
-  async look(store: Store, { seat }: GroupSnapshot): Promise<void> {
+  async look(store: Store, { seat, others = [] }: GroupSnapshot): Promise<void> {
     const { clock, node, paths, elector, scores } = this.#options;
     const nowMs = clock.monotonicMs();
     if (seat === null || !seat.second || seat.below === null || nowMs < this.#dueAtMs) return;
     this.#dueAtMs = nowMs + this.#options.auditMs();
-    const { snapshot } = await observe({ store, paths, node, scores }, 'auditor', seat);
+    const { snapshot } = await observe({ store, paths, node, scores }, 'auditor', seat, {
+      count: others.length + 1,
+      own: [],
+    });
     if (snapshot.members === null) return;
     const turn = { store, snapshot, members: snapshot.members, seat: seat.name };
     const isDue = await elector.wouldWrite(turn);
@@ -58,6 +62,7 @@ export class Auditor {
 }
 
 /** Of what is due, and to whom: the same at two looks, it was so between them. */
-function keyOf({ config, elected }: GroupSnapshot, elector: string): string {
-  return `${writeOf(config)} ${writeOf(elected)} ${elector}`;
+function keyOf(snapshot: GroupSnapshot, elector: string): string {
+  const decisions = slotStates(snapshot).map(({ elected }) => writeOf(elected));
+  return [writeOf(snapshot.config), ...decisions, elector].join(' ');
 }

@@ -4,7 +4,8 @@
  * its process: something of that life's tenure may still live.
  */
 import type { Logger } from 'pino';
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import type { Registration } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
@@ -52,7 +53,7 @@ export class EarlierLives {
   async #end(store: Store, { session, registration }: EarlierLife): Promise<boolean> {
     const { sessionMemory, openStore, log, isShared, paths, node } = this.#options;
     const ticket = sessionMemory?.earlier ?? null;
-    if (ticket?.id !== session || (await this.#mayWork(store, session))) return false;
+    if (ticket?.id !== session || (await this.#mayWork(store, session, registration))) return false;
     if (isShared) {
       log.info({ incarnation: registration?.incarnation }, 'clearing away an earlier life of this node');
       return await depart(store, paths, node, session);
@@ -64,9 +65,11 @@ export class EarlierLives {
     return await openStore(ticket).close({ timeoutMs: store.negotiatedTimeoutMs });
   }
 
-  async #mayWork(store: Store, session: bigint): Promise<boolean> {
-    const { workload, paths } = this.#options;
+  /** The claim that it may own is one of the slot that its registration tells, which is written with it. */
+  async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
+    const { workload } = this.#options;
     if (workload === 'inside') return false;
+    const paths = pathsOfSlot(this.#options.paths, registration?.claimedSlot ?? 1);
     await store.sync(paths.current);
     return (await store.exists(paths.current))?.ephemeralOwner === session;
   }

@@ -6,25 +6,33 @@ import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../strategies/index.js';
 import type { Brake } from '../core/brake.js';
 import { durationMs } from '../core/duration.js';
-import {
-  type ElectorAction,
-  type ElectorMemory,
-  type ElectorRound,
-  electorRound,
-  type Fence,
-  isPlainlyDue,
-  newElector,
-} from '../core/electing.js';
+import type { ElectorAction, Fence } from '../core/electing.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import {
+  type Commit,
+  type Decision,
+  type GroupAction,
+  type GroupMemory,
+  type GroupRound,
+  groupRound,
+  isGroupDue,
+} from '../core/group-electing.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { prepareStrategy } from '../core/read-config.js';
 import { recordText } from '../core/records.js';
 import { compareSequences, parseSeatName } from '../core/sequence.js';
+import { slotOf, slotStates, slotView } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { decided } from '../core/story.js';
-import type { HistoryRecord, Registration } from '../core/znodes.js';
+import {
+  type HistoryHead,
+  type HistoryRecord,
+  initialHistoryHead,
+  type Registration,
+  type TransitionRecord,
+} from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
@@ -35,6 +43,7 @@ import type { AgentEvent } from './events.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
+import { ensureSlots } from './tree.js';
 
 export interface ElectorOptions {
   readonly node: string;
@@ -69,7 +78,7 @@ export class Elector {
   readonly #options: ElectorOptions;
   readonly #junk: JunkReport;
   readonly #decisions: DecisionLog;
-  #memory: ElectorMemory = newElector;
+  #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
   #config: GroupConfig | null = null;
@@ -91,11 +100,11 @@ export class Elector {
     const round = this.#decide(turn);
     this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;
-    for (const action of round.actions) {
+    for (const { slot, action } of round.actions) {
       if (action.do === 'give-up-seat') newSeat = await this.#giveUpSeat(turn, action);
-      else await this.#perform(turn, action);
+      else await this.#perform(turn, slot, action);
     }
-    const acted = round.actions.some(({ do: verb }) => verb !== 'alarm' && verb !== 'fence');
+    const acted = round.actions.some(({ action: { do: verb } }) => verb !== 'alarm' && verb !== 'fence');
     return { acted, recheckInMs: round.recheckInMs, newSeat };
   }
 
@@ -106,23 +115,24 @@ export class Elector {
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     if (turn.snapshot.config.value === null) return false;
     let round = this.#decide(turn);
-    if (round.actions.some(({ do: verb }) => verb === 'read-clock')) {
+    if (round.actions.some(({ action }) => action.do === 'read-clock')) {
       await this.#readClock(turn.store);
       round = this.#decide(turn);
     }
-    return isPlainlyDue(round);
+    return isGroupDue(round);
   }
 
-  #decide({ snapshot, members }: ElectorTurn): ElectorRound {
+  #decide({ snapshot, members }: ElectorTurn): GroupRound {
     const { node, clock, duty } = this.#options;
     const config = this.#usableConfig(snapshot);
     const strategy = this.#strategy(config, snapshot, members);
     if (strategy === null) {
       const reason = prepareStrategy(config).problems?.join('; ') ?? 'the strategy cannot be run';
       const give = { do: 'give-up-seat', reason, configVersion: snapshot.config.version } as const;
-      return { actions: [give], memory: this.#memory, recheckInMs: null, choice: null };
+      const actions = [{ slot: 1, action: give }];
+      return { actions, memory: this.#memory, recheckInMs: null, rounds: new Map() };
     }
-    const round = electorRound({
+    const round = groupRound({
       self: node,
       snapshot,
       members,
@@ -166,14 +176,17 @@ export class Elector {
     return strategies.get('first-available')?.prepare({}).strategy ?? null;
   }
 
-  async #perform(turn: ElectorTurn, action: Exclude<ElectorAction, { do: 'give-up-seat' }>): Promise<void> {
+  async #perform(
+    group: ElectorTurn,
+    slot: number,
+    action: Exclude<GroupAction['action'], { do: 'give-up-seat' }>,
+  ): Promise<void> {
+    const turn = { ...group, snapshot: slotView(group.snapshot, slot) };
     switch (action.do) {
       case 'read-clock':
         return await this.#readClock(turn.store);
-      case 'write-elected':
-        return await this.#writeElected(turn, action);
-      case 'record':
-        return await this.#record(turn, action.record, action.headVersion);
+      case 'commit':
+        return await this.#commit(group, action);
       case 'change-sites':
       case 'pause':
         return await this.#configure(turn, action);
@@ -193,51 +206,69 @@ export class Elector {
     this.#clock = { epochMs: stat.mtimeMs, atMs: this.#options.clock.monotonicMs() };
   }
 
-  async #writeElected(
-    turn: ElectorTurn,
-    action: Extract<ElectorAction, { do: 'write-elected' }>,
-  ): Promise<void> {
-    const { paths } = this.#options;
-    const { elected, record, headVersion } = action;
+  /** All that was decided and is to be recorded, at once: what one decision rests on is checked, or written, with it. */
+  async #commit(turn: ElectorTurn, commit: Commit): Promise<void> {
+    const { decisions, records, headVersion } = commit;
+    await this.#openSlots(turn, decisions);
     const operations: Operation[] = [
       checkSeat(this.#options.paths, turn.seat),
-      { type: 'check', path: paths.config, version: action.configVersion },
-      { type: 'set', path: paths.elected, data: encode(elected), version: action.electedVersion },
-      ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),
-      ...counting(action.brake),
+      ...this.#deciding(commit),
+      ...(headVersion === null ? [] : this.#recording(records, turn.snapshot, headVersion)),
+      ...counting(commit.brake),
     ];
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
-    const isNew = elected.term !== turn.snapshot.elected.value?.term;
-    if (isNew) this.#options.tell({ kind: 'elected', elected, tookMs });
-    if (record !== null) await this.#recorded(turn, record);
+    for (const { slot, elected } of decisions) {
+      const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
+      if (isNew) this.#options.tell({ kind: 'elected', slot, elected, tookMs });
+    }
+    for (const record of records) {
+      // What a decision ended is told with that.
+      if (decisions.length === 0) this.#logRecord(record);
+      this.#options.tell({ kind: 'recorded', record });
+    }
+    if (records.length > 0) await this.#prune(turn);
   }
 
-  #recording(record: HistoryRecord, headVersion: number): Operation[] {
+  /** Where the number of slots rises, the znodes of the new ones are there before anybody looks for them. */
+  async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
+    const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
+    if (slots > slotStates(snapshot).length) await ensureSlots(store, this.#options.paths, slots);
+  }
+
+  #deciding({ decisions, standing, configVersion }: Commit): Operation[] {
     const { paths } = this.#options;
-    const head = record.kind === 'transition' ? [this.#head(record, headVersion)] : [];
+    if (decisions.length === 0) return [];
+    const others = standing.map(({ slot, electedVersion: version }): Operation => {
+      return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
+    });
+    const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
+      return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
+    });
+    return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];
+  }
+
+  #recording(
+    records: readonly TransitionRecord[],
+    { history }: GroupSnapshot,
+    headVersion: number,
+  ): Operation[] {
+    const { paths } = this.#options;
+    const head = records.reduce(withRecord, history?.value ?? initialHistoryHead);
     return [
-      ...head,
-      { type: 'create', path: paths.historyPrefix, data: encode(record), mode: 'persistent-sequential' },
+      { type: 'set', path: paths.history, data: encode(head), version: headVersion },
+      ...records.map((record) => this.#appending(record)),
     ];
   }
 
-  #head(record: Extract<HistoryRecord, { kind: 'transition' }>, headVersion: number): Operation {
-    const data = encode({ term: record.term, fencingToken: record.fencingToken });
-    return { type: 'set', path: this.#options.paths.history, data, version: headVersion };
+  #appending(record: HistoryRecord): Operation {
+    const path = this.#options.paths.historyPrefix;
+    return { type: 'create', path, data: encode(record), mode: 'persistent-sequential' };
   }
 
-  async #record(turn: ElectorTurn, record: HistoryRecord, headVersion: number): Promise<void> {
-    const operations = [checkSeat(this.#options.paths, turn.seat), ...this.#recording(record, headVersion)];
-    if ((await guarded(() => turn.store.multi(operations))) === null) return;
-    const about = record.kind === 'transition' ? { term: record.term } : {};
-    this.#options.log.info({ ...about, reason: record.reason, record }, `recorded: ${recordText(record)}`);
-    await this.#recorded(turn, record);
-  }
-
-  async #recorded(turn: ElectorTurn, record: HistoryRecord): Promise<void> {
-    if (record.kind === 'transition') this.#options.tell({ kind: 'recorded', record });
-    await this.#prune(turn);
+  #logRecord(record: TransitionRecord): void {
+    const { term, reason } = record;
+    this.#options.log.info({ term, reason, record }, `recorded: ${recordText(record)}`);
   }
 
   /** Keeps the newest records. Losing this race to another, or failing, loses nothing. */
@@ -268,6 +299,7 @@ export class Elector {
     if (this.#fencing === fence.token) return;
     this.#fencing = fence.token;
     const { duty, node, site, paths, wake, clock } = this.#options;
+    const slot = slotOf(turn.snapshot);
     const config = this.#config ?? defaultGroupConfig;
     const elected = turn.snapshot.elected.value;
     const about = decided(turn.snapshot);
@@ -280,6 +312,7 @@ export class Elector {
       node,
       site,
       term: elected?.term ?? 0,
+      slot,
       fencingToken: null,
       reason: `${fence.node} did not release in time: ${about.reason}`,
       previousLeader: elected?.previous?.node ?? null,
@@ -295,7 +328,7 @@ export class Elector {
       };
       if (outcome.result === 'ok') {
         log.warn(`${fence.node} is fenced: its claim will be removed`);
-        this.#memory = { ...this.#memory, fenced: fence };
+        this.#setFenced(slot, fence);
         mayTryAgain();
       } else {
         log.error({ error: outcome.error }, `fencing ${fence.node} failed: ${outcome.error}`);
@@ -308,10 +341,16 @@ export class Elector {
     });
   }
 
+  #setFenced(slot: number, fenced: Fence | null): void {
+    const known = this.#memory.get(slot);
+    if (known !== undefined) this.#memory = new Map([...this.#memory, [slot, { ...known, fenced }]]);
+  }
+
   /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
   async #removeFencedClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
-    const { paths, log } = this.#options;
+    const { log } = this.#options;
     const { store, snapshot } = turn;
+    const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));
     const owner = snapshot.current?.owner ?? 0n;
     const seats = await heldSeats(store, paths, fence.node, owner);
     const heir = fence.electedNode;
@@ -325,7 +364,7 @@ export class Elector {
       { type: 'delete', path: paths.current, version: fence.claimVersion },
     ];
     const done = await guarded(() => store.multi(operations));
-    this.#memory = { ...this.#memory, fenced: null };
+    this.#setFenced(slotOf(snapshot), null);
     if (done !== null)
       log.warn(
         { ...decided(turn.snapshot), target: fence.node },
@@ -366,7 +405,9 @@ export class Elector {
     const done = await guarded(() =>
       store.multi([
         { type: 'check', path: paths.seat(seat), version: 'any' },
-        { type: 'check', path: paths.elected, version: snapshot.elected.version },
+        ...slotStates(snapshot).map(({ slot, elected }): Operation => {
+          return { type: 'check', path: pathsOfSlot(paths, slot).elected, version: elected.version };
+        }),
         { type: 'delete', path: paths.seat(silent), version: 'any' },
       ]),
     );
@@ -382,6 +423,12 @@ function counting(brake: Brake | null): Operation[] {
   if (brake === null) return [];
   const { path, record, version } = brake;
   return [{ type: 'set', path, data: encode(record), version }];
+}
+
+/** The head, with what was recorded last of the slot that the record is about. */
+function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
+  if (slot === 1) return { ...head, term, fencingToken };
+  return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
 }
 
 function isLater(seat: string, other: string): boolean {

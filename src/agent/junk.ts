@@ -1,6 +1,7 @@
 /** Says which znodes of the group hold what cannot be read, once for as long as they do. */
 import type { Logger } from 'pino';
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import { slotStates } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 
 export class JunkReport {
@@ -13,10 +14,16 @@ export class JunkReport {
     this.#log = log;
   }
 
-  look({ elected, current, history }: GroupSnapshot, members: readonly Member[]): void {
+  look(snapshot: GroupSnapshot, members: readonly Member[]): void {
+    const { history } = snapshot;
     const parts = [
-      { path: this.#paths.elected, part: elected },
-      { path: this.#paths.current, part: current },
+      ...slotStates(snapshot).flatMap(({ slot, elected, current }) => {
+        const paths = pathsOfSlot(this.#paths, slot);
+        return [
+          { path: paths.elected, part: elected },
+          { path: paths.current, part: current },
+        ];
+      }),
       { path: this.#paths.history, part: history },
       ...members.map((member) => ({ path: this.#paths.node(member.node), part: member })),
     ];

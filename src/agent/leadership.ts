@@ -8,7 +8,8 @@ import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { type Lease, leaseFrom, noLease } from '../core/lease.js';
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import { slotsOfNode, slotView } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { type Story, story } from '../core/story.js';
 import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
@@ -55,10 +56,18 @@ export interface LeadershipRound {
   readonly drainOverdue: boolean;
 }
 
+/** A write of a slot's `elected`. */
+interface DecisionKnown {
+  readonly slot: number;
+  readonly version: number;
+}
+
 export class Leadership {
   readonly #options: LeadershipOptions;
   #config: GroupConfig = defaultGroupConfig;
   #tenure: Tenure | null = null;
+  /** The slot that the tenure is of; without one: that the last step was about. */
+  #slot = 1;
   /** The decision that this tenure serves, for the hooks' environment. */
   #elected: Elected | null = null;
   /** Why it ends, and by which term's decision. */
@@ -66,9 +75,10 @@ export class Leadership {
   /** The store whose session owns the claim. */
   #store: Store | null = null;
   #spentToken = 0n;
-  #failedUnder: number | null = null;
-  #preparedUnder: number | null = null;
-  #preparing: number | null = null;
+  /** Versions of `elected` count from 0 in each slot. */
+  #failedUnder: DecisionKnown | null = null;
+  #preparedUnder: DecisionKnown | null = null;
+  #preparing: DecisionKnown | null = null;
   #run: DutyRun | null = null;
   #renewal: Renewing | null = null;
   /** The lease of this tenure, once it has passed: it is never revived. */
@@ -85,6 +95,19 @@ export class Leadership {
 
   get tenure(): Tenure | null {
     return this.#tenure;
+  }
+
+  /** Which slot the tenure is of. */
+  get slot(): number {
+    return this.#slot;
+  }
+
+  get #paths(): GroupPaths {
+    return pathsOfSlot(this.#options.paths, this.#slot);
+  }
+
+  #versionIn(decision: DecisionKnown | null): number | null {
+    return decision?.slot === this.#slot ? decision.version : null;
   }
 
   /** READY, its workload lives as far as is known, and the lease is good: looked up on the clock at every call. */
@@ -118,13 +141,14 @@ export class Leadership {
   /** Stops a tenure whose claim is gone, where a round cannot find out: the rest of the tree is gone, too. */
   async checkClaim(store: Store): Promise<void> {
     if (this.dueAtMs === null) return;
-    const stat = await store.exists(this.#options.paths.current);
+    const stat = await store.exists(this.#paths.current);
     const isHeld = stat !== null && stat.czxid === this.#tenure?.token;
     if (!isHeld && this.dueAtMs !== null) this.#release(null, 'the claim leader/current is gone', null);
   }
 
   /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
-  async step(round: LeadershipRound): Promise<boolean> {
+  async step(group: LeadershipRound): Promise<boolean> {
+    const round = this.#inSlot(group);
     const { store, snapshot } = round;
     if (snapshot?.config.value != null) this.#config = snapshot.config.value;
     const { duty, node, clock } = this.#options;
@@ -141,11 +165,20 @@ export class Leadership {
       healthy: round.healthy,
       draining: round.draining,
       drainOverdue: round.drainOverdue,
-      prepare: duty.has('prepare') ? { doneUnder: this.#preparedUnder } : null,
-      failedUnder: this.#failedUnder,
+      prepare: duty.has('prepare') ? { doneUnder: this.#versionIn(this.#preparedUnder) } : null,
+      failedUnder: this.#versionIn(this.#failedUnder),
     });
     if (action === null) return false;
     return await this.#perform(action, round);
+  }
+
+  /** The round as the slot sees it that this node has, or is to have. */
+  #inSlot(round: LeadershipRound): LeadershipRound {
+    const { store, snapshot } = round;
+    if (snapshot === null) return round;
+    const [first = 1] = slotsOfNode(snapshot, this.#options.node, store.sessionId);
+    if (this.#tenure === null) this.#slot = first;
+    return { ...round, snapshot: slotView(snapshot, this.#slot) };
   }
 
   async #perform(action: TenureAction, round: LeadershipRound): Promise<boolean> {
@@ -202,6 +235,7 @@ export class Leadership {
       node,
       site,
       term: elected.term,
+      slot: this.#slot,
       fencingToken: this.#tenure?.token ?? null,
       reason,
       previousLeader: elected.previous?.node ?? null,
@@ -213,30 +247,32 @@ export class Leadership {
   }
 
   #prepare(elected: Elected, electedVersion: number): void {
-    if (this.#preparing === electedVersion) return;
-    this.#preparing = electedVersion;
+    if (this.#versionIn(this.#preparing) === electedVersion) return;
+    const preparing = { slot: this.#slot, version: electedVersion };
+    this.#preparing = preparing;
     const run = this.#options.duty.run(this.#context('prepare', elected, elected.reason));
     void run.outcome.then((outcome) => {
-      if (this.#preparing !== electedVersion) return;
+      if (this.#preparing !== preparing) return;
       this.#preparing = null;
-      if (outcome.result === 'ok') this.#preparedUnder = electedVersion;
-      else this.#failWithoutClaim(elected, electedVersion, detailOf('prepare', outcome));
+      if (outcome.result === 'ok') this.#preparedUnder = preparing;
+      else this.#failWithoutClaim(elected, preparing, detailOf('prepare', outcome));
       this.#options.wake();
     });
   }
 
   /** Told to the elector with the registration alone: there is no claim to delete. */
-  #failWithoutClaim({ term, reason }: Elected, electedVersion: number, detail: FailureDetail): void {
-    this.#failedUnder = electedVersion;
+  #failWithoutClaim({ term, reason }: Elected, under: DecisionKnown, detail: FailureDetail): void {
+    this.#failedUnder = under;
     this.#options.log.warn(
       { term, reason, detail },
       `not taking over: ${detail.phase} failed: ${detail.reason}`,
     );
-    this.#options.amend({ lastFailure: { electedVersion, token: null, detail } });
+    this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
-    const { paths, node } = this.#options;
+    const { node } = this.#options;
+    const paths = this.#paths;
     const { seat, store } = round;
     if (seat === null) return false;
     const content = this.#claimContent('PROGRESS', elected, electedVersion);
@@ -248,7 +284,7 @@ export class Leadership {
         {
           type: 'set',
           path: paths.node(node),
-          data: encode(this.#options.amend({ claimedUnder: electedVersion, lastFailure: null })),
+          data: encode(this.#options.amend(claimedUnder(this.#slot, electedVersion))),
           version: 'any',
         },
       ]),
@@ -269,7 +305,7 @@ export class Leadership {
    * committed, as a claim's own is. */
   async #adopt(store: Store, action: Extract<TenureAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
-    const stands = { type: 'check', path: this.#options.paths.current, version: claim.version } as const;
+    const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
     if ((await guarded(() => store.multi([stands]))) === null) return true;
     this.#begin(store, claim.token, elected, electedVersion);
     return true;
@@ -291,7 +327,8 @@ export class Leadership {
   }
 
   #renewFrom(store: Store): void {
-    const { clock, paths, log, wake, seat, renewals } = this.#options;
+    const { clock, log, wake, seat, renewals } = this.#options;
+    const paths = this.#paths;
     const seats = () => [seat()].filter((held) => held !== null);
     this.#renewal = renewals.begin({
       store,
@@ -342,7 +379,8 @@ export class Leadership {
     { store, seat }: LeadershipRound,
     { elected, electedVersion, claimVersion }: Extract<TenureAction, { do: 'write-ready' }>,
   ): Promise<boolean> {
-    const { paths, node, log } = this.#options;
+    const { node, log } = this.#options;
+    const paths = this.#paths;
     if (seat === null) return false;
     const stage = this.#stage;
     const written = await guarded(() =>
@@ -447,18 +485,20 @@ export class Leadership {
     claimVersion: number,
     failure: FailureDetail | null,
   ): Promise<boolean> {
-    const { paths, node, log } = this.#options;
+    const { node, log } = this.#options;
+    const paths = this.#paths;
     const { store, seat, snapshot } = round;
     if (seat === null) return false;
     const token = snapshot?.current?.token ?? 0n;
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
-    const under = elected?.value?.node === node ? elected.version : this.#tenure?.claimedUnder;
+    const version = elected?.value?.node === node ? elected.version : this.#tenure?.claimedUnder;
+    const under = version === undefined || failure === null ? null : { slot: this.#slot, version };
     const change =
-      failure !== null && under !== undefined
-        ? { lastFailure: { electedVersion: under, token: String(token), detail: failure } }
-        : {};
-    if (failure !== null && under !== undefined) this.#failedUnder = under;
+      under === null || failure === null
+        ? {}
+        : { lastFailure: { ...failedUnder(under), token: String(token), detail: failure } };
+    if (under !== null) this.#failedUnder = under;
     const written = await guarded(() =>
       store.multi([
         checkSeat(paths, seat),
@@ -496,4 +536,14 @@ export class Leadership {
     this.#renewal?.stop();
     this.#unsubscribe();
   }
+}
+
+/** What the registration says of a claim. Of the first slot it does not name the slot. */
+function claimedUnder(slot: number, version: number): Partial<Registration> {
+  const claimedSlot = slot === 1 ? undefined : slot;
+  return { claimedUnder: version, claimedSlot, lastFailure: null };
+}
+
+function failedUnder({ slot, version }: DecisionKnown): { electedVersion: number; slot?: number } {
+  return slot === 1 ? { electedVersion: version } : { electedVersion: version, slot };
 }

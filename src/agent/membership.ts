@@ -3,7 +3,7 @@
  * before they are made again, because a create whose reply was lost may have happened.
  */
 import { brief, type Parsed, parseJson, toInstant } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
+import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
 import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
@@ -187,7 +187,8 @@ const departTries = 5;
 async function ownedBy(store: Store, paths: GroupPaths, node: string, session: bigint): Promise<string[]> {
   try {
     const seats = await heldSeats(store, paths, node, session);
-    const others = [paths.current, paths.node(node), paths.score(node)];
+    const { children } = await store.getChildren(paths.leader);
+    const others = [...claimPaths(paths, children), paths.node(node), paths.score(node)];
     const stats = await Promise.all(others.map((path) => store.exists(path)));
     const held = others.filter((_, index) => stats[index]?.ephemeralOwner === session);
     return [...held, ...seats.map((seat) => paths.seat(seat))];

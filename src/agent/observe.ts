@@ -7,15 +7,17 @@
 import { withMisplaced } from '../core/beside.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { parseGroupConfig } from '../core/read-config.js';
 import { seatsInOrder } from '../core/sequence.js';
+import { slotCount, slotsOfNode } from '../core/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
   type Member,
   type OwnSeat,
   type SessionId,
+  type SlotState,
   type Versioned,
   withScores,
 } from '../core/snapshot.js';
@@ -49,6 +51,15 @@ export interface SeatKnown {
 }
 export const noSeat: SeatKnown = { name: null, below: null, second: false };
 
+/** As much as is known of the group's slots before it is read. */
+export interface SlotsKnown {
+  /** How many there are. */
+  readonly count: number;
+  /** Those whose claim this node reads, where it neither elects nor audits. */
+  readonly own: readonly number[];
+}
+export const oneSlot: SlotsKnown = { count: 1, own: [1] };
+
 export interface Observer {
   readonly store: Store;
   readonly paths: GroupPaths;
@@ -62,21 +73,32 @@ export interface Observed {
 }
 
 /** Throws StoreError. NO_NODE means that the group's tree is not there. */
-export async function observe(observer: Observer, part: Part, seat: SeatKnown): Promise<Observed> {
+export async function observe(
+  observer: Observer,
+  part: Part,
+  seat: SeatKnown,
+  slots: SlotsKnown = oneSlot,
+): Promise<Observed> {
   const { store, paths, node, scores } = observer;
   const isElector = part === 'elector';
   const readsAll = isElector || part === 'auditor';
-  const [configRead, elected, current, ownSeat, below, self, names, seatNames, head] = await settleAll([
-    store.getData(paths.config, { watch: isElector || part === 'involved' }),
-    store.getData(paths.elected, { watch: true }),
-    part === 'standby' ? null : claimAt(observer, part),
-    seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
-    seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
-    orNull(store.getData(paths.node(node))),
-    readsAll ? store.getChildren(paths.nodes, { watch: isElector }) : null,
-    readsAll ? store.getChildren(paths.election) : null,
-    readsAll ? store.getData(paths.history) : null,
-  ] as const);
+  const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
+  const claim = (slot: number) =>
+    readsAll || slots.own.includes(slot) ? claimAt(observer, part, slot) : null;
+  const [configRead, elected, decisions, current, claims, ownSeat, below, self, names, seatNames, head] =
+    await settleAll([
+      store.getData(paths.config, { watch: isElector || part === 'involved' }),
+      store.getData(paths.elected, { watch: true }),
+      settleAll(others.map((slot) => store.getData(pathsOfSlot(paths, slot).elected, { watch: true }))),
+      part === 'standby' ? null : claim(1),
+      settleAll(others.map((slot) => (part === 'standby' ? null : claim(slot)))),
+      seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
+      seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
+      orNull(store.getData(paths.node(node))),
+      readsAll ? store.getChildren(paths.nodes, { watch: isElector }) : null,
+      readsAll ? store.getChildren(paths.election) : null,
+      readsAll ? store.getData(paths.history) : null,
+    ] as const);
   const placed = await place(
     observer,
     { ...seat, name: ownSeat === null ? null : seat.name },
@@ -96,6 +118,9 @@ export async function observe(observer: Observer, part: Part, seat: SeatKnown): 
       config,
       elected: decided,
       current,
+      others: others.map((slot, index): SlotState => {
+        return { slot, elected: readElectedOf(decisions[index]), current: claims[index] ?? null };
+      }),
       self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
       members:
@@ -147,7 +172,9 @@ async function readable(call: Promise<Read>): Promise<Read | 'unreadable' | null
 const unreadable = { value: null, problem: 'its ACL does not let this node read it' } as const;
 
 /** Of its making only the elector has to hear: whoever is elected makes it, as soon as there is none. */
-async function claimAt({ store, paths }: Observer, part: Part): Promise<Claim | null> {
+async function claimAt(observer: Observer, part: Part, slot: number): Promise<Claim | null> {
+  const { store } = observer;
+  const paths = pathsOfSlot(observer.paths, slot);
   const isElector = part === 'elector';
   const [stat, read] = await Promise.all([
     isElector ? store.exists(paths.current, { watch: true }) : null,
@@ -220,6 +247,12 @@ function readElected({ data, stat }: Read): GroupSnapshot['elected'] {
   return versioned(parseJson(electedSchema, text(data)), stat);
 }
 
+const notRead = { value: null, problem: 'it was not read', version: -1, modifiedAtMs: 0 } as const;
+
+function readElectedOf(read: Read | undefined): GroupSnapshot['elected'] {
+  return read === undefined ? notRead : readElected(read);
+}
+
 /** One that cannot be read is written anew with the next record. */
 function readHead({ data, stat }: Read): GroupSnapshot['history'] {
   if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
@@ -242,7 +275,27 @@ function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
 /** The part that what was read calls for. */
 export function partFor(snapshot: GroupSnapshot, node: string, session: SessionId, hasTenure: boolean): Part {
   if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
-  const isNamed = snapshot.elected.value?.node === node;
-  const owns = snapshot.current?.owner === session;
-  return isNamed || owns || hasTenure ? 'involved' : 'standby';
+  const isConcerned = slotsOfNode(snapshot, node, session).length > 0;
+  return isConcerned || hasTenure ? 'involved' : 'standby';
+}
+
+/** What is to be known of the slots, by what was read: the claims of those that concern this node, the one of its tenure too. */
+export function slotsFor(
+  snapshot: GroupSnapshot,
+  node: string,
+  session: SessionId,
+  known: SlotsKnown,
+  tenure: number | null,
+): SlotsKnown {
+  const concerned = slotsOfNode(snapshot, node, session);
+  return {
+    count: Math.max(slotCount(snapshot, known.count), tenure ?? 1),
+    own: tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure],
+  };
+}
+
+/** Whether all that a part calls for is among what was asked for. */
+export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
+  if (called.count > asked.count) return false;
+  return part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
 }

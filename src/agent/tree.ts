@@ -1,12 +1,12 @@
 /** The persistent znodes of a group: made by whoever comes first; that they exist already is success. */
 
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isPermissionError, isStoreError, type Store } from '../ports/store.js';
 
-/** Creates what is missing. Throws PetrelError FORBIDDEN, or INVALID when there is no chroot; or StoreError. */
-export async function ensureTree(store: Store, paths: GroupPaths): Promise<void> {
+/** Creates what is missing, for so many slots. Throws PetrelError FORBIDDEN, or INVALID when there is no chroot; or StoreError. */
+export async function ensureTree(store: Store, paths: GroupPaths, slots = 1): Promise<void> {
   const contents: [string, string][] = [
     ...ancestors(paths.root).map((path): [string, string] => [path, '']),
     [paths.config, '{}'],
@@ -18,6 +18,21 @@ export async function ensureTree(store: Store, paths: GroupPaths): Promise<void>
     // Last: where it stands, the rest does.
     [paths.elected, JSON.stringify(initialElected)],
   ];
+  await createMissing(store, contents);
+  if (slots > 1) await ensureSlots(store, paths, slots);
+}
+
+/** Creates what is missing of the slots beyond the first. Throws as `ensureTree` does. */
+export async function ensureSlots(store: Store, paths: GroupPaths, slots: number): Promise<void> {
+  const numbers = Array.from({ length: slots - 1 }, (_, index) => index + 2);
+  const initial = JSON.stringify(initialElected);
+  await createMissing(
+    store,
+    numbers.map((slot): [string, string] => [pathsOfSlot(paths, slot).elected, initial]),
+  );
+}
+
+async function createMissing(store: Store, contents: readonly [string, string][]): Promise<void> {
   const stats = await Promise.all(contents.map(([path]) => store.exists(path)));
   for (const [index, [path, content]] of contents.entries()) {
     if (stats[index] === null) await create(store, path, content);

@@ -1,5 +1,6 @@
 /** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
-import { departure, obstaclesOf, type Unfit } from './eligibility.js';
+import type { OtherSlots } from './other-slots.js';
+import { departure, isOfSlots, obstaclesOf, type Unfit } from './eligibility.js';
 import type { GroupConfig } from './group-config.js';
 import { activeRequest } from './requests.js';
 import { siteOf } from './site-rules.js';
@@ -32,21 +33,22 @@ interface Scene {
   readonly members: readonly Member[];
   readonly config: GroupConfig;
   readonly nowMs: number;
+  readonly otherSlots?: OtherSlots | undefined;
 }
 
 export function circumstanceOf(
-  { elected, members, config, nowMs }: Scene,
+  { elected, members, config, nowMs, otherSlots }: Scene,
   unfit: readonly Unfit[],
   incumbent: string | null,
 ): Circumstance {
-  const isAsked = activeRequest(config, elected) !== null;
+  const isAsked = activeRequest(config, elected, otherSlots?.slot) !== null;
   const failedSite = incumbent === null ? siteOfFailure({ elected, members }, unfit) : elected.failedSite;
   return {
     after: failedSite === null || isAsked ? 'planned' : 'failure',
     failedSite: isAsked ? null : failedSite,
     minuteOfDay: Math.floor((((nowMs % dayMs) + dayMs) % dayMs) / minuteMs),
     registered: members.length,
-    fit: members.length - unfit.length,
+    fit: members.length - unfit.filter(({ obstacles }) => !obstacles.every(isOfSlots)).length,
     flags: Object.keys(config.flags).toSorted(),
   };
 }

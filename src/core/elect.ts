@@ -5,6 +5,7 @@
  * The present leader, here, is the node that `elected` names, while it is fit: not the owner of `current`, which
  * during a handover is the node on its way out.
  */
+import { type OtherSlots, slotObstacles } from './other-slots.js';
 import { circumstanceOf, siteOfFailure } from './circumstance.js';
 import { durationMs, formatDuration } from './duration.js';
 import {
@@ -67,6 +68,8 @@ export interface Choice {
   readonly asked: Elected['asked'];
   /** What `elected.failedSite` is to say with it. */
   readonly failedSite: string | null;
+  /** A better node that the leader is left for after a wait: no other slot is to take it meanwhile. */
+  readonly courts?: string;
 }
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
@@ -76,7 +79,10 @@ export function elect(question: Question): Choice {
   const { config, elected, failures, nowMs } = question;
   const members = question.members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
   const judged = members.map((member) => {
-    const found = obstacles(member, config, failures, nowMs);
+    const found = [
+      ...obstacles(member, config, failures, nowMs),
+      ...slotObstacles(member, config, question.otherSlots),
+    ];
     return { member, found: question.electedFailed ? found : unwaived(found, member.node, elected) };
   });
   const fit = judged.filter(({ found }) => found.length === 0).map(({ member }) => member);
@@ -88,9 +94,16 @@ export function elect(question: Question): Choice {
   const circumstance = circumstanceOf(question, unfit, incumbent);
   const ranking = rank({ ...question, members, incumbent, term: elected.term + 1, circumstance }, fit);
   const outcome =
+    retired(question) ??
     requested(question, ranking, unfit) ??
     (config.paused === null ? automatic(question, ranking, unfit) : paused(question));
   return { ranking, unfit, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
+}
+
+/** A slot that the group is not to have any more is given up, whoever leads it. */
+function retired({ elected, otherSlots }: Question): Outcome | null {
+  const why = otherSlots?.retired ?? null;
+  return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
 }
 
 function reasonsOf(found: readonly Obstacle[]): string {
@@ -99,7 +112,7 @@ function reasonsOf(found: readonly Obstacle[]): string {
 
 function requested(question: Question, ranking: readonly Ranked[], unfit: readonly Unfit[]): Outcome | null {
   const { config, elected, failures, nowMs } = question;
-  const request = activeRequest(config, elected);
+  const request = activeRequest(config, elected, question.otherSlots?.slot);
   if (request === null) return null;
   if (request.notBefore !== null && fromInstant(request.notBefore) > nowMs) return null;
   const target = requestTarget(request, question, ranking);
@@ -111,13 +124,20 @@ function requested(question: Question, ranking: readonly Ranked[], unfit: readon
     cause: 'planned',
     reason: `${force ? 'failover' : 'switchover'} asked for by ${by}: ${request.reason}`,
     asked: { by, waived: waivable(obstaclesOf(target, unfit)) },
-    failures: force ? failures.filter(({ node }) => node !== target) : failures,
+    failures: force ? forgiven(target, failures, question.otherSlots) : failures,
   };
+}
+
+/** What another slot remembers of a node cannot be taken out there: it is noted here that it may try. */
+function forgiven(target: string, failures: readonly FailureRecord[], otherSlots?: OtherSlots): FailureRecord[] {
+  return failures
+    .filter((record) => record.node !== target || otherSlots?.failures.includes(record) === true)
+    .map((record) => (record.node === target ? { ...record, until: null } : record));
 }
 
 /** An exclusion is forgiven instead: a waived one would let the node fail again and again without a pause. */
 function waivable(found: readonly Obstacle[]): string[] {
-  return found.map(({ kind }) => kind).filter((kind) => kind !== 'excluded');
+  return found.map(({ kind }) => kind).filter((kind) => kind !== 'excluded' && kind !== 'leads-slot');
 }
 
 /** Paused: nobody but the elected node may claim; after a failure it tries again, backed off. */
@@ -162,17 +182,20 @@ function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
     return { ...standing(elected), reason, recheckInMs };
   };
+  const wait = (until: string, recheckInMs: number | null = null): Outcome => {
+    return { ...keep(until, recheckInMs), courts: best.node };
+  };
   if (elected.asked !== null) return keep(`but ${elected.asked.by} asked for ${present.node}`);
   const delayMs = failbackDelayMs(config);
   if (delayMs === null) return keep('and failback is manual');
-  if (readyForMs === null) return keep(`and waits until ${present.node} is READY or has failed`);
+  if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
   const holdMs = Math.max(delayMs, cautionMs(question, best.node));
   const tenureLeftMs = durationMs(config.minTenure) - readyForMs;
   const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
   const betterMs = strategy.usesScores === true ? question.betterForMs(best.node) : Number.POSITIVE_INFINITY;
   const waitMs = Math.max(holdMs - fitMs, tenureLeftMs, resignationHoldMs(config, delayMs) - betterMs);
   const stays = strategy.usesScores === true ? 'better' : 'fit';
-  if (waitMs > 0) return keep(`and takes over in ${formatDuration(waitMs)} if it stays ${stays}`, waitMs);
+  if (waitMs > 0) return wait(`and takes over in ${formatDuration(waitMs)} if it stays ${stays}`, waitMs);
   return {
     node: best.node,
     changes: true,
@@ -241,9 +264,16 @@ function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {
   const able = unfit.filter(({ site }) => mayFollow(site, failedSite, question.config));
   const retry = leastRecentlyFailed(question, able);
   if (retry !== null) return { ...retry, failedSite };
-  const reasons = unfit.map((one) => `${one.node}: ${reasonsOf(one.obstacles)}`);
-  const why = reasons.length === 0 ? 'no node is registered' : `nobody is fit to lead: ${reasons.join('; ')}`;
-  return { ...nobody(elected, why), failedSite };
+  return { ...nobody(elected, nobodyText(unfit)), failedSite };
+}
+
+function nobodyText(unfit: readonly Unfit[]): string {
+  if (unfit.length === 0) return 'no node is registered';
+  const busy = unfit.filter(({ obstacles: found }) => found.some(({ kind }) => kind === 'leads-slot'));
+  const others = unfit.filter((one) => !busy.includes(one));
+  const reasons = others.map((one) => `${one.node}: ${reasonsOf(one.obstacles)}`);
+  const inOthers = busy.length === 0 ? [] : [`in other slots: ${busy.map(({ node }) => node).join(', ')}`];
+  return `nobody is fit to lead: ${[...reasons, ...inOthers].join('; ')}`;
 }
 
 function nobody(elected: Elected, reason: string): Outcome {

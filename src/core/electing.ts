@@ -7,6 +7,7 @@
  */
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Brake, brake } from './brake.js';
+import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slots.js';
 import { nextMinuteInMs } from './circumstance.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
@@ -64,7 +65,7 @@ export type ElectorAction =
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number }
   | FencingAction;
 
-type Write = Extract<ElectorAction, { do: 'write-elected' }>;
+export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
 export interface ElectorRound {
   readonly actions: readonly ElectorAction[];
@@ -83,6 +84,8 @@ export interface ElectorSituation extends Scene {
   readonly clock: ClockReading | null;
   /** A fence hook is configured here. */
   readonly canFence: boolean;
+  /** Nodes that wait to take over another slot, by node; missing: none does. */
+  readonly courted?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
@@ -112,7 +115,9 @@ export function electorRound(situation: ElectorSituation): ElectorRound {
   ) {
     return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
   }
-  return decide({ ...situation, memory, elected, failed, epochMs: ensembleNowMs(clock, nowMs) });
+  const epochMs = ensembleNowMs(clock, nowMs);
+  const otherSlots = otherSlotsOf({ ...situation, nowMs: epochMs });
+  return decide({ ...situation, memory, elected, failed, epochMs, otherSlots });
 }
 
 /**
@@ -132,11 +137,14 @@ interface Case extends ElectorSituation {
   readonly failed: Failed | null;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly epochMs: number;
+  /** The other slots, where there are any. */
+  readonly otherSlots: OtherSlots | undefined;
 }
 
 function decide(seen: Case): ElectorRound {
-  const { snapshot, members, config, nowMs, epochMs, failed } = seen;
-  const settled = settleFailures(seen.elected.failures, members, snapshot.current, config, epochMs);
+  const { snapshot, members, config, nowMs, epochMs, failed, otherSlots } = seen;
+  const own = settleFailures(seen.elected.failures, members, snapshot.current, config, epochMs);
+  const settled = withFailuresOfOthers(own, otherSlots);
   const failures = failed === null ? settled : withFailure(settled, failed, config, epochMs);
   const memory = { ...seen.memory, fitSinceMs: fitSince(seen, failures, seen.memory.fitSinceMs, epochMs) };
   let choice: Choice;
@@ -195,6 +203,7 @@ function choose(seen: Case, failures: readonly FailureRecord[]): Choice {
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betters),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
+    otherSlots: seen.otherSlots,
   });
 }
 
@@ -246,20 +255,27 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
     asked: choice.asked,
     failedSite: choice.failedSite,
-    failures: [...choice.failures],
+    failures: ownFailures(seen, choice),
   };
   return electedWrite(snapshot, next, record);
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
 function upkeepWrite(seen: Case, choice: Choice): Write | null {
-  const { snapshot, members, elected, failed } = seen;
+  const { snapshot, members, elected, failed, otherSlots } = seen;
   const recovered = readyNode(snapshot.current, members);
   const isForgiven = recovered !== null && failureOf(elected.failures, recovered) !== null;
+  const elsewhere = seen.memory.progress === null ? [...(otherSlots?.ready ?? [])] : [];
+  const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
   const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
-  if (failed === null && !isForgiven && asked === elected.asked) return null;
-  return electedWrite(snapshot, { ...elected, asked, failures: [...choice.failures] }, null);
+  if (failed === null && !isForgiven && !isOver && asked === elected.asked) return null;
+  return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
+}
+
+/** Those that other slots keep are theirs. */
+function ownFailures({ otherSlots }: Case, { failures }: Choice): FailureRecord[] {
+  return failures.filter((record) => otherSlots?.failures.includes(record) !== true);
 }
 
 /** What a forced failover overrode counts again once it has ended. */

@@ -15,7 +15,11 @@ export type ObstacleKind =
   | 'priority-zero'
   | 'excluded'
   | 'misplaced'
-  | SiteObstacle['kind'];
+  | SiteObstacle['kind']
+  | SlotObstacleKind;
+
+/** What keeps a node from one slot of several, and is nothing against the node. */
+type SlotObstacleKind = 'leads-slot' | 'site-holds-slot';
 
 /** One thing that keeps a node from leading. */
 export interface Obstacle {
@@ -27,6 +31,10 @@ export interface Obstacle {
 /** A person wants it so: then not even a leader without an alternative stays. */
 export function isByHand({ kind }: Obstacle): boolean {
   return kind === 'drained' || kind === 'site-disabled' || kind === 'priority-zero';
+}
+
+export function isOfSlots({ kind }: Obstacle): boolean {
+  return kind === 'leads-slot' || kind === 'site-holds-slot';
 }
 
 /** A node that may not lead, and why. */

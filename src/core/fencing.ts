@@ -6,9 +6,10 @@
  * person steps in.
  */
 import type { ElectorMemory } from './elector-memory.js';
+import { slotOf } from './slots.js';
 import type { Claim, GroupSnapshot, Member } from './snapshot.js';
 import { overdueMs } from './watchdog.js';
-import type { Elected } from './znodes.js';
+import type { Elected, Registration } from './znodes.js';
 
 /** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
 export interface Fence {
@@ -77,8 +78,7 @@ function fenceOf({ snapshot, members, elected }: Standoff, current: Claim, node:
   const heir = members.find((member) => member.node === elected.node) ?? null;
   if (node === elected.node) return null;
   if (heir === null && elected.node !== null) return null;
-  if (heir !== null && (heir.value === null || heir.value.claimedUnder === snapshot.elected.version))
-    return null;
+  if (heir !== null && (heir.value === null || hasClaimed(heir.value, snapshot))) return null;
   return {
     token: current.token,
     node,
@@ -86,4 +86,8 @@ function fenceOf({ snapshot, members, elected }: Standoff, current: Claim, node:
     electedVersion: snapshot.elected.version,
     electedNode: heir === null ? null : { node: heir.node, version: heir.version },
   };
+}
+
+function hasClaimed({ claimedUnder, claimedSlot }: Registration, snapshot: GroupSnapshot): boolean {
+  return claimedUnder === snapshot.elected.version && slotOf({ slot: claimedSlot }) === slotOf(snapshot);
 }

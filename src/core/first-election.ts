@@ -2,6 +2,7 @@
  * The first election of a group: nobody leads yet and nobody has lost a leader, so it may wait for the nodes that are
  * still starting. No later election waits for anything, above all none after a crash.
  */
+import type { OtherSlots } from './other-slots.js';
 import { durationMs, formatDuration } from './duration.js';
 import type { GroupConfig } from './group-config.js';
 import type { Member } from './snapshot.js';
@@ -14,10 +15,16 @@ interface Case {
   readonly config: GroupConfig;
   readonly strategy: { readonly usesScores?: boolean | undefined };
   readonly members: readonly Member[];
+  readonly otherSlots?: OtherSlots | undefined;
 }
 
 /** Whether nobody was ever elected. */
-export function isFirst({ elected, previous }: Pick<Case, 'elected' | 'previous'>): boolean {
+export function isFirst({
+  elected,
+  previous,
+  otherSlots,
+}: Pick<Case, 'elected' | 'previous' | 'otherSlots'>): boolean {
+  if (otherSlots?.isUntouched === false) return false;
   return elected.term === 0 && elected.node === null && previous === null;
 }
 
@@ -30,13 +37,13 @@ export interface Awaited {
 
 /** What the first election waits for, once the elector has looked for `lookedForMs`; null: for nothing. */
 export function awaited(
-  { elected, previous, config, strategy, members }: Case,
+  { elected, previous, config, strategy, members, otherSlots }: Case,
   ranking: readonly Ranked[],
   lookedForMs: number,
 ): Awaited | null {
   const { nodes, within } = config.firstElection;
   const leftMs = durationMs(within) - lookedForMs;
-  if (!isFirst({ elected, previous }) || leftMs <= 0) return null;
+  if (!isFirst({ elected, previous, otherSlots }) || leftMs <= 0) return null;
   const silent = strategy.usesScores === true ? members.filter(({ scores }) => scores === undefined) : [];
   const unheard = new Set(silent.map(({ node }) => node));
   const there = ranking.filter(({ node }) => !unheard.has(node)).length;

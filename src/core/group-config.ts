@@ -8,6 +8,9 @@ import { durationMs, durationSchema } from './duration.js';
 import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js';
 import { rootSchema } from './paths.js';
 
+/** How many leaders a group may have. */
+export const mostLeaders = 100;
+
 const priority = z.int().min(0).max(1_000_000);
 
 /** Who did something by hand, why, and when (on the ensemble's clock). */
@@ -48,6 +51,8 @@ export const switchoverSchema = strictObject({
   notBefore: instantSchema.nullable().default(null),
   /** Skips the target's fitness, never fencing. */
   force: z.boolean().default(false),
+  /** Whose leader it is about; missing: that of the first. */
+  slot: z.int().min(1).max(mostLeaders).optional(),
   ...byHand,
 });
 
@@ -63,6 +68,8 @@ const failbackSchema = z.string().superRefine((input, context) => {
 });
 
 export const groupConfigSchema = strictObject({
+  /** How many nodes lead at once: slots 1 to `leaders`, each with its own leader, term and fencing tokens. */
+  leaders: z.int().min(1).max(mostLeaders).default(1),
   strategy: z.string().default('site-priority'),
   strategyOptions: z.record(z.string(), z.unknown()).default({}),
   sites: z.record(nameSchema, siteSchema).default({}),
@@ -98,6 +105,11 @@ export const groupConfigSchema = strictObject({
      */
     afterFailure: strictObject({
       from: z.enum(['any-site', 'another-site']).default('any-site'),
+      strength: strength.default('soft'),
+    }).prefault({}),
+    /** Where a leader may be beside those of the other slots. `another-site`: in a site that holds no other slot. */
+    spread: strictObject({
+      over: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),
     }).prefault({}),
     /** When a site fails by the rule of its `minNodes`. */

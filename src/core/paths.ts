@@ -55,3 +55,15 @@ export function groupPaths(root: string): GroupPaths {
     historyPrefix: `${base}/history/`,
   };
 }
+
+/** Of the children of `leader`, those that are claims. */
+export function claimPaths({ leader, current }: GroupPaths, children: readonly string[]): string[] {
+  const paths = children.map((name) => `${leader}/${name}`);
+  return paths.filter((path) => path === current || path.startsWith(`${current}-`));
+}
+
+/** The same, with `elected` and `current` those of one slot: the first has them as a group of one leader has. */
+export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
+  if (slot === 1) return paths;
+  return { ...paths, elected: `${paths.elected}-${slot}`, current: `${paths.current}-${slot}` };
+}

@@ -1,6 +1,7 @@
 /** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
 import { z } from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
+import type { OtherSlots } from './other-slots.js';
 import type { Circumstance } from './circumstance.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
@@ -43,6 +44,8 @@ export interface RankInput {
   readonly circumstance: Circumstance;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
+  /** The other slots, where there are any. */
+  readonly otherSlots?: OtherSlots | undefined;
 }
 
 /** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
@@ -57,7 +60,7 @@ export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[
   } catch (cause) {
     throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
-  return bySoftRules(heldToContract(strategy, answer, known), input.members, input.config);
+  return bySoftRules(heldToContract(strategy, answer, known), input.members, input.config, input.otherSlots);
 }
 
 /** What a strategy answered to `known`, in order of node ids. Throws StrategyFault where that breaks its contract. */

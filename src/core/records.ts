@@ -3,6 +3,7 @@ import { failureOf } from './eligibility.js';
 import type { Failed } from './failures.js';
 import { toInstant } from './names.js';
 import { isRestored } from './restored.js';
+import { slotOf, slotStates } from './slots.js';
 import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
 import {
   type Elected,
@@ -70,7 +71,8 @@ export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord,
 /** What the elected node says of its failure under this decision. */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
-  return own?.electedVersion === snapshot.elected.version ? own : null;
+  const isOfThis = own?.electedVersion === snapshot.elected.version && slotOf(own) === slotOf(snapshot);
+  return isOfThis ? own : null;
 }
 
 function errorOf(scene: Scene, elected: Elected, failed: Failed | null): FailureDetail | null {
@@ -95,6 +97,7 @@ function transition(
   const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
   return {
     kind: 'transition',
+    ...(slotStates(snapshot).length === 1 ? {} : { slot: slotOf(snapshot) }),
     term: elected.term,
     fencingToken: token,
     node: elected.node,
@@ -143,6 +146,7 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
 /** One line, for people. */
 export function recordText(record: HistoryRecord): string {
   if (record.kind === 'change') return record.what;
-  const { term, outcome, node, previous } = record;
-  return `term ${term}, ${previous?.node ?? 'nobody'} → ${node ?? 'nobody'}: ${outcome}`;
+  const { slot, term, outcome, node, previous } = record;
+  const which = slot === undefined ? '' : `slot ${slot}, `;
+  return `${which}term ${term}, ${previous?.node ?? 'nobody'} → ${node ?? 'nobody'}: ${outcome}`;
 }

@@ -1,29 +1,39 @@
 /** Switchovers that people ask for: which still counts, and whom it means. */
+
+import type { OtherSlots } from './other-slots.js';
 import type { GroupConfig, SwitchoverRequest } from './group-config.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Elected } from './znodes.js';
 
-/** A switchover that a person asked for, while it counts: it names the term it replaces. */
-export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {
+/** A switchover that a person asked for of a slot, while it counts: it names the term it replaces. */
+export function activeRequest(config: GroupConfig, elected: Elected, slot = 1): SwitchoverRequest | null {
+  if ((config.switchover?.slot ?? 1) !== slot) return null;
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
+}
+
+interface Asked {
+  readonly members: readonly Member[];
+  readonly elected: Elected;
+  readonly otherSlots?: OtherSlots | undefined;
 }
 
 /**
  * Whom a request means now; null while nobody fits it, or when a fit leader is in the site asked for already.
  * `ranking` holds the fit nodes, best first. Force skips fitness, but a node that is not there, or on its way
- * out, cannot lead whoever wants it.
+ * out, cannot lead whoever wants it, and none leads two slots.
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,
-  { members, elected }: { readonly members: readonly Member[]; readonly elected: Elected },
+  { members, elected, otherSlots }: Asked,
   ranking: readonly Ranked[],
 ): string | null {
   const fit = ranking.map(({ node }) => node);
   const others = fit.filter((node) => node !== elected.node);
   if (to === 'best-other') return others[0] ?? null;
   if ('node' in to) {
-    const able = force ? members.filter(isAble).map(({ node }) => node) : fit;
+    const free = members.filter(({ node }) => otherSlots?.taken.has(node) !== true);
+    const able = force ? free.filter(isAble).map(({ node }) => node) : fit;
     return able.includes(to.node) ? to.node : null;
   }
   const inSite = members.filter(({ value }) => value?.site === to.site).map(({ node }) => node);

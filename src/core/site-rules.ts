@@ -3,6 +3,7 @@
  * that failed may be, and when a site as a whole counts as failed. A hard rule refuses, and the refusal is an obstacle
  * like any other; a soft one prefers, within what the failback policy allows.
  */
+import { type OtherSlots, sharedSite } from './other-slots.js';
 import { durationMs } from './duration.js';
 import { type GroupConfig, siteConfig } from './group-config.js';
 import type { Member } from './snapshot.js';
@@ -42,8 +43,9 @@ export function bySoftRules(
   ranking: readonly Ranked[],
   members: readonly Member[],
   config: GroupConfig,
+  otherSlots?: OtherSlots,
 ): readonly Ranked[] {
-  const against = softReasons(members, config);
+  const against = softReasons(members, config, otherSlots);
   if (against.size === 0) return ranking;
   const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
   const preferred = ranking.filter(({ node }) => !against.has(node));
@@ -56,11 +58,17 @@ export function bySoftRules(
 }
 
 /** What soft rules have against nodes; those that none speaks against are missing. */
-function softReasons(members: readonly Member[], config: GroupConfig): ReadonlyMap<string, string> {
-  const reasons = members.map(({ node, value, misplaced }): [string, string] => {
+function softReasons(
+  members: readonly Member[],
+  config: GroupConfig,
+  otherSlots?: OtherSlots,
+): ReadonlyMap<string, string> {
+  const reasons = members.map((member): [string, string] => {
+    const { node, value, misplaced } = member;
     const all = value === null ? [] : [...objections(value.site, config), ...(misplaced ? [misplaced] : [])];
-    const found = all.filter(({ isHard }) => !isHard);
-    return [node, found.map(({ reason }) => reason).join(', ')];
+    const found = all.filter(({ isHard }) => !isHard).map(({ reason }) => reason);
+    const shared = sharedSite(member, config, otherSlots);
+    return [node, [...found, ...(shared === null ? [] : [shared])].join(', ')];
   });
   return new Map(reasons.filter(([, why]) => why !== ''));
 }

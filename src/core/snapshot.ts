@@ -56,7 +56,19 @@ export interface OwnSeat {
   readonly second: boolean;
 }
 
+/** What stands in one slot. */
+export interface SlotState {
+  readonly slot: number;
+  readonly elected: Versioned<Elected>;
+  /** Null also where this node has no need to know. */
+  readonly current: Claim | null;
+}
+
 export interface GroupSnapshot {
+  /** Whose `elected`, `current` and `history` these are; missing: the first slot's. */
+  readonly slot?: number | undefined;
+  /** The other slots, in their order; missing: there are none. */
+  readonly others?: readonly SlotState[] | undefined;
   readonly config: Versioned<GroupConfig>;
   readonly elected: Versioned<Elected>;
   readonly current: Claim | null;

@@ -3,11 +3,15 @@
  * beside this one during an upgrade.
  */
 import { z } from 'zod';
+import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema } from './names.js';
 
 /** More decisions than any group will take. What names a later one is junk, and must not become the last. */
 export const lastTerm = 2 ** 48;
 const termSchema = z.int().min(0).max(lastTerm);
+
+/** Missing: the first. */
+const slotSchema = z.int().min(1).max(mostLeaders).optional();
 
 const longestTail = 20;
 /** What lists more is junk: a group has no more nodes, and junk must not make the next decision too large to write. */
@@ -67,11 +71,14 @@ export const registrationSchema = z.object({
   draining: z.boolean().default(false),
   /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */
   claimedUnder: z.int().nullable().default(null),
+  /** The slot of that `elected`. */
+  claimedSlot: slotSchema,
   /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the
    * claim it gave away; null when it had none. */
   lastFailure: z
     .object({
       electedVersion: z.int(),
+      slot: slotSchema,
       token: longSchema.nullable().default(null),
       detail: failureDetailSchema,
     })
@@ -150,6 +157,8 @@ export const electedSchema = z.object({
   /** The site of the leader that failed, where this decision is about its successor; until one is found, it stays. */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
+  /** In the first slot's: how many there are, those that are being given up too. Missing: the one. */
+  slots: slotSchema,
 });
 export type Elected = z.infer<typeof electedSchema>;
 
@@ -186,6 +195,8 @@ export const transitionOutcomeSchema = z.enum(['READY', 'FAILED', 'NOBODY']);
 
 export const transitionRecordSchema = z.object({
   kind: z.literal('transition'),
+  /** Of which slot; missing where the group had but one. */
+  slot: slotSchema,
   term: termSchema,
   /** Null when the elected node never claimed. */
   fencingToken: longSchema.nullable(),
@@ -240,7 +251,12 @@ export type ChangeRecord = z.infer<typeof changeRecordSchema>;
 export const historyRecordSchema = z.discriminatedUnion('kind', [transitionRecordSchema, changeRecordSchema]);
 export type HistoryRecord = z.infer<typeof historyRecordSchema>;
 
+const recordedSchema = z.object({ term: termSchema, fencingToken: longSchema.nullable() });
+
 /** `history` itself: what was recorded last, so that each transition is recorded once. */
-export const historyHeadSchema = z.object({ term: termSchema, fencingToken: longSchema.nullable() });
+export const historyHeadSchema = recordedSchema.extend({
+  /** Of the slots beyond the first, by their numbers. */
+  slots: z.record(z.string(), recordedSchema).optional(),
+});
 export type HistoryHead = z.infer<typeof historyHeadSchema>;
 export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };

@@ -11,6 +11,7 @@ export function hookEnvironment(context: DutyContext): Record<string, string> {
     PETREL_NODE: context.node,
     PETREL_SITE: context.site,
     PETREL_TERM: String(context.term),
+    PETREL_SLOT: String(context.slot),
     PETREL_FENCING_TOKEN: context.fencingToken === null ? '' : context.fencingToken.toString(),
     PETREL_REASON: brief(context.reason),
     PETREL_PREVIOUS_LEADER: context.previousLeader ?? '',

@@ -19,6 +19,8 @@ export interface DutyContext {
   readonly node: string;
   readonly site: string;
   readonly term: number;
+  /** The slot that it is about, 1 the first. */
+  readonly slot: number;
   /** Release: the term of the decision that it answers, where there is one. */
   readonly endedByTerm?: number;
   /** Null where this node has no claim: prepare and fence. */

@@ -7,6 +7,7 @@ export function context(phase: Phase, overrides: Partial<DutyContext> = {}): Dut
     node: 'a1',
     site: 'a',
     term: 3,
+    slot: 1,
     fencingToken: phase === 'takeover' || phase === 'release' ? 4294967312n : null,
     reason: 'a test',
     previousLeader: 'b1',

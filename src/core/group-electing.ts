@@ -1,0 +1,280 @@
+/**
+ * The elector's round over all slots of a group: each is decided about by itself, with the others as they stand, or as
+ * they have just been decided, beside it. What is decided is one write, so that no node is ever elected to two slots.
+ *
+ * A leader keeps its slot: better nodes take the place of the worst of the leaders, and nobody is moved from slot to slot
+ * because another numbering would be nicer.
+ */
+import type { Brake } from './brake.js';
+import { circumstanceOf } from './circumstance.js';
+import { StrategyFault } from './elect.js';
+import {
+  type ElectorAction,
+  type ElectorMemory,
+  type ElectorRound,
+  type ElectorSituation,
+  electorRound,
+  isPlainlyDue,
+  newElector,
+  type Write,
+} from './electing.js';
+import { obstacles } from './eligibility.js';
+import type { GroupConfig } from './group-config.js';
+import { ensembleNowMs } from './limits.js';
+import { type RankInput, rank } from './rank.js';
+import { electedOrRestored } from './restored.js';
+import { slotCount, slotStates, slotView } from './slots.js';
+import type { GroupSnapshot, Member } from './snapshot.js';
+import type { Elected, TransitionRecord } from './znodes.js';
+
+/** By slot. */
+export type GroupMemory = ReadonlyMap<number, ElectorMemory>;
+
+export interface GroupSituation extends Omit<ElectorSituation, 'memory' | 'courted'> {
+  readonly memory: GroupMemory;
+}
+
+export interface Decision {
+  readonly slot: number;
+  readonly elected: Elected;
+  readonly electedVersion: number;
+}
+
+/** What is written at once, or not at all. */
+export interface Commit {
+  readonly do: 'commit';
+  readonly decisions: readonly Decision[];
+  /** Decisions that stand, and on which those that are written rest. */
+  readonly standing: readonly Omit<Decision, 'elected'>[];
+  readonly configVersion: number;
+  readonly records: readonly TransitionRecord[];
+  readonly headVersion: number | null;
+  /** What the brake is to have counted with it; null where that does not change. */
+  readonly brake: Brake | null;
+}
+
+type OtherAction = Exclude<ElectorAction, { do: 'write-elected' | 'record' }>;
+export type GroupAction = { readonly slot: number; readonly action: OtherAction | Commit };
+
+export interface GroupRound {
+  readonly actions: readonly GroupAction[];
+  readonly memory: GroupMemory;
+  /** As an elector's of one slot: the soonest of all. */
+  readonly recheckInMs: number | null;
+  readonly rounds: ReadonlyMap<number, ElectorRound>;
+}
+
+/** Whether in some slot a decision is missing on which nobody could think otherwise. */
+export function isGroupDue({ rounds }: GroupRound): boolean {
+  return [...rounds.values()].some(isPlainlyDue);
+}
+
+/** One round. Never throws for what a strategy does. */
+export function groupRound(asked: GroupSituation): GroupRound {
+  const situation = { ...asked, config: withLeaders(asked) };
+  const { snapshot, memory } = situation;
+  const roundOf = (view: GroupSnapshot, slot: number, courted: ReadonlyMap<string, number>) =>
+    electorRound({ ...situation, snapshot: view, memory: memory.get(slot) ?? newElector, courted });
+  const rounds = throughSlots(snapshot, inOrder(situation), (view, slot, courted) => {
+    const round = roundOf(view, slot, courted);
+    const write = round.actions.find((action) => action.do === 'write-elected');
+    return {
+      told: round,
+      elected: write?.elected ?? null,
+      brake: write?.brake ?? null,
+      courts: round.choice?.courts ?? null,
+      isLast: round.actions.some(({ do: verb }) => verb === 'read-clock' || verb === 'give-up-seat'),
+    };
+  });
+  const kept = slotStates(snapshot).flatMap(({ slot }): [number, ElectorMemory][] => {
+    const known = rounds.get(slot)?.memory ?? memory.get(slot);
+    return known === undefined ? [] : [[slot, known]];
+  });
+  const waits = [...rounds.values()].flatMap(({ recheckInMs }) =>
+    recheckInMs === null ? [] : [recheckInMs],
+  );
+  return {
+    actions: actionsOf(situation, rounds),
+    memory: new Map(kept),
+    recheckInMs: waits.length === 0 ? null : Math.min(...waits),
+    rounds,
+  };
+}
+
+/** A configuration that cannot be read takes no slot away: the one that is gone by instead may be older than the slots. */
+function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
+  if (snapshot.config.value !== null) return config;
+  return { ...config, leaders: Math.max(config.leaders, slotStates(snapshot).length) };
+}
+
+interface Visited<T> {
+  readonly told: T;
+  /** What the slot is to hold from now on; null: what it holds. */
+  readonly elected: Elected | null;
+  /** What the brake has counted then; null: what it had. */
+  readonly brake?: Brake | null;
+  /** For whom its leader waits to be left. */
+  readonly courts: string | null;
+  readonly isLast?: boolean;
+}
+
+/** Goes from slot to slot; each sees what those before it have decided, or are about to. */
+export function throughSlots<T>(
+  snapshot: GroupSnapshot,
+  order: readonly number[],
+  visit: (view: GroupSnapshot, slot: number, courted: ReadonlyMap<string, number>) => Visited<T>,
+): ReadonlyMap<number, T> {
+  const found = new Map<number, T>();
+  const courted = new Map<string, number>();
+  let seen = snapshot;
+  for (const slot of order) {
+    const { told, elected, courts, brake = null, isLast = false } = visit(slotView(seen, slot), slot, courted);
+    found.set(slot, told);
+    if (isLast) return new Map([[slot, told]]);
+    if (elected !== null) seen = decidedIn(seen, slot, elected);
+    if (brake !== null) seen = { ...seen, brake };
+    if (courts !== null) courted.set(courts, slot);
+  }
+  return found;
+}
+
+function decidedIn(snapshot: GroupSnapshot, slot: number, value: Elected): GroupSnapshot {
+  const holding = ({ elected }: Pick<GroupSnapshot, 'elected'>) => ({ ...elected, value, problem: null });
+  if (slot === 1) return { ...snapshot, elected: holding(snapshot) };
+  const others = snapshot.others?.map((state) =>
+    state.slot === slot ? { ...state, elected: holding(state) } : state,
+  );
+  return { ...snapshot, others };
+}
+
+type Ordered = Pick<GroupSituation, 'snapshot' | 'members' | 'config' | 'strategy'>;
+
+function inOrder(situation: GroupSituation): number[] {
+  const { clock, nowMs } = situation;
+  return clock === null
+    ? slotStates(situation.snapshot).map(({ slot }) => slot)
+    : slotsInOrder(situation, ensembleNowMs(clock, nowMs));
+}
+
+/**
+ * In which order slots are decided about: those that are given up, then those that nobody leads who could go on, by
+ * their numbers, then the others, the one with the worst leader first, so that it is this one who gives way to a better
+ * node. `nowMs`: on the ensemble's clock.
+ */
+export function slotsInOrder(situation: Ordered, nowMs: number): number[] {
+  const states = slotStates(situation.snapshot);
+  if (states.length === 1) return states.map(({ slot }) => slot);
+  const places = placesOf(situation, nowMs);
+  const placeOf = ({ slot, elected }: (typeof states)[number]) => {
+    if (slot > situation.config.leaders) return Number.MAX_SAFE_INTEGER;
+    return places.get(elected.value?.node ?? '') ?? Number.MAX_SAFE_INTEGER - 1;
+  };
+  return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
+}
+
+/** The places of the fit nodes in one ranking of all of them, 0 the best's. */
+function placesOf(situation: Ordered, nowMs: number): ReadonlyMap<string, number> {
+  const { snapshot, config } = situation;
+  const members = situation.members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  const judged = members.map((member) => ({ member, found: obstacles(member, config, [], nowMs) }));
+  const fit = judged.filter(({ found }) => found.length === 0).map(({ member }) => member);
+  const unfit = judged
+    .filter(({ found }) => found.length > 0)
+    .map(({ member, found }) => ({ node: member.node, site: null, obstacles: found }));
+  const elected = electedOrRestored(snapshot);
+  const circumstance = circumstanceOf({ elected, members, config, nowMs }, unfit, elected.node);
+  const input: RankInput = {
+    ...{ ...situation, members, circumstance, nowMs },
+    ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
+  };
+  return placesIn(input, fit);
+}
+
+/** Where the strategy cannot rank, the order is of no importance: no slot can be decided about. */
+function placesIn(input: RankInput, fit: readonly Member[]): ReadonlyMap<string, number> {
+  try {
+    return new Map(rank(input, fit).map(({ node }, place) => [node, place]));
+  } catch (error) {
+    if (!(error instanceof StrategyFault)) throw error;
+    return new Map();
+  }
+}
+
+type Rounds = ReadonlyMap<number, ElectorRound>;
+
+/** What is overdue first, then the one write of all that is decided and recorded, then what it changes of the configuration. */
+function actionsOf(situation: GroupSituation, rounds: Rounds): GroupAction[] {
+  const all = [...rounds].flatMap(([slot, { actions }]) => actions.map((action) => ({ slot, action })));
+  const found = all.flatMap(({ slot, action }) =>
+    action.do === 'write-elected' || action.do === 'record' ? [] : [{ slot, action }],
+  );
+  const changes = found.filter(({ action }) => action.do === 'change-sites' || action.do === 'pause');
+  // One write of the configuration at a time.
+  const change = changes.find(({ action }) => action.do === 'pause') ?? changes[0];
+  const commit = commitOf(situation, rounds);
+  return [
+    ...found.filter((each) => !changes.includes(each)),
+    ...(commit === null ? [] : [{ slot: 1, action: commit }]),
+    ...(change === undefined ? [] : [change]),
+  ];
+}
+
+function commitOf(situation: GroupSituation, rounds: Rounds): Commit | null {
+  const { snapshot } = situation;
+  const writes = new Map<number, Write>();
+  const records: TransitionRecord[] = [];
+  for (const [slot, { actions }] of rounds) {
+    for (const action of actions) {
+      if (action.do === 'write-elected') writes.set(slot, action);
+      if (action.do === 'write-elected' && action.record !== null) records.push(action.record);
+      if (action.do === 'record') records.push(action.record);
+    }
+  }
+  const decisions = withSlots(situation, rounds, writes);
+  if (decisions.length === 0 && records.length === 0) return null;
+  const decided = new Set(decisions.map(({ slot }) => slot));
+  const others = decisions.length === 0 ? [] : slotStates(snapshot).filter(({ slot }) => !decided.has(slot));
+  return {
+    do: 'commit',
+    decisions,
+    standing: others.map(({ slot, elected }) => ({ slot, electedVersion: elected.version })),
+    configVersion: snapshot.config.version,
+    records,
+    headVersion: records.length === 0 ? null : (snapshot.history?.version ?? null),
+    brake: [...writes.values()].findLast(({ brake }) => brake !== null)?.brake ?? null,
+  };
+}
+
+/** The decisions, and among them how many slots there are, which the first slot's tells everybody. */
+function withSlots(
+  { snapshot, config }: GroupSituation,
+  rounds: Rounds,
+  writes: ReadonlyMap<number, Write>,
+): Decision[] {
+  const slots = slotsWanted(snapshot, config);
+  const told = slots === 1 ? undefined : slots;
+  const decisions = [...writes].map(([slot, { elected, electedVersion }]): Decision => {
+    return { slot, electedVersion, elected: slot === 1 && slots > 1 ? { ...elected, slots } : elected };
+  });
+  const { value, version } = snapshot.elected;
+  const first = rounds.get(1);
+  if (writes.has(1) || first === undefined || first.choice === null || value === null) return decisions;
+  // Fewer not during a takeover: that its claim vanishes is known by the decision that it was made under.
+  const isQuiet = first.memory.progress === null;
+  const isNews = slots > (value.slots ?? 1) || (slots < (value.slots ?? 1) && isQuiet);
+  return isNews
+    ? [...decisions, { slot: 1, electedVersion: version, elected: { ...value, slots: told } }]
+    : decisions;
+}
+
+/** A slot too many is there until nobody is elected in it, and it has been given away. */
+function slotsWanted(snapshot: GroupSnapshot, { leaders }: GroupConfig): number {
+  const held = slotStates(snapshot).filter(
+    ({ elected, current }) => elected.value === null || elected.value.node !== null || current !== null,
+  );
+  return Math.max(
+    leaders,
+    ...held.map(({ slot }) => slot),
+    snapshot.elected.value === null ? slotCount(snapshot, 1) : 1,
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * The slots of a group that has several leaders. What decides about a leader decides about one slot: it is given the
+ * group as that slot sees it, with the other slots beside it.
+ */
+import type { GroupSnapshot, SessionId, SlotState } from './snapshot.js';
+import { initialHistoryHead } from './znodes.js';
+
+/** The slot that something is about: the first, where nothing says otherwise. */
+export function slotOf({ slot = 1 }: { readonly slot?: number | undefined }): number {
+  return slot;
+}
+
+/** All slots, in their order. */
+export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
+  const { elected, current, others = [] } = snapshot;
+  const own = { slot: slotOf(snapshot), elected, current };
+  return others.length === 0 ? [own] : [own, ...others].toSorted((a, b) => a.slot - b.slot);
+}
+
+/** The group as one of its slots sees it. `snapshot` is the first slot's; a slot that is not there is its, too. */
+export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
+  const states = slotStates(snapshot);
+  const own = states.find((state) => state.slot === slot);
+  if (own === undefined || slot === slotOf(snapshot)) return snapshot;
+  return {
+    ...snapshot,
+    slot,
+    elected: own.elected,
+    current: own.current,
+    others: states.filter((state) => state !== own),
+    history: headOf(snapshot.history, slot),
+  };
+}
+
+function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot['history'] {
+  if (history === null || history.value === null) return history;
+  return { ...history, value: history.value.slots?.[slot] ?? initialHistoryHead, problem: null };
+}
+
+/** How many slots there are, as far as can be told: what `elected` cannot tell the history and `known` do. */
+export function slotCount({ elected, history, config }: GroupSnapshot, known: number): number {
+  if (elected.value !== null) return elected.value.slots ?? 1;
+  const recorded = Object.keys(history?.value?.slots ?? {}).map(Number);
+  const named = recorded.filter((slot) => Number.isInteger(slot));
+  return Math.max(known, config.value?.leaders ?? 1, ...named);
+}
+
+/**
+ * The slots that concern a node: whose claim it owns, or that name it. First the one to be seen to: a claim of its own
+ * is given away, or taken up, before there is another.
+ */
+export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: SessionId): number[] {
+  const states = slotStates(snapshot);
+  const owned = states.filter(({ current }) => current?.owner === session);
+  const named = states.filter((state) => state.elected.value?.node === node && !owned.includes(state));
+  return [...owned, ...named].map(({ slot }) => slot);
+}
+
+/** Whether a decision names the node, in any slot. */
+export function isElected(snapshot: GroupSnapshot, node: string): boolean {
+  return slotStates(snapshot).some(({ elected }) => elected.value?.node === node);
+}
