@@ -1,7 +1,8 @@
 /** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
-import type { OtherSlots } from './other-slots.js';
+
 import { departure, isOfSlots, obstaclesOf, type Unfit } from './eligibility.js';
 import type { GroupConfig } from './group-config.js';
+import type { OtherSlots } from './other-slots.js';
 import { activeRequest } from './requests.js';
 import { siteOf } from './site-rules.js';
 import type { Member } from './snapshot.js';

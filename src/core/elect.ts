@@ -5,7 +5,7 @@
  * The present leader, here, is the node that `elected` names, while it is fit: not the owner of `current`, which
  * during a handover is the node on its way out.
  */
-import { type OtherSlots, slotObstacles } from './other-slots.js';
+
 import { circumstanceOf, siteOfFailure } from './circumstance.js';
 import { durationMs, formatDuration } from './duration.js';
 import {
@@ -21,6 +21,7 @@ import {
 import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
+import { type OtherSlots, slotObstacles } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
@@ -129,7 +130,11 @@ function requested(question: Question, ranking: readonly Ranked[], unfit: readon
 }
 
 /** What another slot remembers of a node cannot be taken out there: it is noted here that it may try. */
-function forgiven(target: string, failures: readonly FailureRecord[], otherSlots?: OtherSlots): FailureRecord[] {
+function forgiven(
+  target: string,
+  failures: readonly FailureRecord[],
+  otherSlots?: OtherSlots,
+): FailureRecord[] {
   return failures
     .filter((record) => record.node !== target || otherSlots?.failures.includes(record) === true)
     .map((record) => (record.node === target ? { ...record, until: null } : record));

@@ -7,7 +7,6 @@
  */
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Brake, brake } from './brake.js';
-import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slots.js';
 import { nextMinuteInMs } from './circumstance.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
@@ -27,6 +26,7 @@ import {
   nextLimitInMs,
 } from './limits.js';
 import { toInstant } from './names.js';
+import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slots.js';
 import { ended, previousLeader, reachedReady } from './records.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';

@@ -2,9 +2,10 @@
  * The first election of a group: nobody leads yet and nobody has lost a leader, so it may wait for the nodes that are
  * still starting. No later election waits for anything, above all none after a crash.
  */
-import type { OtherSlots } from './other-slots.js';
+
 import { durationMs, formatDuration } from './duration.js';
 import type { GroupConfig } from './group-config.js';
+import type { OtherSlots } from './other-slots.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Elected, Place } from './znodes.js';

@@ -68,8 +68,6 @@ const failbackSchema = z.string().superRefine((input, context) => {
 });
 
 export const groupConfigSchema = strictObject({
-  /** How many nodes lead at once: slots 1 to `leaders`, each with its own leader, term and fencing tokens. */
-  leaders: z.int().min(1).max(mostLeaders).default(1),
   strategy: z.string().default('site-priority'),
   strategyOptions: z.record(z.string(), z.unknown()).default({}),
   sites: z.record(nameSchema, siteSchema).default({}),
@@ -151,6 +149,8 @@ export const groupConfigSchema = strictObject({
     base: durationSchema.default('10s'),
     max: durationSchema.default('10m'),
   }).prefault({}),
+  /** How many nodes lead at once: slots 1 to `leaders`, each with its own leader, term and fencing tokens. */
+  leaders: z.int().min(1).max(mostLeaders).default(1),
   historySize: z.int().min(1).max(10_000).default(100),
   paused: strictObject(byHand).nullable().default(null),
   /** Who resumed it last: what the brake counted before is forgotten. */

@@ -109,7 +109,11 @@ function sharing(
 }
 
 /** Why a node cannot have this slot, whatever it is fit for. */
-export function slotObstacles({ node, value }: Member, config: GroupConfig, otherSlots?: OtherSlots): Obstacle[] {
+export function slotObstacles(
+  { node, value }: Member,
+  config: GroupConfig,
+  otherSlots?: OtherSlots,
+): Obstacle[] {
   if (otherSlots === undefined) return [];
   const taken = otherSlots.taken.get(node);
   if (taken !== undefined) return [{ kind: 'leads-slot', reason: taken }];
@@ -120,14 +124,21 @@ export function slotObstacles({ node, value }: Member, config: GroupConfig, othe
 }
 
 /** What a soft rule has against a node; null: nothing. */
-export function sharedSite({ node, value }: Member, config: GroupConfig, otherSlots?: OtherSlots): string | null {
+export function sharedSite(
+  { node, value }: Member,
+  config: GroupConfig,
+  otherSlots?: OtherSlots,
+): string | null {
   const holder = otherSlots?.sharing.get(node);
   if (holder === undefined || config.siteRules.spread.strength === 'hard') return null;
   return `site ${value?.site} holds slot ${holder} already`;
 }
 
 /** `own` with those of other slots: of two of one node the later counts, and of two of one failure the slot's own. */
-export function withFailuresOfOthers(own: readonly FailureRecord[], otherSlots?: OtherSlots): readonly FailureRecord[] {
+export function withFailuresOfOthers(
+  own: readonly FailureRecord[],
+  otherSlots?: OtherSlots,
+): readonly FailureRecord[] {
   if (otherSlots === undefined) return own;
   const all = [...own];
   for (const record of otherSlots.failures) {

@@ -1,10 +1,10 @@
 /** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
 import { z } from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
-import type { OtherSlots } from './other-slots.js';
 import type { Circumstance } from './circumstance.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
+import type { OtherSlots } from './other-slots.js';
 import { bySoftRules } from './site-rules.js';
 import type { Member } from './snapshot.js';
 import type { Candidate, Peer, Ranked } from './strategy.js';

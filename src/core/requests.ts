@@ -1,7 +1,7 @@
 /** Switchovers that people ask for: which still counts, and whom it means. */
 
-import type { OtherSlots } from './other-slots.js';
 import type { GroupConfig, SwitchoverRequest } from './group-config.js';
+import type { OtherSlots } from './other-slots.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Elected } from './znodes.js';

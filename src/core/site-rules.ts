@@ -3,9 +3,10 @@
  * that failed may be, and when a site as a whole counts as failed. A hard rule refuses, and the refusal is an obstacle
  * like any other; a soft one prefers, within what the failback policy allows.
  */
-import { type OtherSlots, sharedSite } from './other-slots.js';
+
 import { durationMs } from './duration.js';
 import { type GroupConfig, siteConfig } from './group-config.js';
+import { type OtherSlots, sharedSite } from './other-slots.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 

@@ -24,7 +24,11 @@ async function claimIn(group: Group, slot: number): Promise<Claimed | null> {
 }
 
 /** The READY leaders of all slots, once there are those, and their agents say so. */
-async function readyIn(group: Group, slots: readonly number[], be: (nodes: string[]) => boolean = () => true) {
+async function readyIn(
+  group: Group,
+  slots: readonly number[],
+  be: (nodes: string[]) => boolean = () => true,
+) {
   return await until(
     async () => {
       const claims = await Promise.all(slots.map((slot) => claimIn(group, slot)));
@@ -54,7 +58,9 @@ test('three of five lead; one that dies is replaced alone, one slot is handed ov
 
   await member(inSecond?.node)?.expire(connectString);
   const second = await readyIn(group, [1, 2, 3], ([, node]) => node !== inSecond?.node);
-  expect([second[0], second[2]].map((claim) => claim?.stat.czxid)).toEqual(tokens([first[0], first[2]].filter((claim) => claim !== undefined)));
+  expect([second[0], second[2]].map((claim) => claim?.stat.czxid)).toEqual(
+    tokens([first[0], first[2]].filter((claim) => claim !== undefined)),
+  );
   expect(second[1]?.stat.czxid).toBeGreaterThan(inSecond?.stat.czxid ?? 0n);
 
   const [free] = ['a', 'b', 'c', 'd', 'e'].filter((node) => !second.some((claim) => claim.node === node));

@@ -18,22 +18,30 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'elects without its seat',
     rule: 'A decision checks the own seat: whoever lost it writes nothing',
     file: elector,
-    find: "      checkSeat(this.#options.paths, turn.seat),\n      { type: 'check', path: paths.config, version: action.configVersion },",
-    replace: "      { type: 'check', path: paths.config, version: action.configVersion },",
+    find: '      checkSeat(this.#options.paths, turn.seat),\n      ...this.#deciding(commit),',
+    replace: '      ...this.#deciding(commit),',
   },
   {
     name: 'elects on an old configuration',
     rule: 'A decision checks the version of config: one made on an old configuration is not written',
     file: elector,
-    find: "      { type: 'check', path: paths.config, version: action.configVersion },\n",
-    replace: '',
+    find: "    return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];",
+    replace: '    return configVersion < -1 ? [] : [...others, ...written];',
   },
   {
     name: 'overwrites a decision that it has not read',
     rule: 'elected is set at the version read, by who holds the seat to decide',
     file: elector,
-    find: "      checkSeat(this.#options.paths, turn.seat),\n      { type: 'check', path: paths.config, version: action.configVersion },\n      { type: 'set', path: paths.elected, data: encode(elected), version: action.electedVersion },",
-    replace: "      { type: 'set', path: paths.elected, data: encode(elected), version: 'any' },",
+    find: "    return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];",
+    replace:
+      "    return configVersion < -1 ? others : written.map((each): Operation => (each.type === 'set' ? { ...each, version: 'any' } : each));",
+    also: [
+      {
+        file: elector,
+        find: '      checkSeat(this.#options.paths, turn.seat),\n      ...this.#deciding(commit),',
+        replace: '      ...this.#deciding(commit),',
+      },
+    ],
   },
   {
     name: 'elects at the old term',
@@ -81,7 +89,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'a takeover is interrupted for a better node',
     rule: 'A better node waits for the READY, or the failure, of a takeover under way',
     file: elect,
-    find: '  if (readyForMs === null) return keep(`and waits until ${present.node} is READY or has failed`);\n',
+    find: '  if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);\n',
     replace: '',
     also: [
       {
@@ -186,9 +194,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'the elector cannot elect and stays',
     rule: 'An elector that cannot run the strategy takes a new seat at the tail',
     file: elector,
-    find: '      return { actions: [give], memory: this.#memory, recheckInMs: null, choice: null };',
-    replace:
-      "      return { actions: give.do === 'give-up-seat' ? [] : [give], memory: this.#memory, recheckInMs: null, choice: null };",
+    find: '      const actions = [{ slot: 1, action: give }];',
+    replace: "      const actions = give.do === 'give-up-seat' ? [] : [{ slot: 1, action: give }];",
   },
   {
     name: 'all have given up and nobody elects',
@@ -222,8 +229,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'transitions not recorded',
     rule: 'Every term is recorded before the next begins',
     file: elector,
-    find: '      ...(record === null || headVersion === null ? [] : this.#recording(record, headVersion)),\n',
-    replace: '',
+    find: '...(headVersion === null ? [] : this.#recording',
+    replace: '...(headVersion === null || decisions.length > 0 ? [] : this.#recording',
   },
   {
     name: 'transitions recorded again and again',
@@ -236,9 +243,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'records without the head of the history',
     rule: 'A record is written together with the head of the history, at the version read',
     file: elector,
-    find: "    const head = record.kind === 'transition' ? [this.#head(record, headVersion)] : [];",
-    replace:
-      "    const head = record.kind === 'transition' && headVersion < 0 ? [this.#head(record, headVersion)] : [];",
+    find: "      { type: 'set', path: paths.history, data: encode(head), version: headVersion },\n",
+    replace: '',
   },
   {
     name: 'history never pruned',

@@ -12,13 +12,13 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a failure counts under any version',
     rule: 'A failure record counts only under the elected version that it names',
     file: candidate,
-    find: '  if (own?.electedVersion === version) return',
-    replace: '  if (own !== null && own !== undefined && own.electedVersion <= version) return',
+    find: '  if (own?.electedVersion === version && slotOf(own) === slotOf(snapshot))',
+    replace: '  if (own !== null && own !== undefined && own.electedVersion <= version)',
     also: [
       {
         file: 'src/agent/leadership.ts',
-        find: 'this.#options.amend({ claimedUnder: electedVersion, lastFailure: null })',
-        replace: 'this.#options.amend({ claimedUnder: electedVersion })',
+        find: 'return { claimedUnder: version, claimedSlot, lastFailure: null };',
+        replace: 'return { claimedUnder: version, claimedSlot };',
       },
     ],
   },
@@ -26,8 +26,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: "a candidate's own word does not count",
     rule: 'The elector sees at once that a candidate says it failed; it does not wait for the watchdog',
     file: candidate,
-    find: '  if (own?.electedVersion === version) return',
-    replace: '  if (own?.electedVersion === version && own.detail.phase.length === 0) return',
+    find: '  if (own?.electedVersion === version && slotOf(own) === slotOf(snapshot))',
+    replace: '  if (own?.electedVersion === version && own.detail.phase.length === 0)',
   },
   {
     name: 'a vanished claim is no failure',
@@ -174,7 +174,7 @@ export const failureSabotages: readonly Sabotage[] = [
     also: [
       {
         file: fencing,
-        find: 'if (heir !== null && (heir.value === null || heir.value.claimedUnder === snapshot.elected.version))',
+        find: 'if (heir !== null && (heir.value === null || hasClaimed(heir.value, snapshot)))',
         replace: 'if (heir !== null && heir.value === null)',
       },
       {

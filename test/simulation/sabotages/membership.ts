@@ -152,11 +152,11 @@ export const membershipSabotages: readonly Sabotage[] = [
     file: observe,
     find: '  const placed = await place(',
     replace:
-      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, part);\n  const placed = await place(",
+      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, part, 1);\n  const placed = await place(",
     also: [
       {
         file: observe,
-        find: "    part === 'standby' ? null : claimAt(observer, part),",
+        find: "      part === 'standby' ? null : claim(1),",
         replace: '    null,',
       },
       {
@@ -166,8 +166,8 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: observe,
-        find: '      current,\n      self: self',
-        replace: '      current: late,\n      self: self',
+        find: '      current,\n      others: others.map',
+        replace: '      current: late,\n      others: others.map',
       },
     ],
   },

@@ -87,7 +87,7 @@ export const tenureSabotages: readonly Sabotage[] = [
     name: 'a claim that leaves the registration as it was',
     rule: "A claim sets its node's registration: who removes a fenced claim sees that it was made",
     file: leadership,
-    find: "        {\n          type: 'set',\n          path: paths.node(node),\n          data: encode(this.#options.amend({ claimedUnder: electedVersion, lastFailure: null })),\n          version: 'any',\n        },\n",
+    find: "        {\n          type: 'set',\n          path: paths.node(node),\n          data: encode(this.#options.amend(claimedUnder(this.#slot, electedVersion))),\n          version: 'any',\n        },\n",
     replace: '',
   },
   {
@@ -151,14 +151,14 @@ export const tenureSabotages: readonly Sabotage[] = [
     name: 'does not say that it failed',
     rule: 'A failure is recorded with the elected version, and the elector sees it at once',
     file: leadership,
-    find: '? { lastFailure: { electedVersion: under, token: String(token), detail: failure } }',
-    replace: '? {}',
+    find: ': { lastFailure: { ...failedUnder(under), token: String(token), detail: failure } };',
+    replace: ': {};',
   },
   {
     name: 'does not say that it cannot prepare',
     rule: 'A failure is told to the elector, which does not wait for the watchdog',
     file: leadership,
-    find: 'this.#options.amend({ lastFailure: { electedVersion, token: null, detail } });',
+    find: 'this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });',
     replace: '',
   },
   {
