@@ -128,7 +128,13 @@ export function throughSlots<T>(
   const courted = new Map<string, number>();
   let seen = snapshot;
   for (const slot of order) {
-    const { told, elected, courts, brake = null, isLast = false } = visit(slotView(seen, slot), slot, courted);
+    const {
+      told,
+      elected,
+      courts,
+      brake = null,
+      isLast = false,
+    } = visit(slotView(seen, slot), slot, courted);
     found.set(slot, told);
     if (isLast) return new Map([[slot, told]]);
     if (elected !== null) seen = decidedIn(seen, slot, elected);
