@@ -9,17 +9,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig } from '../core/group-config.js';
-import type { Lease } from '../core/lease.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { isElected } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
-import type { Stage } from '../core/tenure.js';
 import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
+import { type AgentStatus, statusText } from './agent-status.js';
 import { Auditor } from './auditor.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
@@ -71,20 +70,7 @@ export interface AgentOptions {
   readonly sharing?: Sharing | undefined;
 }
 
-export interface AgentStatus {
-  readonly node: string;
-  readonly leads: boolean;
-  readonly stage: Stage | null;
-  readonly term: number | null;
-  /** Which slot it has claimed; null while it has none. */
-  readonly slot: number | null;
-  readonly fencingToken: bigint | null;
-  readonly lease: Lease;
-  /** Registered, with a seat, and in touch. */
-  readonly joined: boolean;
-  readonly elector: boolean;
-  readonly leaving: boolean;
-}
+export type { AgentStatus } from './agent-status.js';
 
 const retryMs = 1_000;
 
@@ -172,7 +158,7 @@ export class Agent {
       leads,
       stage: tenure?.stage ?? null,
       term: tenure?.term ?? null,
-      slot: tenure === null ? null : slot,
+      slot,
       fencingToken: tenure?.token ?? null,
       lease,
       joined: this.#store?.state === 'CONNECTED' && this.#snapshot?.seat != null,
@@ -385,8 +371,7 @@ export class Agent {
       const called = partFor(observed.snapshot, this.#options.node, store.sessionId, tenure !== null);
       this.#seat = observed.seat;
       this.#part = called;
-      const own = tenure === null ? null : slot;
-      this.#slots = slotsFor(observed.snapshot, this.#options.node, store.sessionId, slots, own);
+      this.#slots = slotsFor(observed.snapshot, this.#options.node, store.sessionId, slots, slot);
       if (parts.indexOf(called) <= parts.indexOf(asked) && covers(called, slots, this.#slots)) {
         this.#snapshot = observed.snapshot;
         return observed;
@@ -493,7 +478,7 @@ export class Agent {
 
   #tell(): void {
     const { status } = this;
-    const said = `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
+    const said = statusText(status);
     if (said === this.#told) return;
     this.#told = said;
     this.#listeners.tell(status);

@@ -4,7 +4,6 @@
  */
 import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../strategies/index.js';
-import type { Brake } from '../core/brake.js';
 import { durationMs } from '../core/duration.js';
 import type { ElectorAction, Fence } from '../core/electing.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
@@ -26,17 +25,12 @@ import { compareSequences, parseSeatName } from '../core/sequence.js';
 import { slotOf, slotStates, slotView } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { decided } from '../core/story.js';
-import {
-  type HistoryHead,
-  type HistoryRecord,
-  initialHistoryHead,
-  type Registration,
-  type TransitionRecord,
-} from '../core/znodes.js';
+import type { Registration, TransitionRecord } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
+import { commitOperations } from './commit.js';
 import { type ConfigAction, configure } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import type { AgentEvent } from './events.js';
@@ -208,14 +202,9 @@ export class Elector {
 
   /** All that was decided and is to be recorded, at once: what one decision rests on is checked, or written, with it. */
   async #commit(turn: ElectorTurn, commit: Commit): Promise<void> {
-    const { decisions, records, headVersion } = commit;
+    const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
-    const operations: Operation[] = [
-      checkSeat(this.#options.paths, turn.seat),
-      ...this.#deciding(commit),
-      ...(headVersion === null ? [] : this.#recording(records, turn.snapshot, headVersion)),
-      ...counting(commit.brake),
-    ];
+    const operations = commitOperations(this.#options.paths, turn.seat, commit, turn.snapshot.history);
     if ((await guarded(() => turn.store.multi(operations))) === null) return;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     for (const { slot, elected } of decisions) {
@@ -234,36 +223,6 @@ export class Elector {
   async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
     const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
     if (slots > slotStates(snapshot).length) await ensureSlots(store, this.#options.paths, slots);
-  }
-
-  #deciding({ decisions, standing, configVersion }: Commit): Operation[] {
-    const { paths } = this.#options;
-    if (decisions.length === 0) return [];
-    const others = standing.map(({ slot, electedVersion: version }): Operation => {
-      return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
-    });
-    const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
-      return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
-    });
-    return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];
-  }
-
-  #recording(
-    records: readonly TransitionRecord[],
-    { history }: GroupSnapshot,
-    headVersion: number,
-  ): Operation[] {
-    const { paths } = this.#options;
-    const head = records.reduce(withRecord, history?.value ?? initialHistoryHead);
-    return [
-      { type: 'set', path: paths.history, data: encode(head), version: headVersion },
-      ...records.map((record) => this.#appending(record)),
-    ];
-  }
-
-  #appending(record: HistoryRecord): Operation {
-    const path = this.#options.paths.historyPrefix;
-    return { type: 'create', path, data: encode(record), mode: 'persistent-sequential' };
   }
 
   #logRecord(record: TransitionRecord): void {
@@ -417,18 +376,6 @@ export class Elector {
       `unseated the elector ${silent}: a decision was due and it was silent`,
     );
   }
-}
-
-function counting(brake: Brake | null): Operation[] {
-  if (brake === null) return [];
-  const { path, record, version } = brake;
-  return [{ type: 'set', path, data: encode(record), version }];
-}
-
-/** The head, with what was recorded last of the slot that the record is about. */
-function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
-  if (slot === 1) return { ...head, term, fencingToken };
-  return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
 }
 
 function isLater(seat: string, other: string): boolean {

@@ -4,63 +4,22 @@
  *
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
-import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotsOfNode, slotView } from '../core/slots.js';
-import type { GroupSnapshot } from '../core/snapshot.js';
 import { type Story, story } from '../core/story.js';
 import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
-import {
-  type ClaimContent,
-  type Elected,
-  type FailureDetail,
-  noCommand,
-  type Registration,
-} from '../core/znodes.js';
-import type { Clock } from '../ports/clock.js';
-import type { Duty, DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
+import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
+import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
+import type { LeadershipOptions, LeadershipRound } from './leadership-options.js';
 import { checkSeat, encode } from './membership.js';
-import type { Renewals, Renewing } from './renewal.js';
-
-export interface LeadershipOptions {
-  readonly node: string;
-  readonly site: string;
-  readonly incarnation: string;
-  readonly paths: GroupPaths;
-  readonly duty: Duty;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly renewals: Renewals;
-  /** Look again. */
-  wake(): void;
-  /** This node's registration with these fields changed, to be written by the caller of the multi. */
-  amend(change: Partial<Registration>): Registration;
-  /** The seat that this node holds now. */
-  seat(): string | null;
-  /** The answer of `leads` or the stage has changed. */
-  onStage(stage: Stage | null, story: Partial<Story>): void;
-}
-
-export interface LeadershipRound {
-  readonly store: Store;
-  readonly snapshot: GroupSnapshot | null;
-  readonly seat: string | null;
-  readonly healthy: boolean;
-  readonly draining: boolean;
-  readonly drainOverdue: boolean;
-}
-
-/** A write of a slot's `elected`. */
-interface DecisionKnown {
-  readonly slot: number;
-  readonly version: number;
-}
+import type { Renewing } from './renewal.js';
+import { claimedUnder, type DecisionKnown, failedUnder } from './slot-decision.js';
 
 export class Leadership {
   readonly #options: LeadershipOptions;
@@ -98,8 +57,8 @@ export class Leadership {
   }
 
   /** Which slot the tenure is of. */
-  get slot(): number {
-    return this.#slot;
+  get slot(): number | null {
+    return this.#tenure === null ? null : this.#slot;
   }
 
   get #paths(): GroupPaths {
@@ -536,14 +495,4 @@ export class Leadership {
     this.#renewal?.stop();
     this.#unsubscribe();
   }
-}
-
-/** What the registration says of a claim. Of the first slot it does not name the slot. */
-function claimedUnder(slot: number, version: number): Partial<Registration> {
-  const claimedSlot = slot === 1 ? undefined : slot;
-  return { claimedUnder: version, claimedSlot, lastFailure: null };
-}
-
-function failedUnder({ slot, version }: DecisionKnown): { electedVersion: number; slot?: number } {
-  return slot === 1 ? { electedVersion: version } : { electedVersion: version, slot };
 }

@@ -3,6 +3,7 @@ import type { Sabotage } from './sabotage.js';
 
 const elect = 'src/core/elect.ts';
 const elector = 'src/agent/elector.ts';
+const commit = 'src/agent/commit.ts';
 const eligibility = 'src/core/eligibility.ts';
 
 export const electingSabotages: readonly Sabotage[] = [
@@ -17,29 +18,29 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'elects without its seat',
     rule: 'A decision checks the own seat: whoever lost it writes nothing',
-    file: elector,
-    find: '      checkSeat(this.#options.paths, turn.seat),\n      ...this.#deciding(commit),',
-    replace: '      ...this.#deciding(commit),',
+    file: commit,
+    find: '    checkSeat(paths, seat),\n    ...deciding(paths, commit),',
+    replace: '    ...deciding(paths, commit),',
   },
   {
     name: 'elects on an old configuration',
     rule: 'A decision checks the version of config: one made on an old configuration is not written',
-    file: elector,
-    find: "    return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];",
-    replace: '    return configVersion < -1 ? [] : [...others, ...written];',
+    file: commit,
+    find: "  return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];",
+    replace: '  return configVersion < -1 ? [] : [...others, ...written];',
   },
   {
     name: 'overwrites a decision that it has not read',
     rule: 'elected is set at the version read, by who holds the seat to decide',
-    file: elector,
-    find: "    return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];",
+    file: commit,
+    find: "  return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];",
     replace:
-      "    return configVersion < -1 ? others : written.map((each): Operation => (each.type === 'set' ? { ...each, version: 'any' } : each));",
+      "  return configVersion < -1 ? others : written.map((each): Operation => (each.type === 'set' ? { ...each, version: 'any' } : each));",
     also: [
       {
-        file: elector,
-        find: '      checkSeat(this.#options.paths, turn.seat),\n      ...this.#deciding(commit),',
-        replace: '      ...this.#deciding(commit),',
+        file: commit,
+        find: '    checkSeat(paths, seat),\n    ...deciding(paths, commit),',
+        replace: '    ...deciding(paths, commit),',
       },
     ],
   },
@@ -228,9 +229,9 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'transitions not recorded',
     rule: 'Every term is recorded before the next begins',
-    file: elector,
-    find: '...(headVersion === null ? [] : this.#recording',
-    replace: '...(headVersion === null || decisions.length > 0 ? [] : this.#recording',
+    file: commit,
+    find: '...(headVersion === null ? [] : recording',
+    replace: '...(headVersion === null || commit.decisions.length > 0 ? [] : recording',
   },
   {
     name: 'transitions recorded again and again',
@@ -242,8 +243,8 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'records without the head of the history',
     rule: 'A record is written together with the head of the history, at the version read',
-    file: elector,
-    find: "      { type: 'set', path: paths.history, data: encode(head), version: headVersion },\n",
+    file: commit,
+    find: "    { type: 'set', path: paths.history, data: encode(head), version: headVersion },\n",
     replace: '',
   },
   {

@@ -16,7 +16,7 @@ export const failureSabotages: readonly Sabotage[] = [
     replace: '  if (own !== null && own !== undefined && own.electedVersion <= version)',
     also: [
       {
-        file: 'src/agent/leadership.ts',
+        file: 'src/agent/slot-decision.ts',
         find: 'return { claimedUnder: version, claimedSlot, lastFailure: null };',
         replace: 'return { claimedUnder: version, claimedSlot };',
       },

@@ -1,0 +1,22 @@
+import type { Lease } from '../core/lease.js';
+import type { Stage } from '../core/tenure.js';
+
+export interface AgentStatus {
+  readonly node: string;
+  readonly leads: boolean;
+  readonly stage: Stage | null;
+  readonly term: number | null;
+  /** Which slot it has claimed; null while it has none. */
+  readonly slot: number | null;
+  readonly fencingToken: bigint | null;
+  readonly lease: Lease;
+  /** Registered, with a seat, and in touch. */
+  readonly joined: boolean;
+  readonly elector: boolean;
+  readonly leaving: boolean;
+}
+
+/** What is news when it changes. */
+export function statusText(status: AgentStatus): string {
+  return `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
+}

@@ -1,0 +1,63 @@
+/** What an elector's commit is as one write: all of it is done, or nothing. */
+import type { Brake } from '../core/brake.js';
+import type { Commit } from '../core/group-electing.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import type { GroupSnapshot } from '../core/snapshot.js';
+import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../core/znodes.js';
+import type { Operation } from '../ports/store.js';
+import { checkSeat, encode } from './membership.js';
+
+/** `history` as it was read. */
+export function commitOperations(
+  paths: GroupPaths,
+  seat: string,
+  commit: Commit,
+  history: GroupSnapshot['history'],
+): Operation[] {
+  const { records, headVersion } = commit;
+  return [
+    checkSeat(paths, seat),
+    ...deciding(paths, commit),
+    ...(headVersion === null ? [] : recording(paths, records, history, headVersion)),
+    ...counting(commit.brake),
+  ];
+}
+
+function deciding(paths: GroupPaths, { decisions, standing, configVersion }: Commit): Operation[] {
+  if (decisions.length === 0) return [];
+  const others = standing.map(({ slot, electedVersion: version }): Operation => {
+    return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
+  });
+  const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
+    return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
+  });
+  return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];
+}
+
+function recording(
+  paths: GroupPaths,
+  records: readonly TransitionRecord[],
+  history: GroupSnapshot['history'],
+  headVersion: number,
+): Operation[] {
+  const head = records.reduce(withRecord, history?.value ?? initialHistoryHead);
+  const mode = 'persistent-sequential';
+  return [
+    { type: 'set', path: paths.history, data: encode(head), version: headVersion },
+    ...records.map((record): Operation => {
+      return { type: 'create', path: paths.historyPrefix, data: encode(record), mode };
+    }),
+  ];
+}
+
+/** The head, with what was recorded last of the slot that the record is about. */
+function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
+  if (slot === 1) return { ...head, term, fencingToken };
+  return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
+}
+
+function counting(brake: Brake | null): Operation[] {
+  if (brake === null) return [];
+  const { path, record, version } = brake;
+  return [{ type: 'set', path, data: encode(record), version }];
+}
