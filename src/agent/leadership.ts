@@ -4,8 +4,8 @@
  *
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
-import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
+import { type Lapse, resumption } from '../core/lapse.js';
 import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotsOfNode, slotView } from '../core/slots.js';
@@ -14,6 +14,7 @@ import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/
 import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
+import { dutyContext } from './duty-context.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
 import type { LeadershipOptions, LeadershipRound } from './leadership-options.js';
@@ -43,6 +44,8 @@ export class Leadership {
   /** The lease of this tenure, once it has passed: it is never revived. */
   #endedLease: Lease | null = null;
   #cancelRetry: () => void = () => {};
+  /** The last leadership that was READY, once it has ended. */
+  #lapse: Lapse | null = null;
   /** What the duty runs when the lease ends unrenewed. */
   #guardedBy: DutyContext | null = null;
   readonly #unsubscribe: () => void;
@@ -180,29 +183,22 @@ export class Leadership {
 
   #enter(stage: Stage, change: Partial<Tenure> = {}): void {
     if (this.#tenure === null) return;
+    if (this.#stage === 'leading' && stage !== 'leading') this.#lapse = this.#lapseOf(this.#tenure);
     this.#tenure = { ...this.#tenure, ...change, stage };
     if (stage === 'released') this.#renewal?.stop();
     this.#options.onStage(stage, this.#fields);
   }
 
+  #lapseOf({ term, token }: Tenure): Lapse {
+    const atMs = Math.min(this.#options.clock.monotonicMs(), this.lease.releaseAtMs);
+    return { slot: this.#slot, term, token, reason: this.#ending?.reason ?? '', atMs };
+  }
+
   #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): DutyContext {
     const { paths, node, site } = this.#options;
-    const { timeouts } = this.#config;
-    return {
-      phase,
-      root: paths.root,
-      node,
-      site,
-      term: elected.term,
-      slot: this.#slot,
-      fencingToken: this.#tenure?.token ?? null,
-      reason,
-      previousLeader: elected.previous?.node ?? null,
-      previousSite: elected.previous?.site ?? null,
-      newLeader,
-      timeoutMs: durationMs(timeouts[phase]),
-      graceMs: durationMs(timeouts.grace),
-    };
+    const fencingToken = this.#tenure?.token ?? null;
+    const about = { phase, root: paths.root, node, site, slot: this.#slot, fencingToken, reason, newLeader };
+    return dutyContext(about, elected, this.#config);
   }
 
   #prepare(elected: Elected, electedVersion: number): void {
@@ -230,11 +226,13 @@ export class Leadership {
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
-    const { node } = this.#options;
+    const { node, clock } = this.#options;
     const paths = this.#paths;
     const { seat, store } = round;
     if (seat === null) return false;
-    const content = this.#claimContent('PROGRESS', elected, electedVersion);
+    const resumes = resumption(this.#lapse, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
+    const { term } = elected;
+    const content = this.#claimContent({ status: 'PROGRESS', term, electedVersion, resumes });
     const results = await guarded(() =>
       store.multi([
         checkSeat(paths, seat),
@@ -270,9 +268,9 @@ export class Leadership {
     return true;
   }
 
-  #claimContent(status: ClaimContent['status'], elected: Elected, electedVersion: number): ClaimContent {
+  #claimContent(said: Omit<ClaimContent, 'node' | 'site' | 'incarnation'>): ClaimContent {
     const { node, site, incarnation } = this.#options;
-    return { node, site, incarnation, status, term: elected.term, electedVersion };
+    return { node, site, incarnation, ...said };
   }
 
   #begin(store: Store, token: bigint, elected: Elected, electedVersion: number): void {
@@ -335,23 +333,21 @@ export class Leadership {
   }
 
   async #writeReady(
-    { store, seat }: LeadershipRound,
+    { store, seat, snapshot }: LeadershipRound,
     { elected, electedVersion, claimVersion }: Extract<TenureAction, { do: 'write-ready' }>,
   ): Promise<boolean> {
     const { node, log } = this.#options;
     const paths = this.#paths;
     if (seat === null) return false;
     const stage = this.#stage;
+    const resumes = snapshot?.current?.value?.resumes ?? null;
+    const { term } = elected;
+    const content = this.#claimContent({ status: 'READY', term, electedVersion, resumes });
     const written = await guarded(() =>
       store.multi([
         checkSeat(paths, seat),
         { type: 'check', path: paths.elected, version: electedVersion },
-        {
-          type: 'set',
-          path: paths.current,
-          data: encode(this.#claimContent('READY', elected, electedVersion)),
-          version: claimVersion,
-        },
+        { type: 'set', path: paths.current, data: encode(content), version: claimVersion },
         { type: 'set', path: paths.node(node), data: encode(this.#options.amend({})), version: 'any' },
       ]),
     );

@@ -1,5 +1,6 @@
 /** One transition, for people: its steps, each with the time since the decision. */
 import { fromInstant } from '../core/names.js';
+import { phasesInTurn } from '../core/records.js';
 import { type TermStory, termSchema } from '../group/term.js';
 import { failureLines } from './change.js';
 import { forTerminal, type Printable, table } from './output.js';
@@ -27,8 +28,10 @@ function after(at: string | null, electedAt: string): string {
 }
 
 function pretty(story: TermStory): string {
-  const { root, term, outcome, node, reason, lengths, failed } = story;
-  const { releaseMs, claimMs, takeoverMs, totalMs, leaderlessMs } = lengths;
+  const { root, term, outcome, node, reason, lengths, failed, resumes } = story;
+  const { totalMs, leaderlessMs } = lengths;
+  const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: story.release });
+  const from = resumes === null ? 'From the decision' : 'From when it stopped';
   const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
   const phases = `release ${lengthText(releaseMs)}, to the claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
   return [
@@ -38,7 +41,7 @@ function pretty(story: TermStory): string {
     table(header, cells(story)),
     ...(story.error === null ? [] : failureLines(story)),
     '',
-    `From the decision to READY ${lengthText(totalMs)}: ${phases}`,
+    `${from} to READY ${lengthText(totalMs)}: ${phases}`,
     `Without a leader: ${lengthText(leaderlessMs)}`,
     ...(failed.length === 0
       ? []

@@ -1,7 +1,7 @@
 /** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
 import { failureOf } from './eligibility.js';
 import type { Failed } from './failures.js';
-import { toInstant } from './names.js';
+import { fromInstant, toInstant } from './names.js';
 import { isRestored } from './restored.js';
 import { slotOf, slotStates } from './slots.js';
 import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
@@ -91,7 +91,9 @@ function transition(
   const { snapshot, members } = scene;
   const electedAtMs = snapshot.elected.modifiedAtMs;
   const ready = claim?.value?.status === 'READY';
-  const release = releaseBefore(scene, elected, claim);
+  const resumes = resumedBy(scene, elected, claim);
+  const release =
+    resumes === null ? releaseBefore(scene, elected, claim) : ownRelease(scene, elected, resumes, claim);
   const own = members.find(({ node }) => node === elected.node)?.value ?? null;
   const token = claim === null ? null : String(claim.token);
   const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
@@ -102,20 +104,75 @@ function transition(
     fencingToken: token,
     node: elected.node,
     site: elected.site,
-    previous: elected.previous,
     strategy: elected.strategy,
-    reason: elected.reason,
-    cause: elected.cause,
+    ...whyOf(elected, resumes),
     electedAt: toInstant(electedAtMs),
     claimedAt: claim === null ? null : toInstant(claim.createdAtMs),
     readyAt: claim !== null && ready ? toInstant(claim.modifiedAtMs) : null,
     by: elected.by,
+    resumes,
     release,
     phases: {
       releaseMs: release?.durationMs ?? null,
-      claimMs: claim === null ? null : Math.max(0, claim.createdAtMs - electedAtMs),
+      claimMs: untilMs(claim, resumes === null ? toInstant(electedAtMs) : resumes.endedAt),
       takeoverMs: claim === null || !ready ? null : (takeoverMs ?? claim.modifiedAtMs - claim.createdAtMs),
     },
+  };
+}
+
+type Resumes = TransitionRecord['resumes'];
+
+/** The leadership before by the same decision, as the claim tells of it; where that does not, the head knows that there was one. */
+function resumedBy({ snapshot }: Scene, elected: Elected, claim: Claim | null): Resumes {
+  if (claim === null) return null;
+  const told = claim.value?.resumes ?? null;
+  if (told !== null) {
+    const { token, reason, agoMs } = told;
+    return { token, reason, endedAt: toInstant(claim.createdAtMs - agoMs) };
+  }
+  const head = snapshot.history?.value ?? initialHistoryHead;
+  const isAgain = head.term === elected.term && head.fencingToken !== String(claim.token);
+  return isAgain && head.fencingToken !== null
+    ? { token: head.fencingToken, reason: null, endedAt: null }
+    : null;
+}
+
+function whyOf(
+  { node, site, previous, reason, cause }: Elected,
+  resumes: Resumes,
+): Pick<TransitionRecord, 'previous' | 'reason' | 'cause'> {
+  if (resumes === null) return { previous, reason, cause };
+  const before = node === null || site === null ? null : { node, site };
+  const ending = resumes.reason ?? 'nobody tells why';
+  return {
+    previous: before,
+    reason: `leads again by the same decision, having stopped: ${ending}`,
+    cause: 'retry',
+  };
+}
+
+function untilMs(claim: Claim | null, from: string | null): number | null {
+  return claim === null || from === null ? null : Math.max(0, claim.createdAtMs - fromInstant(from));
+}
+
+/** How the leadership before ended; it began to be released when it stopped. */
+function ownRelease(
+  { members }: Scene,
+  { node }: Elected,
+  { token, endedAt }: NonNullable<Resumes>,
+  claim: Claim | null,
+): TransitionRecord['release'] {
+  const told = members.find((member) => member.node === node)?.value?.lastRelease;
+  if (node === null || told == null || told.token !== token) return null;
+  const { result, error, durationMs } = told;
+  const overMs = endedAt === null ? null : fromInstant(endedAt) + durationMs;
+  const latestMs = claim?.createdAtMs ?? Number.POSITIVE_INFINITY;
+  return {
+    node,
+    result,
+    error,
+    durationMs,
+    endedAt: overMs === null ? null : toInstant(Math.min(overMs, latestMs)),
   };
 }
 
@@ -141,6 +198,17 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
   if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))
     return null;
   return { ...transition(scene, elected, current), outcome: 'READY', error: null };
+}
+
+/** How long each phase took, one after another: the time to the claim without the release that lies within it. */
+export function phasesInTurn({
+  phases,
+  release,
+}: Pick<TransitionRecord, 'phases' | 'release'>): TransitionRecord['phases'] {
+  const { releaseMs, claimMs, takeoverMs } = phases;
+  const isBefore = release !== null && release.endedAt === null;
+  const withinMs = isBefore ? 0 : (releaseMs ?? 0);
+  return { releaseMs, claimMs: claimMs === null ? null : Math.max(0, claimMs - withinMs), takeoverMs };
 }
 
 /** One line, for people. */

@@ -186,6 +186,13 @@ export const claimSchema = z.object({
   term: termSchema,
   /** Version of `elected` that the claim was made under. */
   electedVersion: z.int(),
+  /** The leadership before, where this life of the node led by the same decision and lost that: its token, why it ended,
+   * and how long before this claim the node stopped leading, by its own clock. What cannot be read harms the telling alone. */
+  resumes: z
+    .object({ token: longSchema, reason: z.string(), agoMs: z.number().min(0) })
+    .nullable()
+    .default(null)
+    .catch(null),
 });
 export type ClaimContent = z.infer<typeof claimSchema>;
 
@@ -214,6 +221,12 @@ export const transitionRecordSchema = z.object({
   readyAt: instantSchema.nullable(),
   /** The elector that decided; null in records of earlier versions. */
   by: z.string().nullable().default(null),
+  /** Set where the node had led by the same decision before, and came back: that leadership's token, why it ended and when
+   * the node stopped leading; null where nobody tells. */
+  resumes: z
+    .object({ token: longSchema, reason: z.string().nullable(), endedAt: instantSchema.nullable() })
+    .nullable()
+    .default(null),
   /** How the previous leader let go; null where it did not get to, or does not tell. */
   release: z
     .object({
@@ -229,7 +242,8 @@ export const transitionRecordSchema = z.object({
   phases: z.object({
     /** The previous leader's release hook. */
     releaseMs: milliseconds,
-    /** From the decision to the claim; holds the release and the prepare hook. */
+    /** From the decision to the claim; holds the release and the prepare hook. Of one that came back: from when it stopped
+     * leading, where that is told. */
     claimMs: milliseconds,
     /** From the claim to READY; holds the takeover hook. */
     takeoverMs: milliseconds,

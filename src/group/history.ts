@@ -140,10 +140,11 @@ export function gapsOf<T extends Lost & Pick<TransitionRecord, 'readyAt'>>(
   return gaps;
 }
 
-type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release'>;
+type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;
 
 /** Since when nobody led, going by the transition that answered it; null where it does not tell. */
-function lostAtMs({ cause, electedAt, claimedAt, phases, release }: Lost): number | null {
+function lostAtMs({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): number | null {
+  if (resumes !== null) return resumes.endedAt === null ? null : fromInstant(resumes.endedAt);
   if (cause === 'first') return null;
   if (release?.endedAt != null) return fromInstant(release.endedAt) - release.durationMs;
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return fromInstant(electedAt);

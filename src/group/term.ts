@@ -25,6 +25,7 @@ const stepSchema = z.object({
   step: z.enum([
     'changed',
     'decided',
+    'stopped',
     'release-began',
     'release-ended',
     'takeover-began',
@@ -48,17 +49,17 @@ const hookSchema = z.object({
   durationMs: z.number().nullable(),
 });
 
-export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true, release: true }).extend({
+export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true }).extend({
   root: z.string(),
   /** UNDER_WAY: it is neither READY nor replaced. */
   outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
   lengths: transitionRecordSchema.shape.phases.extend({
-    /** From the decision to READY. */
+    /** From the decision to READY; where it came back, from when it had stopped leading. */
     totalMs: z.number().nullable(),
     /** How long nobody was READY, failed tries included. */
     leaderlessMs: z.number().nullable(),
   }),
-  /** In their order. */
+  /** In their order; where a leader lost its lease and came back, of each of its leaderships. */
   steps: z.array(stepSchema),
   /** How they ended, as far as it was told; one that is not configured is `ok`. */
   hooks: z.array(hookSchema),
@@ -86,30 +87,48 @@ type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermStory, 'outcome'>;
 /** `records`: the oldest first. Throws as `readTerm` does. */
 export function termStory(view: GroupView, records: readonly HistoryRecord[], term: number): TermStory {
   const transitions = records.filter((record) => record.kind === 'transition');
-  const recorded = transitions.findLast((record) => record.term === term);
-  const told = recorded ?? underWay(view, term);
-  if (told === null) throw unknown(view, transitions, term);
-  const earlier: Told[] = transitions.slice(
-    0,
-    recorded === undefined ? undefined : transitions.indexOf(recorded),
-  );
+  const tries = triesOf(view, transitions, term);
+  const [first] = tries;
+  const told = tries.at(-1);
+  if (first === undefined || told === undefined) throw unknown(view, transitions, term);
+  const begun = transitions.findIndex((record) => record.term === term);
+  const earlier: Told[] = transitions.slice(0, begun === -1 ? undefined : begun);
   const since = earlier.findLastIndex(({ outcome }) => outcome === 'READY');
   const failed = transitions.slice(since + 1, earlier.length);
-  const changes = changesBetween(records, earlier[since] ?? null, told);
-  const { kind: _, phases, release, ...rest } = told;
+  const changes = changesBetween(records, earlier[since] ?? null, first);
+  const { kind: _, phases, ...rest } = told;
   return {
     ...rest,
     root: view.paths.root,
     lengths: {
       ...phases,
-      totalMs: told.readyAt === null ? null : fromInstant(told.readyAt) - fromInstant(told.electedAt),
-      leaderlessMs: gapsOf([told, ...earlier.toReversed()]).get(told)?.lengthMs ?? null,
+      totalMs: totalMs(told),
+      leaderlessMs: gapsOf([...earlier, ...tries].toReversed()).get(told)?.lengthMs ?? null,
     },
-    steps: [...stepsBefore(changes, failed), ...stepsOf(told)],
-    hooks: hooksOf(told),
+    steps: [...stepsBefore(changes, failed), ...tries.flatMap(stepsOf)],
+    hooks: tries.flatMap(hooksOf),
     failed,
     changes,
   };
+}
+
+/** What became of one decision, the oldest first: more than one where a leader stopped and came back. */
+function triesOf(view: GroupView, transitions: readonly TransitionRecord[], term: number): Told[] {
+  const recorded = transitions.filter((record) => record.term === term);
+  const present = underWay(view, term);
+  const isKnown =
+    present === null ||
+    (recorded.length > 0 && (present.fencingToken === null || isRecorded(recorded, present)));
+  return isKnown ? recorded : [...recorded, present];
+}
+
+function isRecorded(recorded: readonly TransitionRecord[], { fencingToken }: Told): boolean {
+  return recorded.some((record) => record.fencingToken === fencingToken);
+}
+
+function totalMs({ readyAt, electedAt, resumes }: Told): number | null {
+  const from = resumes === null ? electedAt : resumes.endedAt;
+  return readyAt === null || from === null ? null : fromInstant(readyAt) - fromInstant(from);
 }
 
 function underWay(view: GroupView, term: number): Told | null {
@@ -152,17 +171,24 @@ function changed({ at, what, by, reason }: ChangeRecord): Step {
 }
 
 function stepsOf(told: Told): Step[] {
-  const { term, node, by, cause, reason, electedAt, outcome, error } = told;
-  const decided: Step = {
+  const { term, node, outcome, error } = told;
+  const steps = [beginningOf(told), ...releaseSteps(told), ...takeoverSteps(told)];
+  if (outcome !== 'FAILED') return steps;
+  const why = error === null ? '' : `: ${error.phase}: ${error.reason}`;
+  return [...steps, { at: null, step: 'failed', node, text: `term ${term}: ${node} fails${why}` }];
+}
+
+function beginningOf({ term, node, by, cause, reason, electedAt, resumes }: Told): Step {
+  if (resumes !== null) {
+    const why = resumes.reason === null ? '' : `: ${resumes.reason}`;
+    return { at: resumes.endedAt, step: 'stopped', node, text: `${node} stops leading${why}` };
+  }
+  return {
     at: electedAt,
     step: 'decided',
     node: by,
     text: `term ${term}: ${by ?? 'the elector'} elects ${node ?? 'nobody'} (${cause}): ${reason}`,
   };
-  const steps = [decided, ...releaseSteps(told), ...takeoverSteps(told)];
-  if (outcome !== 'FAILED') return steps;
-  const why = error === null ? '' : `: ${error.phase}: ${error.reason}`;
-  return [...steps, { at: null, step: 'failed', node, text: `term ${term}: ${node} fails${why}` }];
 }
 
 function releaseSteps({ release }: Told): Step[] {

@@ -6,6 +6,7 @@ import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { instantSchema, nameSchema, toInstant } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
 import { type Condition, watch } from '../core/watchdog.js';
+import type { Elected } from '../core/znodes.js';
 import { standingFailures } from './judge.js';
 import type { GroupView } from './view.js';
 
@@ -32,7 +33,7 @@ export function transitionOf(view: GroupView, nowMs: number): Transition | null 
   const condition = watch(view, elected, { ...config, paused: null }, null, 0)?.condition;
   if (condition === undefined || waitsInPause(view, config, condition, nowMs)) return null;
   const { phase, limit } = phases[condition.kind];
-  const sinceMs = phase === 'taking-over' ? view.current?.createdAtMs : view.elected.modifiedAtMs;
+  const sinceMs = phase === 'taking-over' ? view.current?.createdAtMs : waitedForSinceMs(view, elected);
   return {
     term: elected.term,
     phase,
@@ -49,6 +50,14 @@ const phases = {
   unclaimed: { phase: 'claiming', limit: 'claim' },
   'taking-over': { phase: 'taking-over', limit: 'takeover' },
 } as const;
+
+/** The decision; of a leader that lost its claim and is to claim again by the same one, when it gave that away. */
+function waitedForSinceMs({ elected, history, members }: GroupView, { node, term }: Elected): number {
+  const led = history?.value?.term === term ? history.value.fencingToken : null;
+  const member = members.find((one) => one.node === node);
+  const hasReleased = led !== null && member?.value?.lastRelease?.token === led;
+  return hasReleased ? Math.max(elected.modifiedAtMs, member.modifiedAtMs) : elected.modifiedAtMs;
+}
 
 /** While paused, a node that must not claim is not waited for, nor replaced. */
 function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {

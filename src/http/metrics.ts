@@ -10,6 +10,7 @@ import type { Agent } from '../agent/agent.js';
 import type { AgentEvent } from '../agent/events.js';
 import { failureOf } from '../core/eligibility.js';
 import { fromInstant } from '../core/names.js';
+import { phasesInTurn } from '../core/records.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { causeSchema, transitionOutcomeSchema } from '../core/znodes.js';
 import type { Clock } from '../ports/clock.js';
@@ -280,9 +281,9 @@ class Counted {
         this.#margins.observe(event.leaseLeftMs / 1000);
         return;
       case 'recorded': {
-        const { cause: reason, outcome, phases: took } = event.record;
+        const { cause: reason, outcome } = event.record;
         this.#transitions.inc({ reason, outcome: outcome.toLowerCase() });
-        const { releaseMs: release, claimMs: claim, takeoverMs: takeover } = took;
+        const { releaseMs: release, claimMs: claim, takeoverMs: takeover } = phasesInTurn(event.record);
         const tookMs = { release, claim, takeover };
         for (const phase of phases) {
           if (tookMs[phase] !== null) this.#phases.observe({ phase }, tookMs[phase] / 1000);

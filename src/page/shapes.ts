@@ -138,6 +138,8 @@ const transitionRecord = z.object({
   electedAt: text,
   claimedAt: orNull(text),
   readyAt: orNull(text),
+  resumes: orNull(z.object({ endedAt: orNull(text) })),
+  release: orNull(z.object({ endedAt: orNull(text) })),
   phases: z.object({
     releaseMs: orNull(z.number()),
     claimMs: orNull(z.number()),

@@ -50,11 +50,11 @@ function changeRow({ at, what, by, reason }: ChangeRecord, key: string): ChangeR
 }
 
 function transitionRow(record: TransitionRecord, key: string, longestMs: number): TransitionRow {
-  const { electedAt, term, reason, outcome, leaderlessMs } = record;
+  const { electedAt, claimedAt, resumes, term, reason, outcome, leaderlessMs } = record;
   return {
     kind: 'transition',
     key,
-    at: electedAt,
+    at: resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
     term,
     headline: headlineOf(record),
     reason,
@@ -65,8 +65,9 @@ function transitionRow(record: TransitionRecord, key: string, longestMs: number)
   };
 }
 
-function headlineOf({ node, previous, outcome, cause }: TransitionRecord): string {
+function headlineOf({ node, previous, outcome, cause, resumes }: TransitionRecord): string {
   const to = node ?? 'nobody';
+  if (resumes !== null) return `${to} leads again (${cause})`;
   if (outcome === 'FAILED') return `${to} failed to take over (${cause})`;
   if (outcome === 'NOBODY') return `nobody elected (${cause})`;
   const from = previous === null || previous.node === node ? '' : `${previous.node} → `;
@@ -75,11 +76,12 @@ function headlineOf({ node, previous, outcome, cause }: TransitionRecord): strin
 
 type Part = Pick<Bar, 'phase' | 'lengthMs'>;
 
-/** The time to the claim holds the release: each is told once. */
-function parts({ phases: { releaseMs, claimMs, takeoverMs } }: TransitionRecord): Part[] {
+/** The time to the claim holds the release, unless that was over before: each is told once. */
+function parts({ phases: { releaseMs, claimMs, takeoverMs }, release }: TransitionRecord): Part[] {
+  const withinMs = release !== null && release.endedAt === null ? 0 : (releaseMs ?? 0);
   const all = [
     { phase: 'release', lengthMs: releaseMs },
-    { phase: 'claim', lengthMs: claimMs === null ? null : Math.max(0, claimMs - (releaseMs ?? 0)) },
+    { phase: 'claim', lengthMs: claimMs === null ? null : Math.max(0, claimMs - withinMs) },
     { phase: 'takeover', lengthMs: takeoverMs },
   ] as const;
   return all.flatMap(({ phase, lengthMs }) => (lengthMs === null ? [] : [{ phase, lengthMs }]));

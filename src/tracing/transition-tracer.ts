@@ -139,8 +139,11 @@ export class TransitionTracer {
   /** Whoever elects when it ends tells the whole of it, also where another one decided. */
   #transition(record: TransitionRecord): void {
     const { root, clock, ids } = this.#options;
-    const { term, electedAt, outcome, fencingToken, error } = record;
-    const startMs = this.#decidedMs.get(term) ?? fromInstant(electedAt);
+    const { term, electedAt, claimedAt, outcome, fencingToken, error, resumes } = record;
+    const startMs =
+      resumes === null
+        ? (this.#decidedMs.get(term) ?? fromInstant(electedAt))
+        : fromInstant(resumes.endedAt ?? claimedAt ?? electedAt);
     const attributes = {
       ...ofDecision(record),
       'petrel.outcome': outcome,

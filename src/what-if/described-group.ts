@@ -105,6 +105,7 @@ function claim({ nodes, leader, term }: Deployment, members: readonly Member[]):
     status: 'READY',
     term,
     electedVersion: 0,
+    resumes: null,
   } as const;
   return { ...content(claimed), token: 1n, owner: member.owner, createdAtMs: describedAtMs };
 }

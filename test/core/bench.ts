@@ -11,7 +11,16 @@ import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/sna
 import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/core/znodes.js';
 import { initialHistoryHead } from '../../src/core/znodes.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
-import { claim, config, decided, epoch0Ms, member, strategyOf, versioned } from './builders.js';
+import {
+  type ClaimChange,
+  claim,
+  config,
+  decided,
+  epoch0Ms,
+  member,
+  strategyOf,
+  versioned,
+} from './builders.js';
 
 export class Bench {
   nowMs = 0;
@@ -183,13 +192,20 @@ export class Bench {
   }
 
   /** The elected node claims. */
-  claim(): void {
+  claim(change: Pick<ClaimChange, 'resumes'> = {}): void {
     const { node } = this;
     const owner = this.members.find((one) => one.node === node)?.owner;
     if (node === null || owner === undefined) throw new Error('nobody could claim');
     if (this.current !== null) throw new Error('NODE_EXISTS current');
     this.#token += 1n;
-    const made = claim(node, { status: 'PROGRESS', token: this.#token, term: this.term, version: 0, owner });
+    const made = claim(node, {
+      status: 'PROGRESS',
+      token: this.#token,
+      term: this.term,
+      version: 0,
+      owner,
+      ...change,
+    });
     this.current = { ...made, createdAtMs: this.epochMs };
     this.amend(node, { claimedUnder: this.elected.version });
   }
@@ -199,7 +215,8 @@ export class Bench {
     const { node, current, term } = this;
     if (node === null || current === null) throw new Error('nobody has a claim');
     const { token, owner, createdAtMs, version } = current;
-    const said = claim(node, { status: 'READY', term, token, owner, version: version + 1 });
+    const resumes = current.value?.resumes ?? null;
+    const said = claim(node, { status: 'READY', term, token, owner, version: version + 1, resumes });
     this.current = { ...said, createdAtMs, modifiedAtMs: this.epochMs };
   }
 
@@ -231,9 +248,9 @@ export class Bench {
   }
 
   /** Elects, claims and takes over, as when all goes well. */
-  lead(): void {
+  lead(change: Pick<ClaimChange, 'resumes'> = {}): void {
     this.settle();
-    this.claim();
+    this.claim(change);
     this.settle();
     this.ready();
     this.settle();

@@ -7,6 +7,7 @@ import { toInstant } from '../../src/core/names.js';
 import { prepareStrategy } from '../../src/core/read-config.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import {
+  type ClaimContent,
   type Elected,
   type FailureRecord,
   initialElected,
@@ -109,6 +110,7 @@ export function decided(change: Partial<Elected> = {}): Elected {
 }
 
 export interface ClaimChange {
+  readonly resumes?: ClaimContent['resumes'];
   readonly status?: 'PROGRESS' | 'READY';
   readonly token?: bigint;
   readonly term?: number;
@@ -118,8 +120,9 @@ export interface ClaimChange {
 
 export function claim(node: string, change: ClaimChange = {}): Claim {
   const { status = 'READY', token = 100n, term = 1, version = 1, owner = sessionOf(node) } = change;
+  const { resumes = null } = change;
   const { site, incarnation } = registration(node);
-  const content = { node, site, incarnation, status, term, electedVersion: 1 };
+  const content = { node, site, incarnation, status, term, electedVersion: 1, resumes };
   return { ...versioned(content, version), token, owner, createdAtMs: epoch0Ms };
 }
 

@@ -1092,6 +1092,7 @@ describe('the history', () => {
         claimedAt: instant(2_000),
         readyAt: instant(5_000),
         by: 'elector',
+        resumes: null,
         release: null,
         phases: { releaseMs: null, claimMs: 2_000, takeoverMs: 3_000 },
         outcome: 'READY',
@@ -1143,6 +1144,41 @@ describe('the history', () => {
       [1, '101'],
       [1, '102'],
     ]);
+  });
+
+  it('tells of a leader that came back since when it had stopped, and why, not since the decision', () => {
+    const bench = led(['a1', 'b1']);
+    bench.nowMs = 10 * minute;
+    bench.current = null;
+    const lastRelease = { token: '101', term: 1, result: 'ok', durationMs: 300, error: null };
+    bench.amend('a1', { lastRelease });
+    bench.lead({ resumes: { token: '101', reason: 'the lease was not renewed', agoMs: 2_000 } });
+    const endedAt = instant(10 * minute - 2_000);
+    expect(bench.records.at(-1)).toMatchObject({
+      term: 1,
+      fencingToken: '102',
+      previous: { node: 'a1', site: 'a' },
+      cause: 'retry',
+      reason: 'leads again by the same decision, having stopped: the lease was not renewed',
+      electedAt: instant(0),
+      resumes: { token: '101', reason: 'the lease was not renewed', endedAt },
+      release: { node: 'a1', durationMs: 300, endedAt: instant(10 * minute - 1_700) },
+      phases: { releaseMs: 300, claimMs: 2_000 },
+    });
+  });
+
+  it('tells of a leader that came back, and says nothing of before, that nobody knows how long it took', () => {
+    const bench = led(['a1', 'b1']);
+    bench.nowMs = 10 * minute;
+    bench.current = null;
+    bench.lead();
+    expect(bench.records.at(-1)).toMatchObject({
+      fencingToken: '102',
+      cause: 'retry',
+      resumes: { token: '101', reason: null, endedAt: null },
+      release: null,
+      phases: { releaseMs: null, claimMs: null },
+    });
   });
 
   it('P47 tells the release of the leader before, by its token', () => {

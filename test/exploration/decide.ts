@@ -271,7 +271,7 @@ function content(
   electedVersion: number,
 ): ClaimContent {
   const { incarnation } = registration;
-  return { node, site: site(node), incarnation, status, term, electedVersion };
+  return { node, site: site(node), incarnation, status, term, electedVersion, resumes: null };
 }
 
 function newer(a: bigint, b: bigint): bigint {

@@ -1,10 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { historySchema, newestRecords, readHistory } from '../../src/group/history.js';
+import { gapsOf, historySchema, newestRecords, readHistory } from '../../src/group/history.js';
 import { newGroup, transition } from '../support/group.js';
 
 const minute = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
 describe('the history', () => {
+  it('counts for a leader that came back from when it had stopped, or not at all where nobody tells', () => {
+    const again = { term: 1, cause: 'retry', electedAt: minute(0) } as const;
+    const told = { token: '7', reason: 'the lease was not renewed', endedAt: minute(300) };
+    const untold = { token: '8', reason: null, endedAt: null };
+    const newestFirst = [
+      transition({ ...again, claimedAt: minute(600), readyAt: minute(601), resumes: untold }),
+      transition({ ...again, claimedAt: minute(302), readyAt: minute(303), resumes: told }),
+      transition({ ...again, cause: 'first', claimedAt: minute(1), readyAt: minute(2) }),
+    ];
+    expect(newestFirst.map((record) => gapsOf(newestFirst).get(record))).toEqual([
+      undefined,
+      { from: minute(300), to: minute(303), lengthMs: 3000 },
+      undefined,
+    ]);
+  });
+
   it('gives the newest records first, and what cannot be read as a problem', async () => {
     await using group = await newGroup();
     for (const term of [1, 2, 3]) await group.record(transition({ term }));

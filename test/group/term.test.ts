@@ -74,6 +74,33 @@ describe('the story of a term', () => {
     expect((await story(group, 4)).outcome).toBe('READY');
   });
 
+  it('tells both leaderships of a leader that lost its lease and came back, and why the first ended', async () => {
+    await using group = await eventful();
+    const again = { token: '7', reason: 'the lease was not renewed', endedAt: at(300) };
+    const release = { node: 'c1', result: 'ok', error: null, durationMs: 1000, endedAt: at(301) };
+    const back = { claimedAt: at(302), readyAt: at(303), cause: 'retry', fencingToken: '9' } as const;
+    await group.record(
+      transition({ term: 3, node: 'c1', electedAt: at(20), ...back, resumes: again, release }),
+    );
+    const { steps, hooks, lengths, failed } = await story(group, 3);
+    expect(steps.slice(-8).map((one) => [one.at, one.step])).toEqual([
+      [at(22), 'takeover-ended'],
+      [at(25), 'ready'],
+      [at(300), 'stopped'],
+      [at(300), 'release-began'],
+      [at(301), 'release-ended'],
+      [at(302), 'takeover-began'],
+      [at(303), 'takeover-ended'],
+      [at(303), 'ready'],
+    ]);
+    expect(steps.find(({ step }) => step === 'stopped')?.text).toBe(
+      'c1 stops leading: the lease was not renewed',
+    );
+    expect(hooks.map(({ phase }) => phase)).toEqual(['takeover', 'release', 'takeover']);
+    expect(lengths).toMatchObject({ totalMs: 3000, leaderlessMs: 3000 });
+    expect(failed).toMatchObject([{ term: 2 }]);
+  });
+
   it('is refused where there is none', async () => {
     await using group = await eventful();
     await group.elect({ node: 'c1', site: 'c', term: 3 });

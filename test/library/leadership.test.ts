@@ -94,6 +94,7 @@ it('P10 a process that stood still past its lease does not say that it leads, no
   a.lead();
   await a.leads();
   const { leadership, signal } = a.last;
+  await until(async () => (await group.history()).length === 1);
   const lies: unknown[] = [];
   a.petrel.on('status', (status) => {
     if (status.leads && a.last.signal.aborted) lies.push(status);
@@ -106,6 +107,12 @@ it('P10 a process that stood still past its lease does not say that it leads, no
   await a.leads();
   expect(a.last.leadership.fencingToken).toBeGreaterThan(leadership.fencingToken);
   expect(lies).toEqual([]);
+  await until(async () => (await group.history()).length > 1);
+  const [, again] = await group.history();
+  expect(again).toMatchObject({
+    resumes: { token: String(leadership.fencingToken), reason: expect.stringContaining('not renewed') },
+    cause: 'retry',
+  });
 });
 
 function standStill(forMs: number): void {

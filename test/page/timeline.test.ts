@@ -20,6 +20,8 @@ function record(term: number, change: Partial<TransitionRecord> = {}): Transitio
     electedAt: at(term * 10),
     claimedAt: at(term * 10),
     readyAt: at(term * 10),
+    resumes: null,
+    release: null,
     phases: { releaseMs: null, claimMs: 0, takeoverMs: 0 },
     leaderlessMs: null,
     ...change,
@@ -44,6 +46,20 @@ describe('the rows of the history', () => {
       ],
     });
     expect(second).toMatchObject({ bars: [{ phase: 'takeover', share: 0.5 }] });
+  });
+
+  it('say that a leader came back, since when it had stopped; and take no release off that was over before', () => {
+    const phases = { releaseMs: 3_000, claimMs: 4_000, takeoverMs: 0 };
+    const again = record(2, { resumes: { endedAt: at(50) }, release: { endedAt: at(53) }, phases });
+    const later = record(3, { release: { endedAt: null }, phases });
+    expect(rowsOf(history({ records: [later, again] }))).toMatchObject([
+      { at: at(30), bars: [{}, { phase: 'claim', lengthMs: 4_000 }, {}] },
+      {
+        at: at(50),
+        headline: 'b1 leads again (planned)',
+        bars: [{}, { phase: 'claim', lengthMs: 1_000 }, {}],
+      },
+    ]);
   });
 
   it('say what failed and how, and what people did', () => {

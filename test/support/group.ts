@@ -155,6 +155,7 @@ export function transition(record: Partial<TransitionRecord>): TransitionRecord 
     claimedAt: '2026-01-01T00:00:01.000Z',
     readyAt: '2026-01-01T00:00:02.000Z',
     by: 'a1',
+    resumes: null,
     release: null,
     phases: { releaseMs: null, claimMs: 1000, takeoverMs: 1000 },
     ...record,

@@ -28,7 +28,14 @@ export const examples = {
     asked: { by: 'ops', waived: ['unhealthy'] },
     failures: [failure('b1')],
   }),
-  claim: { ...place, incarnation: 'a1-life1', status: 'READY', term: 7, electedVersion: 1 },
+  claim: {
+    ...place,
+    incarnation: 'a1-life1',
+    status: 'READY',
+    term: 7,
+    electedVersion: 1,
+    resumes: { token: '90', reason: 'cut off', agoMs: 5 },
+  },
   head: { term: 7, fencingToken: '100' },
   transition: {
     kind: 'transition',
@@ -45,6 +52,7 @@ export const examples = {
     claimedAt: instant(1),
     readyAt: null,
     by: 'a1',
+    resumes: { token: '90', reason: 'cut off', endedAt: instant(0) },
     release: { node: 'b1', result: 'ok', error: null, durationMs: 1, endedAt: instant(0) },
     phases: { releaseMs: 1, claimMs: 2, takeoverMs: null },
   },

@@ -1,6 +1,7 @@
 /** `petrel history` */
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { phasesInTurn } from '../../core/records.js';
 import { type History, historySchema, readHistory } from '../../group/history.js';
 import { readTerm } from '../../group/term.js';
 import { wholeNumber } from '../arguments.js';
@@ -31,9 +32,10 @@ export function addHistory(program: Command): void {
     .addHelpText(
       'after',
       `
-Columns: RELEASE, the old leader’s release hook; CLAIM, from the decision to the claim, release included; TAKEOVER,
-from the claim to READY; GAP, how long no claim was READY. The service is down for longer: from the beginning of the
-release, and after a crash from then on, which is up to the session timeout before anybody notices.
+Columns: RELEASE, the old leader’s release hook; CLAIM, from the decision to the claim, without the release; TAKEOVER,
+from the claim to READY; GAP, for how long nobody led: from the beginning of the release, after a crash from the
+decision. The service is then down for longer: from the crash on, which is up to the session timeout before anybody notices.
+A leader that lost its lease and came back has a line of its own, under the same term: it is counted from when it stopped.
 
 Examples:
   petrel history -n 50
@@ -58,9 +60,11 @@ function cells(record: HistoryEntry): string[] {
     const { at, what, by, reason } = record;
     return [at, '', what, '', '', '', '', '', '', `${by}${reason === null ? '' : `: ${reason}`}`];
   }
-  const { electedAt, term, outcome, cause, previous, node, phases, leaderlessMs, reason } = record;
+  const { electedAt, claimedAt, resumes, term, outcome, cause, previous, node, leaderlessMs, reason } =
+    record;
+  const phases = phasesInTurn(record);
   return [
-    electedAt,
+    resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
     String(term),
     `${outcome} (${cause})`,
     previous?.node ?? '-',
