@@ -16,8 +16,8 @@ export const tenureSabotages: readonly Sabotage[] = [
     name: 'READY without checking elected',
     rule: 'READY checks the version of elected',
     file: leadership,
-    find: "        { type: 'check', path: paths.elected, version: electedVersion },\n        {\n          type: 'set',\n          path: paths.current,",
-    replace: "        {\n          type: 'set',\n          path: paths.current,",
+    find: "        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'set', path: paths.current,",
+    replace: "        { type: 'set', path: paths.current,",
   },
   {
     name: 'READY before the takeover has ended',
