@@ -17,8 +17,10 @@ export interface Context<Message> {
   /** The same for all nodes of a run: for what they were given in common. */
   readonly seed: number;
   nowMs(): number;
-  /** One message to one node, or to the server. */
-  send(to: number, message: Message): void;
+  /** Which life of the node this is, from 0. */
+  readonly life: number;
+  /** One message to one node, or to the server; `count`: that stands for so many, sent at once. */
+  send(to: number, message: Message, count?: number): void;
   /** One message for each other node. */
   sendAll(message: Message): void;
   /** One message, of which all others get a copy. */
@@ -45,6 +47,8 @@ export interface Node<Message> {
   receive(message: Message, from: number): void;
   /** It is told that a node is dead, which may not be true. `life`: of the node, from 0. */
   suspect?(node: number, life: number): void;
+  /** It is told that a node that it was to believe dead is not. */
+  restored?(node: number): void;
   /** It is about to leave, and may say so. */
   leave?(): void;
 }
@@ -64,8 +68,8 @@ export interface Protocol<Message> {
   readonly title: string;
   /** Lost copies are sent again until they arrive, as TCP does; otherwise the protocol sees to loss itself. */
   readonly isReliable: boolean;
-  /** Nodes are told of crashes by a failure detector; otherwise the protocol sees to that itself. */
-  readonly usesDetector: boolean;
+  /** Whom a failure detector tells of crashes: all nodes, or the server alone; none where the protocol sees to that itself. */
+  readonly detector: 'nodes' | 'server' | 'none';
   /** What a message would take: without it, 8 bytes a number and 1 a kind. */
   size?(message: Message): number;
   node(context: Context<Message>): Node<Message>;

@@ -51,17 +51,17 @@ export class Network<Message> {
     this.#traffic = { messages: 0, deliveries: 0, bytes: 0 };
   }
 
-  /** `depth`: how many messages, one caused by the other, led to this one. */
-  send(to: number, from: number, message: Message, depth: number): void {
+  /** `count`: it stands for so many, of which one is lost or late as all are. `depth`: how many messages, one caused by the other, led to this one. */
+  send(to: number, from: number, message: Message, depth: number, count = 1): void {
     const size = this.#sizeOf(message);
     let afterMs = this.#delayMs();
-    this.#sent(1, size);
+    this.#sent(count, size / count);
     while (this.#isLost()) {
       if (!this.#isReliable) return;
-      this.#sent(1, size);
+      this.#sent(count, size / count);
       afterMs += retryDelays * meanDelayMs(this.#conditions.delay);
     }
-    this.#arrive(afterMs, () => this.#hand(to, from, message, depth));
+    this.#arrive(afterMs, () => this.#hand(to, from, message, depth, count));
   }
 
   /** One message to each other node. */
@@ -99,8 +99,8 @@ export class Network<Message> {
     }
   }
 
-  #hand(to: number, from: number, message: Message, depth: number): void {
-    if (this.#deliver(to, from, message, depth)) this.#traffic.deliveries += 1;
+  #hand(to: number, from: number, message: Message, depth: number, count = 1): void {
+    if (this.#deliver(to, from, message, depth)) this.#traffic.deliveries += count;
   }
 
   #arrive(afterMs: number, run: () => void): void {

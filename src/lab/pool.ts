@@ -9,12 +9,11 @@ const doneSchema = z.array(z.record(z.string(), z.number()));
 
 export interface PoolOptions {
   readonly workers: number;
+  /** For so long this thread runs tasks itself: what is done by then is done before another has started. */
+  readonly aloneMs: number;
   /** Called with the number of runs that are done. */
   progress(runs: number): void;
 }
-
-/** What is done within this is done before a thread has started. */
-const aloneMs = 300;
 
 /** Of each task, in their order. Throws what a worker throws. */
 export async function runTasks(tasks: readonly Task[], options: PoolOptions): Promise<Measures[][]> {
@@ -27,7 +26,7 @@ export async function runTasks(tasks: readonly Task[], options: PoolOptions): Pr
     runs += measures.length;
     options.progress(runs);
   };
-  const isAlone = () => options.workers === 1 || performance.now() - startedMs < aloneMs;
+  const isAlone = () => options.workers === 1 || performance.now() - startedMs < options.aloneMs;
   for (let task = tasks[next]; task !== undefined && isAlone(); task = tasks[next]) {
     keep(next, runTask(task));
     next += 1;

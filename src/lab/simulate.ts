@@ -60,6 +60,7 @@ class Run<Message> {
     const { nodes, scenario } = this.#conditions;
     const late = scenario === 'join' ? this.#joiner() : -1;
     const initiators = this.#initiators();
+    if (late !== -1) this.#world.expectLate(late);
     for (let id = 0; id < nodes; id += 1) {
       if (id !== late) this.#world.begin(id, initiators === null || initiators.has(id));
     }

@@ -74,7 +74,14 @@ export class World<Message> {
     for (const seat of this.#seats) seat.depth = 0;
   }
 
+  /** Nobody counts on a node before it begins. */
+  expectLate(id: number): void {
+    for (const seat of this.#seats) seat.suspects.add(id);
+  }
+
+  /** That it is there is known to all; not that it may have been away. */
   begin(id: number, initiates: boolean): void {
+    for (const seat of this.#seats) seat.suspects.delete(id);
     this.census.enter(id, this.events.now);
     this.#begin(id, (context) => this.#protocol.node(context))?.start(initiates);
   }
@@ -97,8 +104,12 @@ export class World<Message> {
     seat.node.suspect?.(dead, life);
   }
 
+  /** `node` learns that `dead` is not, if that is so. */
   trust(node: number, dead: number): void {
-    if (this.census.isLive(dead)) this.#seat(node).suspects.delete(dead);
+    const seat = this.#seat(node);
+    if (seat.node === null || !this.census.isLive(dead)) return;
+    seat.suspects.delete(dead);
+    seat.node.restored?.(dead);
   }
 
   lifeOf(id: number): number {
@@ -115,7 +126,8 @@ export class World<Message> {
       conditions,
       random: () => random.next(),
       nowMs: () => events.nowMs,
-      send: (to, message) => network.send(to, id, message, seat.depth + 1),
+      life,
+      send: (to, message, count = 1) => network.send(to, id, message, seat.depth + 1, count),
       sendAll: (message) => network.sendAll(id, message, seat.depth + 1),
       multicast: (message) => network.multicast(id, message, seat.depth + 1),
       successor: () => this.#ring.neighbour(id, 1, (other) => seat.suspects.has(other)),
@@ -155,13 +167,17 @@ export class World<Message> {
 
   #planDetection(dead: number, life: number): void {
     const { detectMs, nodes, noticedBy, missed } = this.conditions;
-    if (!this.#protocol.usesDetector) return;
+    const { detector } = this.#protocol;
+    if (detector === 'none') return;
     this.events.plan(this.events.now + ticks(detectMs), 'timer', () => {
-      const isBack = this.census.isLive(dead);
-      this.suspect(this.server, dead, life);
+      if (detector === 'server') {
+        this.suspect(this.server, dead, life);
+        return;
+      }
+      if (this.census.isLive(dead)) return;
       const live = Array.from({ length: nodes }, (_, id) => id).filter((id) => this.census.isLive(id));
       const noticing = { all: live, lowest: live.slice(0, 1), highest: live.slice(-1) }[noticedBy];
-      for (const id of isBack ? [] : noticing) {
+      for (const id of noticing) {
         if (missed === 0 || this.random.next() >= missed) this.suspect(id, dead, life);
       }
     });

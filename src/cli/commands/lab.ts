@@ -107,7 +107,8 @@ async function runLab(command: Command, names: readonly string[], options: Optio
   const tasks = tasksOf(cases, options.runs, options.seed);
   const bar = progressBar(cases.length * options.runs);
   try {
-    const measured = await runTasks(tasks, { workers: options.workers, progress: (runs) => bar.at(runs) });
+    const { workers } = options;
+    const measured = await runTasks(tasks, { workers, aloneMs: 300, progress: (runs) => bar.at(runs) });
     bar.end();
     print(settings.format, printableLab(options.seed, resultsOf(cases, tasks, measured)));
   } finally {

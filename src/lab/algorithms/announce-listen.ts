@@ -146,7 +146,7 @@ export const announceListen: readonly Algorithm[] = variants.map((variant) =>
     name: variant.name,
     title: variant.title,
     isReliable: false,
-    usesDetector: false,
+    detector: 'none',
     node: (context) => new AnnounceListen(context, variant),
     expect: (conditions) => announceListenTheory(variant, conditions),
   }),

@@ -71,7 +71,7 @@ export const anonymousRing = algorithm<Message>({
   name: 'anonymous',
   title: 'a ring without ids',
   isReliable: true,
-  usesDetector: false,
+  detector: 'none',
   node: (context) => new Anonymous(context),
   expect,
 });

@@ -14,6 +14,8 @@ class Process implements Node<Message> {
   readonly #noAnswer: Timer;
   readonly #noCoordinator: Timer;
   #isElecting = false;
+  /** When it last told all lower ones that it is the coordinator. */
+  #toldAtMs = 0;
 
   constructor(context: Context<Message>) {
     this.#context = context;
@@ -27,6 +29,11 @@ class Process implements Node<Message> {
 
   suspect(node: number): void {
     if (this.#context.leader() === node && !this.#isElecting) this.#elect();
+  }
+
+  /** What was decided without it is decided again. */
+  restored(): void {
+    this.#elect();
   }
 
   receive({ kind }: Message, from: number): void {
@@ -61,8 +68,12 @@ class Process implements Node<Message> {
   #asked(from: number): void {
     const { id } = this.#context;
     this.#context.send(from, { kind: 'ok' });
-    if (this.#context.leader() === id) this.#context.send(from, { kind: 'coordinator' });
-    else if (!this.#isElecting) this.#elect();
+    if (this.#context.leader() !== id) {
+      if (!this.#isElecting) this.#elect();
+      return;
+    }
+    const { conditions, nowMs } = this.#context;
+    if (nowMs() - this.#toldAtMs > answerLimitMs(conditions)) this.#coordinate();
   }
 
   /** Somebody higher goes on; unless it dies over it. */
@@ -75,6 +86,7 @@ class Process implements Node<Message> {
   #coordinate(): void {
     const { id } = this.#context;
     this.#over(id);
+    this.#toldAtMs = this.#context.nowMs();
     for (let other = 0; other < id; other += 1) this.#context.send(other, { kind: 'coordinator' });
   }
 
@@ -130,7 +142,7 @@ export const bully = algorithm<Message>({
   name: 'bully',
   title: 'Bully',
   isReliable: true,
-  usesDetector: true,
+  detector: 'nodes',
   node: (context) => new Process(context),
   expect,
 });

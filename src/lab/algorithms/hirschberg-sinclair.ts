@@ -49,6 +49,12 @@ class Candidate implements Node<Message> {
     this.#begin();
   }
 
+  /** What was decided without it is decided again. */
+  restored(): void {
+    this.#enter(this.#epoch + 1);
+    this.#begin();
+  }
+
   receive(message: Message): void {
     if (message.epoch < this.#epoch) {
       if (message.kind === 'probe' && !this.#isIn) this.#begin();
@@ -169,7 +175,7 @@ export const hirschbergSinclair = algorithm<Message>({
   name: 'hs',
   title: 'Hirschberg–Sinclair, a ring',
   isReliable: true,
-  usesDetector: true,
+  detector: 'nodes',
   node: (context) => new Candidate(context),
   expect,
 });

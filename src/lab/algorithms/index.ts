@@ -5,7 +5,11 @@ import { anonymousRing } from './anonymous-ring.js';
 import { bully } from './bully.js';
 import { hirschbergSinclair } from './hirschberg-sinclair.js';
 import { lelannChangRoberts } from './lelann-chang-roberts.js';
+import { majorityLease } from './majority-lease.js';
+import { petrel } from './petrel.js';
+import { pole } from './pole.js';
 import { ringByAttribute } from './ring-by-attribute.js';
+import { zooKeeperRecipes } from './zookeeper-recipe.js';
 
 /** In the order of the tables. */
 const all: readonly Algorithm[] = [
@@ -14,6 +18,10 @@ const all: readonly Algorithm[] = [
   hirschbergSinclair,
   ...ringByAttribute,
   bully,
+  majorityLease,
+  ...pole,
+  ...zooKeeperRecipes,
+  petrel,
   ...announceListen,
 ];
 

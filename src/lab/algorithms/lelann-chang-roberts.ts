@@ -33,6 +33,12 @@ class Candidate implements Node<Message> {
     this.#begin();
   }
 
+  /** What was decided without it is decided again. */
+  restored(): void {
+    this.#epoch += 1;
+    this.#begin();
+  }
+
   receive(message: Message): void {
     if (message.epoch < this.#epoch) {
       // Who sent it has missed an election, as one that comes back has.
@@ -120,7 +126,7 @@ export const lelannChangRoberts = algorithm<Message>({
   name: 'lcr',
   title: 'LeLann–Chang–Roberts, a ring',
   isReliable: true,
-  usesDetector: true,
+  detector: 'nodes',
   node: (context) => new Candidate(context),
   expect,
 });

@@ -34,6 +34,7 @@ class Process implements Node<Message> {
   readonly #repair: Repair;
   readonly #watch: SuccessorWatch | null;
   readonly #patience: Timer;
+  readonly #silence: Timer;
   #epoch = 0;
   /** The highest initiator seen in this epoch; `none` where no election is under way. */
   #seen = none;
@@ -43,10 +44,12 @@ class Process implements Node<Message> {
     this.#repair = repair;
     this.#watch = repair === 'timeouts' ? new SuccessorWatch(context, (gone) => this.#lost(gone)) : null;
     this.#patience = context.timer(() => this.#restart());
+    this.#silence = context.timer(() => this.#passedOver());
   }
 
   start(initiates: boolean): void {
     this.#watch?.start();
+    this.#hear();
     if (initiates) this.#begin();
   }
 
@@ -55,7 +58,13 @@ class Process implements Node<Message> {
     if (isRunning || this.#context.leader() === node) this.#restart();
   }
 
+  /** What was decided without it is decided again. */
+  restored(): void {
+    this.#restart();
+  }
+
   receive(message: Message, from: number): void {
+    this.#hear();
     if (message.kind === 'ack') {
       this.#watch?.answered(from);
       return;
@@ -70,6 +79,22 @@ class Process implements Node<Message> {
     this.#epoch = message.epoch;
     if (message.kind === 'election') this.#weigh(message);
     else this.#learn(message);
+  }
+
+  /** With timeouts, a predecessor is heard at least with its pings. */
+  #hear(): void {
+    if (this.#repair !== 'timeouts') return;
+    const { conditions } = this.#context;
+    this.#silence.set(2 * conditions.announceMs + answerLimitMs(conditions));
+  }
+
+  /** The predecessor is gone, or takes this node to be. */
+  #passedOver(): void {
+    this.#hear();
+    const predecessor = this.#context.predecessor();
+    if (predecessor === this.#context.id) return;
+    this.#context.send(predecessor, { kind: 'ping' });
+    this.#restart();
   }
 
   #lost(gone: number): void {
@@ -219,7 +244,7 @@ export const ringByAttribute: readonly Algorithm[] = repairs.map(({ name, title,
     name,
     title,
     isReliable: true,
-    usesDetector: repair !== 'timeouts',
+    detector: repair === 'timeouts' ? 'none' : 'nodes',
     node: (context) => new Process(context, repair),
     expect: (conditions) => expect(conditions, repair),
   }),

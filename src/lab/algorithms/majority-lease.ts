@@ -1,0 +1,130 @@
+/**
+ * Majority vote with a master's lease, Chubby's way: whoever knows of no master waits for a random while and asks all for their
+ * votes. A node votes for one at most while its vote lasts; with a majority one is master until the lease ends that it
+ * counts from its asking, and asks anew long before.
+ *
+ * A node that comes back without a memory may have voted: it waits until its vote would have ended.
+ */
+import { algorithm, type Context, type Expectation, type Node, type Timer } from '../algorithm.js';
+import { nobody } from '../census.js';
+import { type Conditions, meanDelayMs } from '../conditions.js';
+
+type Message =
+  /** `isMaster`: to have the lease extended. */
+  | { readonly kind: 'ask'; readonly sentAtMs: number; readonly isMaster: boolean }
+  | { readonly kind: 'vote'; readonly sentAtMs: number };
+type Ask = Extract<Message, { kind: 'ask' }>;
+
+class Server implements Node<Message> {
+  readonly #context: Context<Message>;
+  readonly #candidacy: Timer;
+  readonly #renewal: Timer;
+  readonly #leaseEnd: Timer;
+  /** Whom it voted for, and until when that holds. */
+  #vote = { for: nobody, untilMs: 0 };
+  #asked = { atMs: -1, votes: 0 };
+
+  constructor(context: Context<Message>) {
+    this.#context = context;
+    this.#candidacy = context.timer(() => this.#ask());
+    this.#renewal = context.timer(() => this.#ask());
+    this.#leaseEnd = context.timer(() => this.#lost());
+  }
+
+  start(): void {
+    const untilMs = this.#context.life === 0 ? 0 : this.#context.nowMs() + this.#leaseMs();
+    this.#vote = { for: nobody, untilMs };
+    this.#wait();
+  }
+
+  receive(message: Message, from: number): void {
+    if (message.kind === 'ask') this.#consider(message, from);
+    else if (message.sentAtMs === this.#asked.atMs) this.#counted();
+  }
+
+  #leaseMs(): number {
+    return this.#context.conditions.detectMs;
+  }
+
+  #isMaster(): boolean {
+    return this.#context.leader() === this.#context.id;
+  }
+
+  #mayVoteFor(candidate: number): boolean {
+    return this.#vote.for === candidate || this.#vote.untilMs <= this.#context.nowMs();
+  }
+
+  /** Until its vote is free, and some. */
+  #wait(): void {
+    const left = Math.max(0, this.#vote.untilMs - this.#context.nowMs());
+    this.#candidacy.set(left + this.#context.random() * this.#context.conditions.suppressMs);
+  }
+
+  #ask(): void {
+    const { id, nowMs } = this.#context;
+    if (!this.#mayVoteFor(id)) {
+      this.#wait();
+      return;
+    }
+    this.#vote = { for: id, untilMs: nowMs() + this.#leaseMs() };
+    this.#asked = { atMs: nowMs(), votes: 0 };
+    this.#context.sendAll({ kind: 'ask', sentAtMs: nowMs(), isMaster: this.#isMaster() });
+    this.#counted();
+    if (this.#isMaster()) this.#renewal.set(this.#context.conditions.announceMs);
+    else this.#wait();
+  }
+
+  #consider({ sentAtMs, isMaster }: Ask, from: number): void {
+    const { nowMs, follow, send } = this.#context;
+    if (isMaster) {
+      follow(from);
+      this.#leaseEnd.set(this.#leaseMs());
+      this.#candidacy.stop();
+    }
+    if (!this.#mayVoteFor(from)) return;
+    this.#vote = { for: from, untilMs: nowMs() + this.#leaseMs() };
+    send(from, { kind: 'vote', sentAtMs });
+  }
+
+  #counted(): void {
+    this.#asked = { ...this.#asked, votes: this.#asked.votes + 1 };
+    if (this.#asked.votes !== Math.floor(this.#context.n / 2) + 1) return;
+    const { nowMs, id } = this.#context;
+    const leftMs = this.#asked.atMs + this.#leaseMs() - nowMs();
+    if (leftMs <= 0) return;
+    this.#leaseEnd.set(leftMs);
+    this.#candidacy.stop();
+    if (this.#isMaster()) return;
+    this.#context.follow(id);
+    this.#ask();
+  }
+
+  #lost(): void {
+    this.#renewal.stop();
+    this.#context.follow(nobody);
+    this.#wait();
+  }
+}
+
+function expect(given: Conditions): Expectation[] {
+  const { scenario, nodes: n, delay, loss, suppressMs, announceMs, detectMs } = given;
+  const delta = meanDelayMs(delay);
+  const isSplit = delta * 2 > suppressMs;
+  if (loss > 0 || delay.kind !== 'constant' || n < 3 || isSplit) return [];
+  if (scenario === 'start') {
+    const value = suppressMs / (n + 1) + 3 * delta;
+    return [{ measure: 'time', value, kind: 'mean', source: 'the shortest of n waits, TS/(n+1), + 3Δ' }];
+  }
+  if (scenario !== 'crash') return [];
+  const value = detectMs - announceMs / 2 + suppressMs / n + 4 * delta;
+  return [{ measure: 'time', value, kind: 'mean', source: 'lease − TA/2 + TS/n + 4Δ' }];
+}
+
+export const majorityLease = algorithm<Message>({
+  name: 'majority',
+  title: 'majority vote with a master’s lease',
+  isReliable: true,
+  detector: 'none',
+  node: (context) => new Server(context),
+  expect,
+});

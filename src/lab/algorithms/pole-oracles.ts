@@ -1,0 +1,35 @@
+/** What POLE's processes are compared by: each oracle gives a process its score in an epoch. D. Becker et al. (2011). */
+import { randomFrom } from '../random.js';
+
+/** Higher is better. */
+export type Oracle = (id: number, epoch: number) => number;
+
+export const oracles: Readonly<
+  Record<'history' | 'rotating' | 'latency', (n: number, seed: number) => Oracle>
+> = {
+  /** The length of its log, drawn at random. */
+  history: (n, seed) => {
+    const random = randomFrom(seed);
+    const lengths = Int32Array.from({ length: n }, () => random.below(1000));
+    return (id) => lengths[id] ?? 0;
+  },
+  /** 1 for the process whose turn the epoch is. */
+  rotating: (n) => (id, epoch) => (epoch % n === id ? 1 : 0),
+  /** How soon it reaches a quorum, processes being strewn over a square at random. */
+  latency: (n, seed) => {
+    const random = randomFrom(seed);
+    const places = Array.from({ length: n }, () => [random.next(), random.next()] as const);
+    const known = new Map<number, number>();
+    return (id) => {
+      const score = known.get(id) ?? -quorumDistance(places, id);
+      known.set(id, score);
+      return score;
+    };
+  },
+};
+
+function quorumDistance(places: readonly (readonly [number, number])[], id: number): number {
+  const [x, y] = places[id] ?? [0, 0];
+  const distances = Float64Array.from(places, ([otherX, otherY]) => Math.hypot(x - otherX, y - otherY));
+  return distances.sort()[Math.floor(places.length / 2)] ?? 0;
+}

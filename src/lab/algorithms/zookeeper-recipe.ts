@@ -1,0 +1,184 @@
+/**
+ * ZooKeeper's recipe: everyone makes a sequential ephemeral znode, the lowest leads. Either everyone watches the one just below its
+ * own, so that one is woken when a znode goes; or everyone watches the lowest, so that all are: the herd.
+ *
+ * What ZooKeeper does among its own servers is not in it, nor the pings by which it keeps sessions.
+ */
+import { type Algorithm, algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+import { somebodyElse } from '../census.js';
+import type { Conditions } from '../conditions.js';
+
+interface Znode {
+  readonly sequence: number;
+  readonly owner: number;
+  readonly life: number;
+}
+
+type Message =
+  | { readonly kind: 'create'; readonly life: number }
+  | { readonly kind: 'created'; readonly sequence: number }
+  | { readonly kind: 'list' }
+  | { readonly kind: 'children'; readonly children: readonly Znode[] }
+  | { readonly kind: 'watch'; readonly sequence: number }
+  | { readonly kind: 'watched'; readonly isThere: boolean }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'close'; readonly life: number };
+
+/**
+ * below: the one just below. lowest: the herd. misprint: the largest j ≥ i, as one version prints it; that is never below, so
+ * nobody is woken.
+ */
+export type Watches = 'below' | 'lowest' | 'misprint';
+
+class Client implements Node<Message> {
+  readonly #context: Context<Message>;
+  readonly #watches: Watches;
+  #own = -1;
+
+  constructor(context: Context<Message>, watches: Watches) {
+    this.#context = context;
+    this.#watches = watches;
+  }
+
+  start(): void {
+    this.#ask({ kind: 'create', life: this.#context.life });
+  }
+
+  receive(message: Message): void {
+    switch (message.kind) {
+      case 'created':
+        this.#own = message.sequence;
+        this.#ask({ kind: 'list' });
+        break;
+      case 'children':
+        this.#look(message.children);
+        break;
+      case 'watched':
+        if (!message.isThere) this.#ask({ kind: 'list' });
+        break;
+      case 'gone':
+        this.#context.count('wake-ups');
+        this.#ask({ kind: 'list' });
+        break;
+    }
+  }
+
+  /** In doubt it asks. */
+  suspect(): void {
+    if (this.#own !== -1 && this.#context.leader() !== this.#context.id) this.#ask({ kind: 'list' });
+  }
+
+  leave(): void {
+    this.#ask({ kind: 'close', life: this.#context.life });
+  }
+
+  #ask(message: Message): void {
+    this.#context.send(this.#context.n, message);
+  }
+
+  #look(children: readonly Znode[]): void {
+    const [lowest] = children;
+    if (lowest === undefined) return;
+    if (lowest.sequence === this.#own) {
+      this.#context.follow(this.#context.id);
+      return;
+    }
+    // Only who watches the lowest hears of it when that is another; and one of an earlier life is none that leads.
+    const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
+    this.#context.follow(isKnown ? lowest.owner : somebodyElse);
+    const watched = watchedBy(this.#watches, children, this.#own);
+    if (watched !== undefined) this.#ask({ kind: 'watch', sequence: watched.sequence });
+  }
+}
+
+function watchedBy(watches: Watches, children: readonly Znode[], own: number): Znode | undefined {
+  switch (watches) {
+    case 'lowest':
+      return children[0];
+    case 'below':
+      return children.findLast(({ sequence }) => sequence < own);
+    case 'misprint':
+      return children.findLast(({ sequence }) => sequence >= own);
+  }
+}
+
+class Ensemble implements Node<Message> {
+  readonly #context: Context<Message>;
+  /** In order of their sequence. */
+  #children: readonly Znode[] = [];
+  #made = 0;
+  readonly #watchers = new Map<number, Set<number>>();
+
+  constructor(context: Context<Message>) {
+    this.#context = context;
+  }
+
+  start(): void {}
+
+  receive(message: Message, from: number): void {
+    const { send } = this.#context;
+    switch (message.kind) {
+      case 'create':
+        this.#children = [...this.#children, { sequence: this.#made, owner: from, life: message.life }];
+        send(from, { kind: 'created', sequence: this.#made });
+        this.#made += 1;
+        break;
+      case 'list':
+        send(from, { kind: 'children', children: this.#children });
+        break;
+      case 'watch':
+        send(from, { kind: 'watched', isThere: this.#watch(message.sequence, from) });
+        break;
+      case 'close':
+        this.#remove(from, message.life);
+        break;
+    }
+  }
+
+  /** The session is over. */
+  suspect(node: number, life: number): void {
+    this.#remove(node, life);
+  }
+
+  #watch(sequence: number, client: number): boolean {
+    if (!this.#children.some((child) => child.sequence === sequence)) return false;
+    const watchers = this.#watchers.get(sequence) ?? new Set();
+    this.#watchers.set(sequence, watchers.add(client));
+    return true;
+  }
+
+  #remove(owner: number, life: number): void {
+    const gone = this.#children.filter((child) => child.owner === owner && child.life === life);
+    this.#children = this.#children.filter((child) => !gone.includes(child));
+    for (const { sequence } of gone) {
+      for (const client of this.#watchers.get(sequence) ?? []) this.#context.send(client, { kind: 'gone' });
+      this.#watchers.delete(sequence);
+    }
+  }
+}
+
+function expect({ scenario, nodes: n, loss }: Conditions, watches: Watches): Expectation[] {
+  if (loss > 0 || n < 3 || (scenario !== 'crash' && scenario !== 'bye')) return [];
+  if (watches === 'misprint') return [];
+  const value = watches === 'lowest' ? n - 1 : 1;
+  const source = watches === 'lowest' ? 'N−1: the herd' : '1: the one just above';
+  return [{ measure: 'wake-ups', value, kind: 'exact', source }];
+}
+
+export function zooKeeperRecipe(name: string, title: string, watches: Watches): Algorithm {
+  return algorithm<Message>({
+    name,
+    title,
+    isReliable: true,
+    detector: 'server',
+    size: (message) => (message.kind === 'children' ? 1 + 16 * message.children.length : 9),
+    node: (context) => new Client(context, watches),
+    server: (context) => new Ensemble(context),
+    expect: (conditions) => expect(conditions, watches),
+  });
+}
+
+export const zooKeeperRecipes: readonly Algorithm[] = [
+  zooKeeperRecipe('zk-recipe', 'ZooKeeper’s recipe', 'below'),
+  zooKeeperRecipe('zk-herd', 'ZooKeeper’s recipe with the herd', 'lowest'),
+];

@@ -1,0 +1,73 @@
+/** Elections by vote, through ZooKeeper, and Petrel's own; and what all have in common. */
+import { describe, expect, it } from 'vitest';
+import { algorithms } from '../../src/lab/algorithms/index.js';
+import { zooKeeperRecipe } from '../../src/lab/algorithms/zookeeper-recipe.js';
+import { conditions } from '../../src/lab/conditions.js';
+import { resultsOf, tasksOf } from '../../src/lab/experiment.js';
+import { runTasks } from '../../src/lab/pool.js';
+import { broken, everyAlgorithm, experiment, mean } from './run.js';
+
+const electing = everyAlgorithm.filter((name) => name !== 'anonymous');
+
+describe.each(electing)('%s', (name) => {
+  it('agrees on one leader, whatever happens', () => {
+    for (const scenario of ['start', 'crash', 'bye', 'alarm', 'join', 'restart']) {
+      for (const nodes of [3, 12]) {
+        const result = experiment(name, { nodes, scenario }, 3);
+        expect([scenario, mean(result, 'agreed'), mean(result, 'misled')]).toEqual([scenario, 1, 0]);
+      }
+    }
+  });
+
+  it('agrees over a network that loses messages and is slow at random', () => {
+    const delay = { kind: 'exponential', meanMs: 10 };
+    expect(mean(experiment(name, { nodes: 5, loss: 0.1, delay }, 3), 'agreed')).toBe(1);
+  });
+});
+
+describe.each(['majority', 'pole', 'pole-rotating', 'pole-latency', 'zk-recipe', 'zk-herd', 'petrel'])(
+  '%s',
+  (name) => {
+    it('is as theory has it', () => {
+      for (const scenario of ['start', 'crash', 'bye']) {
+        for (const nodes of [5, 30]) {
+          const runs = name === 'majority' ? 200 : 2;
+          expect(broken(experiment(name, { nodes, scenario }, runs))).toEqual([]);
+        }
+      }
+    });
+  },
+);
+
+it('two masters never hold leases at a time, whatever is lost and whoever comes back', () => {
+  for (const scenario of ['start', 'crash', 'restart', 'midway']) {
+    const delay = { kind: 'exponential', meanMs: 100 };
+    const result = experiment('majority', { nodes: 5, scenario, delay, loss: 0.2 }, 40);
+    expect(result.measures.leaders?.most).toBe(1);
+  }
+});
+
+it('ZooKeeper’s recipe with the misprinted watch never elects a second leader', () => {
+  const given = { nodes: 5, scenario: 'crash', limitMs: 60_000 } as const;
+  const run = (watches: 'below' | 'misprint') => zooKeeperRecipe('x', 'x', watches).run(conditions(given), 1);
+  expect(run('below').agreed).toBe(1);
+  expect(run('misprint').agreed).toBe(0);
+});
+
+describe('an experiment', () => {
+  const cases = [...algorithms.keys()].map((algorithm) => {
+    return { algorithm, conditions: conditions({ nodes: 8, scenario: 'crash', loss: 0.2 }) };
+  });
+  const run = async (workers: number, seed: number) => {
+    const tasks = tasksOf(cases, 12, seed);
+    const measured = await runTasks(tasks, { workers, aloneMs: 0, progress: () => {} });
+    return JSON.stringify(resultsOf(cases, tasks, measured));
+  };
+
+  it('is the same by the byte with the same seed, whatever the number of workers', async () => {
+    const once = await run(1, 7);
+    expect(await run(2, 7)).toBe(once);
+    expect(await run(1, 7)).toBe(once);
+    expect(await run(1, 8)).not.toBe(once);
+  });
+});
