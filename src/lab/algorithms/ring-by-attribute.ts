@@ -38,6 +38,8 @@ class Process implements Node<Message> {
   #epoch = 0;
   /** The highest initiator seen in this epoch; `none` where no election is under way. */
   #seen = none;
+  /** What it passed on last. */
+  #passed: Election | null = null;
 
   constructor(context: Context<Message>, repair: Repair) {
     this.#context = context;
@@ -64,11 +66,11 @@ class Process implements Node<Message> {
   }
 
   receive(message: Message, from: number): void {
-    this.#hear();
     if (message.kind === 'ack') {
       this.#watch?.answered(from);
       return;
     }
+    this.#hear();
     if (this.#repair === 'timeouts') this.#context.send(from, { kind: 'ack' });
     if (message.kind === 'ping') return;
     if (message.epoch < this.#epoch) {
@@ -119,15 +121,24 @@ class Process implements Node<Message> {
 
   #weigh(election: Election): void {
     const { id } = this.#context;
-    if (election.initiator < this.#seen) return;
-    // Not anew with every round of a message whose owner is gone.
+    const { initiator, best } = election;
+    if (initiator < this.#seen) return;
+    // Not anew with every message: one whose owner is gone would come again and again.
     if (this.#seen === none) this.#waitForEnd();
-    this.#seen = election.initiator;
-    if (election.best === id) {
+    this.#seen = initiator;
+    if (best === id) {
       this.#lead();
       return;
     }
-    this.#pass({ ...election, best: Math.max(election.best, id) });
+    if (this.#repair !== 'none' && this.#hasPassed(election)) return;
+    this.#passed = { ...election, best: Math.max(best, id) };
+    this.#pass(this.#passed);
+  }
+
+  /** It has been round and missed its owner, who is gone. */
+  #hasPassed({ epoch, initiator, best }: Election): boolean {
+    const last = this.#passed;
+    return last !== null && last.epoch === epoch && last.initiator === initiator && last.best === best;
   }
 
   /** Two rounds and an elected message's; whoever is out of patience first begins anew. */
@@ -150,6 +161,7 @@ class Process implements Node<Message> {
 
   #over(leader: number): void {
     this.#seen = none;
+    this.#passed = null;
     this.#patience.stop();
     this.#context.follow(leader);
   }
