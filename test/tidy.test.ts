@@ -79,8 +79,7 @@ const rules: readonly Rule[] = [
   {
     name: 'the laboratory stands on the core alone',
     folders: ['src/lab'],
-    forbidden:
-      /^(?!import type\b).*\bfrom '(?:\.\.\/)+(?!core\/|errors\.js|thread-program\.js|[\w-]+\.js'|algorithms\/)/,
+    forbidden: /^(?!import type\b).*\bfrom '(?:\.\.\/)+(?!\.\.\/|core\/|[\w-]+\.js'|algorithms\/)/,
     examples: [
       "import { ZnodeTree } from '../embedded/tree.js';",
       "import { x } from '../../agent/observe.js';",

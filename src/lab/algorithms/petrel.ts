@@ -5,7 +5,7 @@
  * Left out: the service (taking over and letting go take no time), the audits of the next in line, sessions' pings, and what
  * ZooKeeper does among its own servers.
  */
-import { type ElectorAction, electorRound, newElector } from '../../core/electing.js';
+import { electorRound, newElector } from '../../core/electing.js';
 import { defaultGroupConfig } from '../../core/group-config.js';
 import {
   type LeaseEvidence,
@@ -17,15 +17,14 @@ import {
   sessionOpened,
   writeCommitted,
 } from '../../core/lease.js';
-import { toInstant } from '../../core/names.js';
 import { prepareStrategy } from '../../core/read-config.js';
-import type { Claim, GroupSnapshot, Member, OwnSeat } from '../../core/snapshot.js';
+import type { Claim, GroupSnapshot, OwnSeat } from '../../core/snapshot.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
 import type { ClaimContent, Elected, Registration } from '../../core/znodes.js';
 import { algorithm, type Context, type Expectation, type Node, type Timer } from '../algorithm.js';
 import { nobody } from '../census.js';
 import { answerLimitMs } from '../conditions.js';
-import { plainSize } from '../network.js';
+import { electorOperations, idOf, membersOf, nameOf, registrationOf, site, sizeOf } from './petrel-shapes.js';
 import {
   epochMs,
   type Message,
@@ -37,39 +36,6 @@ import {
   type Tree,
   versioned,
 } from './petrel-tree.js';
-
-const site = 'lab';
-
-function nameOf(id: number): string {
-  return `n${String(id).padStart(5, '0')}`;
-}
-
-function idOf(name: string): number {
-  return Number(name.slice(1));
-}
-
-function registrationOf({ id, life }: Context<Message>): Registration {
-  return {
-    node: nameOf(id),
-    site,
-    priority: 100,
-    host: nameOf(id),
-    pid: 1,
-    incarnation: `life ${life}`,
-    startedAt: toInstant(epochMs),
-    version: '0',
-    tags: {},
-    strategies: {},
-    health: { ok: true, reason: null },
-    probe: null,
-    draining: false,
-    claimedUnder: null,
-    lastFailure: null,
-    lastTakeover: null,
-    lastRelease: null,
-    gaveUp: null,
-  };
-}
 
 const strategy = prepareStrategy(defaultGroupConfig).strategy;
 
@@ -374,52 +340,10 @@ class Agent implements Node<Message> {
     });
     this.#memory = round.memory;
     const [operations] = round.actions
-      .map((action) => this.#operationsOf(action))
+      .map((action) => electorOperations(action))
       .filter((one) => one !== null);
     if (operations !== undefined) this.#write([{ check: 'seat', name: this.#seat }, ...operations], () => {});
     else if (round.recheckInMs !== null) this.#recheck.set(round.recheckInMs);
-  }
-
-  #operationsOf(action: ElectorAction): Operation[] | null {
-    if (action.do === 'record') {
-      const { term, fencingToken } = action.record;
-      return [{ set: 'history', value: { term, fencingToken }, version: action.headVersion }];
-    }
-    if (action.do !== 'write-elected') return null;
-    const { elected, configVersion, electedVersion, record, headVersion } = action;
-    const head = record === null ? null : { term: record.term, fencingToken: record.fencingToken };
-    return [
-      { check: 'config', version: configVersion },
-      { set: 'elected', value: elected, version: electedVersion },
-      ...(head === null || headVersion === null
-        ? []
-        : [{ set: 'history', value: head, version: headVersion } as const]),
-    ];
-  }
-}
-
-/** Everyone registered, with their seats' places. */
-function membersOf({ members, seats }: Tree): Member[] {
-  const places = new Map(seats.map(({ node }, place) => [node, place]));
-  return members.map((member) => ({ ...member, seat: places.get(member.node) ?? null }));
-}
-
-/** As JSON they are about so long. */
-const znodeBytes = 450;
-
-function sizeOf(message: Message): number {
-  switch (message.kind) {
-    case 'view':
-      return znodeBytes * (message.part === 'elector' ? 4 + message.tree.members.length : 3);
-    case 'join':
-      return znodeBytes;
-    case 'write':
-      return message.operations.reduce(
-        (sum, operation) => sum + ('check' in operation ? plainSize(operation) : znodeBytes),
-        0,
-      );
-    default:
-      return 8;
   }
 }
 
