@@ -293,7 +293,7 @@ class Agent implements Node<Message> {
 
   #claimContent(status: ClaimContent['status'], { term }: Elected, electedVersion: number): ClaimContent {
     const { incarnation } = this.#registration;
-    return { node: nameOf(this.#context.id), site, incarnation, status, term, electedVersion };
+    return { node: nameOf(this.#context.id), site, incarnation, status, term, electedVersion, resumes: null };
   }
 
   #renew(): void {
