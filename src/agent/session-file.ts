@@ -20,6 +20,9 @@ const passwordSchema = z
 const sessionSchema = z.object({ session: longSchema, password: passwordSchema });
 type RememberedSession = z.infer<typeof sessionSchema>;
 
+/** No root is written so. */
+const severalGroups = '%groups';
+
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
@@ -33,10 +36,10 @@ export class SessionFile implements SessionMemory {
     this.#lock = join(directory, `${node}.lock`);
   }
 
-  /** Throws PetrelError INVALID when the directory cannot be used, DUPLICATE_NODE when a living agent uses it for this
+  /** `root` null: of a node that is in several groups. Throws PetrelError INVALID when the directory cannot be used, DUPLICATE_NODE when a living agent uses it for this
    * node of this group. */
-  static open(stateDir: string, root: string, node: string): SessionFile {
-    const directory = join(stateDir, encodeURIComponent(root.slice(1)));
+  static open(stateDir: string, root: string | null, node: string): SessionFile {
+    const directory = join(stateDir, root === null ? severalGroups : encodeURIComponent(root.slice(1)));
     const file = new SessionFile(directory, node);
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });

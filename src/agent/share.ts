@@ -17,12 +17,19 @@ export class Share implements Store {
   readonly #leave: (how: CloseOptions) => Promise<boolean>;
   readonly #changeListeners = new Set<(path: string) => void>();
   readonly #stateListeners = new Set<(state: StoreState) => void>();
+  readonly #root: string;
   #left: Promise<boolean> | null = null;
 
   /** `leave` is called once. */
-  constructor(store: Store, leave: (how: CloseOptions) => Promise<boolean>) {
+  constructor(store: Store, leave: (how: CloseOptions) => Promise<boolean>, root: string) {
     this.#store = store;
     this.#leave = leave;
+    this.#root = root;
+  }
+
+  /** Whether a path is the group's. */
+  isBelow(path: string): boolean {
+    return path === this.#root || path.startsWith(`${this.#root}/`);
   }
 
   get state(): StoreState {

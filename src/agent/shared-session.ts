@@ -110,7 +110,7 @@ export class SharedSession {
 
   #share(root: string): Store {
     const session = this.#current();
-    const share: Share = new Share(session.store, (how) => this.#closed(session, root, share, how));
+    const share: Share = new Share(session.store, (how) => this.#closed(session, root, share, how), root);
     session.shares.set(root, share);
     session.leaving.delete(root);
     return share;

@@ -1,6 +1,6 @@
 /** An agent's HTTP interface, from its settings. It is loaded only where there is to be one. */
 import { readFileSync } from 'node:fs';
-import type { Agent } from '../agent/agent.js';
+import type { ServedGroups } from '../agent/served-groups.js';
 import { hostText, isLoopback, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
@@ -15,7 +15,7 @@ export type HttpSettings = Pick<
   AgentSettings,
   'httpListen' | 'httpTokenFile' | 'httpToken' | 'httpTlsCert' | 'httpTlsKey'
 >;
-type NodeSettings = HttpSettings & Pick<AgentSettings, 'root' | 'site'> & Parameters<typeof storeOptions>[0];
+type NodeSettings = HttpSettings & Parameters<typeof storeOptions>[0];
 
 const sessionTimeoutMs = 10_000;
 const callTimeoutMs = 5_000;
@@ -26,7 +26,7 @@ const callTimeoutMs = 5_000;
  */
 export async function openHttp(
   settings: NodeSettings,
-  agent: Agent,
+  groups: ServedGroups,
   log: Logger,
 ): Promise<HttpServer | null> {
   const asked = parseListen(settings.httpListen);
@@ -34,14 +34,11 @@ export async function openHttp(
   const listen = asked === 'auto' ? usualListen : asked;
   const secrets = readSecrets(settings);
   const { HttpServer: Server, CannotListen } = await import('../http/server.js');
-  const { root, site } = settings;
   const reader = { ...storeOptions(settings), sessionTimeoutMs, callTimeoutMs };
   try {
     const server = await Server.open({
       listen,
-      agent,
-      root,
-      site,
+      groups,
       openStore: () => openStore(reader),
       secrets,
       clock: systemClock,

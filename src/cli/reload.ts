@@ -20,7 +20,8 @@ import { checkHooks } from '../hooks/check-hooks.js';
 import type { Logger } from '../log.js';
 import { scoreCommands } from '../scores/source.js';
 
-export type NodeSettings = Omit<AgentSettings, 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence'>;
+type Hooks = 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence';
+export type NodeSettings = Omit<AgentSettings, Hooks | 'groups' | 'groupsUnder'>;
 
 const liveNames = [
   'priority',
@@ -34,43 +35,48 @@ const liveNames = [
 ] as const;
 export type LiveSettings = Pick<NodeSettings, (typeof liveNames)[number]>;
 
-export interface Reread extends Omit<EffectiveSettings<NodeSettings>, 'values'> {
-  readonly values: NodeSettings;
+export interface Reread<Values extends NodeSettings = NodeSettings>
+  extends Omit<EffectiveSettings<Values>, 'values'> {
+  readonly values: Values;
   /** Those that are not what they were when the node started. */
   readonly differing: readonly SettingName[];
 }
 
 /** Throws PetrelError INVALID. */
-export type Rereading = () => Promise<Reread>;
+export type Rereading<Values extends NodeSettings = NodeSettings> = () => Promise<Reread<Values>>;
 
 /** Reads settings as they were read before, when they were `first`. */
 export function rereading<Values extends NodeSettings>(
   schema: SettingsSchema<Values>,
   sources: SettingSources,
   first: Values,
-): Rereading {
+): Rereading<Values> {
   return async () => {
     const effective = await readSettings(schema, sources);
     return { ...effective, differing: differingSettings(schema, first, effective.values) };
   };
 }
 
-export interface ReloadOptions {
+export interface ReloadOptions<Values extends NodeSettings> {
   readonly first: LiveSettings;
-  readonly reread: Rereading;
+  readonly reread: Rereading<Values>;
   readonly log: Logger;
   /** Changes them in the running node. */
   apply(settings: LiveSettings): void;
+  /** All that was read, and is right. */
+  took?(values: Values): void;
+  /** What `took` changes, though it is not among the live ones. */
+  readonly taken?: readonly string[];
   /** It is done, or could not be. */
   done(): void;
 }
 
-export class Reload {
-  readonly #options: ReloadOptions;
+export class Reload<Values extends NodeSettings> {
+  readonly #options: ReloadOptions<Values>;
   #inForce: LiveSettings;
   #underWay: Promise<void> = Promise.resolve();
 
-  constructor(options: ReloadOptions) {
+  constructor(options: ReloadOptions<Values>) {
     this.#options = options;
     this.#inForce = options.first;
   }
@@ -92,28 +98,41 @@ export class Reload {
     done();
   }
 
-  #take({ values, described, warnings, differing }: Reread): void {
-    const { log, apply } = this.#options;
+  #take({ values, described, warnings, differing }: Reread<Values>): void {
+    const { log, apply, took, taken = [] } = this.#options;
     for (const warning of warnings) log.warn(warning);
-    const before = this.#inForce;
-    // A node that had no health check was healthy without one: with a new one it is not, until the first has succeeded.
-    const hasCheckAsBefore = (values.healthCheck === null) === (before.healthCheck === null);
-    const live = liveNames.filter((name) => hasCheckAsBefore || name !== 'healthCheck');
-    const changed = live.filter((name) => !isDeepStrictEqual(values[name], before[name]));
-    const { healthCheck } = hasCheckAsBefore ? values : before;
-    this.#inForce = { ...values, healthCheck };
+    const { inForce, live, changed } = liveChange(this.#inForce, values);
+    this.#inForce = inForce;
     if (changed.length > 0) apply(this.#inForce);
     const text = changed.map((name) => {
       const { key, value } = described.find((setting) => setting.name === name) ?? { key: name, value: '' };
       return `${key} is ${value === '' ? 'empty' : value}`;
     });
     log.info(`settings read anew: ${text.join(', ') || 'nothing changes'}`);
-    const late = differing.filter(({ name }) => !live.some((one) => one === name)).map(({ key }) => key);
+    const late = differing.filter(({ name }) => ![...live, ...taken].includes(name)).map(({ key }) => key);
     if (late.length > 0) log.warn({ settings: late }, `changes only with a restart: ${late.join(', ')}`);
+    took?.(values);
   }
 }
 
-async function checked(reread: Reread): Promise<Reread> {
+export interface LiveChange {
+  readonly inForce: LiveSettings;
+  /** Those that a running node changes. */
+  readonly live: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/** What becomes of a running node's settings. */
+export function liveChange(before: LiveSettings, values: LiveSettings): LiveChange {
+  // A node that had no health check was healthy without one: with a new one it is not, until the first has succeeded.
+  const hasCheckAsBefore = (values.healthCheck === null) === (before.healthCheck === null);
+  const live = liveNames.filter((name) => hasCheckAsBefore || name !== 'healthCheck');
+  const changed = live.filter((name) => !isDeepStrictEqual(values[name], before[name]));
+  const { healthCheck } = hasCheckAsBefore ? values : before;
+  return { inForce: { ...values, healthCheck }, live, changed };
+}
+
+async function checked<Values extends NodeSettings>(reread: Reread<Values>): Promise<Reread<Values>> {
   const { healthCheck, scores } = reread.values;
   const problems = await checkHooks({ healthCheck, ...scoreCommands(scores) });
   if (problems.length > 0) throw new PetrelError('INVALID', problems.join('; '), { reasons: problems });

@@ -10,7 +10,8 @@ import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import { exitCodes } from './errors.js';
 import type { Rereading } from './reload.js';
-import { runNode, type Work } from './run-agent.js';
+import { runNode } from './run-agent.js';
+import type { Work } from './work.js';
 
 /**
  * Runs until the command is done with, or the process is told to leave. Resolves with the exit code: the command's

@@ -15,6 +15,7 @@ import { logFormats, logLevels } from '../log.js';
 import { scoreSourcesSchema } from '../scores/source.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
 import { accessFields } from './access-settings.js';
+import { groupList, groupsFromText } from './group-settings.js';
 import { httpFields, listen } from './http-settings.js';
 import { probeFields } from './probe-settings.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
@@ -116,8 +117,8 @@ export const reachSettings = commonSettings.pick({
   tlsServername: true,
 });
 
-/** An agent takes these too. */
-export const agentSettings = commonSettings.extend({
+/** What a node has in the one group that it is in, or in each. */
+const nodeSettings = commonSettings.extend({
   nodeId: setting(nameSchema.prefault(hostname), {
     key: 'nodeId',
     flags: '--node-id <id>',
@@ -228,9 +229,30 @@ export const agentSettings = commonSettings.extend({
   ...httpFields,
 });
 
+export type GroupFields = typeof nodeSettings.shape;
+
+/** Of the groups that an agent is in, where it is in several. */
+export const groupsSettings = {
+  groups: setting(groupList(nodeSettings.shape).prefault([]), {
+    key: 'groups',
+    env: 'PETREL_GROUPS',
+    help: 'groups that this node is in, each with its root and what it has of its own; the variable holds JSON',
+    fromText: groupsFromText,
+  }),
+  groupsUnder: setting(commonSettings.shape.root.unwrap().nullable().prefault(null), {
+    key: 'groupsUnder',
+    flags: '--groups-under <path>',
+    env: 'PETREL_GROUPS_UNDER',
+    help: 'every child of this path in ZooKeeper is a group that this node is in',
+  }),
+};
+
+/** An agent takes these too. */
+export const agentSettings = nodeSettings.extend(groupsSettings);
+
 /** `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a leadership. */
-export const runSettings = agentSettings.omit({ onTakeover: true, onRelease: true }).extend({
-  nodeId: setting(agentSettings.shape.nodeId.clone(), {
+export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({
+  nodeId: setting(nodeSettings.shape.nodeId.clone(), {
     key: 'nodeId',
     flags: '--node-id <id>',
     env: 'PETREL_NODE_ID',

@@ -65,6 +65,6 @@ function speakingWith(child: ChildProcess, slate: Slate | null, listener: AgentL
       if (child.connected) child.send(message, () => {});
     },
     kill: () => void child.kill('SIGKILL'),
-    lease: () => slate?.read() ?? null,
+    lease: (group) => slate?.read(group) ?? null,
   };
 }

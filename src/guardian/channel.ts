@@ -1,7 +1,7 @@
 /** The agent's end of its channel to the guardian that started it. */
 import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
 import type { Keeper, KeeperListener, Keepers } from '../hooks/keepers.js';
-import type { TenureLease } from '../hooks/messages.js';
+import type { FromGuards, TenureLease, ToKeeper } from '../hooks/messages.js';
 import {
   type AskedSignal,
   type FromAgent,
@@ -17,8 +17,8 @@ export interface Parent {
   readonly isThere: boolean;
   /** In order. What is sent to one that has just died is lost. */
   send(message: FromAgent): void;
-  /** Where the guardian finds the newest lease when it looks; null: it has to be told. */
-  readonly slate: { write(lease: TenureLease): void } | null;
+  /** Where the guardian finds a group's newest lease when it looks; null, or false: it has to be told. */
+  readonly slate: { write(lease: TenureLease, group: number): boolean } | null;
   /** At once, by SIGKILL. */
   kill(): void;
   /** What waits is told first. `gone` once, soon, also when it has died before. The returned function unsubscribes. */
@@ -31,15 +31,23 @@ export interface GuardianListener {
   gone(): void;
 }
 
+interface Kept {
+  readonly listener: KeeperListener;
+  /** The newest one. */
+  lease: TenureLease | null;
+  cleared: (() => void) | null;
+}
+
 export class GuardianChannel {
   readonly #parent: Parent;
   readonly #unsubscribe: () => void;
   #listener: GuardianListener | null = null;
   /** What was told before anybody listened. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
-  #keeper: KeeperListener | null = null;
-  #cleared: (() => void) | null = null;
-  #lease: TenureLease | null = null;
+  /** What it runs hooks for, by the numbers that it knows them by. */
+  readonly #kept = new Map<number, Kept>();
+  #groups = 0;
+  #isLost = false;
 
   constructor(parent: Parent, hello: Hello) {
     this.#parent = parent;
@@ -69,15 +77,12 @@ export class GuardianChannel {
     this.#unsubscribe();
   }
 
-  /** The guardian as the first keeper of the agent, and those that follow when it has died. */
+  /** The guardian as the keeper of every group of the agent, and those that follow when it has died. */
   keepers(then: Keepers): Keepers {
-    let isFirst = true;
     return {
       start: (options, listener) => {
-        if (!isFirst || !this.#parent.isThere) return then.start(options, listener);
-        isFirst = false;
-        this.#keeper = listener;
-        return this.#asKeeper;
+        if (this.#isLost || !this.#parent.isThere) return then.start(options, listener);
+        return this.#keep(options.root, listener);
       },
     };
   }
@@ -97,40 +102,62 @@ export class GuardianChannel {
     };
   }
 
-  readonly #asKeeper: Keeper = {
-    name: 'the guardian',
-    send: (message) => {
-      if (message.type !== 'lease' || !this.#isNoted(message)) this.#parent.send(message);
-    },
-    kill: () => this.#parent.kill(),
-    leave: () =>
-      new Promise((resolve) => {
-        this.#cleared = resolve;
-        if (this.#parent.isThere) this.#parent.send({ type: 'clear' });
-        else resolve();
-      }),
-  };
+  /** Under a number of its own, for its tenures are counted anew. */
+  #keep(root: string, listener: KeeperListener): Keeper {
+    const group = this.#groups++;
+    const kept: Kept = { listener, lease: null, cleared: null };
+    this.#kept.set(group, kept);
+    this.#parent.send({ type: 'begin', group, root });
+    const send = (message: ToKeeper) => {
+      if (message.type !== 'lease' || !this.#isNoted(group, kept, message))
+        this.#parent.send({ ...message, group });
+    };
+    return {
+      name: 'the guardian',
+      send,
+      kill: () => {
+        this.#isLost = true;
+        this.#parent.kill();
+      },
+      leave: () =>
+        new Promise((resolve) => {
+          kept.cleared = resolve;
+          if (this.#kept.has(group) && this.#parent.isThere) this.#parent.send({ type: 'clear', group });
+          else resolve();
+        }),
+    };
+  }
 
   /** True: that is enough, for the guardian looks when the lease that it knows is due, and that is not too late. */
-  #isNoted(lease: TenureLease): boolean {
-    const { slate } = this.#parent;
-    const before = this.#lease;
-    this.#lease = lease;
-    slate?.write(lease);
-    return slate !== null && before?.tenure === lease.tenure && before.releaseAtMs <= lease.releaseAtMs;
+  #isNoted(group: number, kept: Kept, lease: TenureLease): boolean {
+    const before = kept.lease;
+    kept.lease = lease;
+    const isWritten = this.#parent.slate?.write(lease, group) ?? false;
+    return isWritten && before?.tenure === lease.tenure && before.releaseAtMs <= lease.releaseAtMs;
   }
 
   #heard(message: ToAgent): void {
-    if (!isAboutGuardian(message)) this.#keeper?.message(message);
+    if (!isAboutGuardian(message)) this.#heardOf(message);
     else if (message.type === 'asked') this.#tell((listener) => listener.asked(message.signal));
-    else if (message.type === 'there?') this.#parent.send({ type: 'here' });
-    else this.#cleared?.();
+    else this.#parent.send({ type: 'here' });
+  }
+
+  #heardOf(message: FromGuards): void {
+    const kept = this.#kept.get(message.group);
+    if (message.type !== 'cleared') kept?.listener.message(message);
+    else {
+      this.#kept.delete(message.group);
+      kept?.cleared?.();
+    }
   }
 
   #lost(): void {
-    this.#keeper?.gone('has died');
-    this.#keeper = null;
-    this.#cleared?.();
+    this.#isLost = true;
+    for (const [group, { listener, cleared }] of [...this.#kept]) {
+      this.#kept.delete(group);
+      listener.gone('has died');
+      cleared?.();
+    }
     this.#tell((listener) => listener.gone());
   }
 

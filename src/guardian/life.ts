@@ -1,12 +1,13 @@
 /**
  * One life of an agent as its guardian sees it: from its start until nothing of it is left.
  *
- * While the agent lives, the guard (`src/hooks/guard.ts`) runs its hooks and ends its tenure with the lease. When the
- * agent has gone, its session is held until everything that it ran is proven dead, and only then ended.
+ * While the agent lives, the guards (`src/hooks/guards.ts`) run its hooks and end its tenures with their leases, those of
+ * each group that it is in beside those of the others. When the agent has gone, its session is held until everything that
+ * it ran, in whatever group, is proven dead, and only then ended.
  */
 import { Alarm } from '../hooks/alarm.js';
-import { Guard } from '../hooks/guard.js';
-import type { FromKeeper, TenureLease } from '../hooks/messages.js';
+import { Guards } from '../hooks/guards.js';
+import type { FromGuards, TenureLease } from '../hooks/messages.js';
 import type { Machine } from '../ports/processes.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
@@ -18,9 +19,9 @@ export interface AgentProcess {
   send(message: ToAgent): void;
   /** At once, by SIGKILL. */
   kill(): void;
-  /** The newest lease that it has noted: those that it sends are only the first of each tenure, and any that is due
-   * sooner than the one before. Null: it has noted none, or cannot. */
-  lease(): TenureLease | null;
+  /** The newest lease of a group that it has noted: those that it sends are only the first of each tenure, and any that
+   * is due sooner than the one before. Null: it has noted none, or cannot. */
+  lease(group: number): TenureLease | null;
 }
 
 export interface AgentListener {
@@ -67,10 +68,12 @@ export class Life {
   /** Resolves when it is over and nothing that it ran is left. Never rejects. */
   readonly over: Promise<LifeEnd>;
   readonly #options: LifeOptions;
-  readonly #guard: Guard;
+  readonly #guards: Guards;
   readonly #agent: AgentProcess;
   readonly #hang: Alarm;
-  readonly #groups = new Set<number>();
+  /** Process groups that live, and the number of the group that each is of. */
+  readonly #living = new Map<number, number>();
+  #isOfOne = true;
   #session: SessionNote | null = null;
   /** The code that the agent said it ends with. */
   #said: number | null = null;
@@ -78,8 +81,8 @@ export class Life {
   #codeWhenAsked: LifeEnd['codeWhenAsked'] = 'done';
   #heardAtMs: number;
   #isGone = false;
-  /** The leadership that a dead agent left. */
-  #left: About = {};
+  /** The leaderships that a dead agent left. */
+  readonly #left = new Map<number, About>();
   #cleared: (() => void) | null = null;
 
   constructor(options: LifeOptions) {
@@ -87,8 +90,8 @@ export class Life {
     this.#options = options;
     this.#hang = new Alarm(clock);
     this.#heardAtMs = clock.monotonicMs();
-    const listener = { post: (message: FromKeeper) => this.#post(message), idle: () => this.#cleared?.() };
-    this.#guard = new Guard(listener, { clock, processes }, () => this.#agent.lease());
+    const listener = { post: (message: FromGuards) => this.#post(message), idle: () => this.#cleared?.() };
+    this.#guards = new Guards(listener, { clock, processes }, (group) => this.#agent.lease(group));
     let die: (death: Death) => void = () => {};
     const death = new Promise<Death>((resolve) => {
       die = resolve;
@@ -116,48 +119,49 @@ export class Life {
 
   #heard(message: FromAgent): void {
     this.#heardAtMs = this.#options.clock.monotonicMs();
-    if (!isAboutLife(message)) this.#guard.handle(message);
+    if (!isAboutLife(message)) this.#guards.handle(message);
     else if (message.type === 'hello') {
       this.#codeAtDeath = message.codeAtDeath;
       this.#codeWhenAsked = message.codeWhenAsked;
+      this.#isOfOne = message.root !== null;
       this.#options.report.introduce(message);
     } else if (message.type === 'session') this.#session = message.session;
     else if (message.type === 'session-over') this.#session = null;
     else if (message.type === 'ended') this.#said = message.code;
     else if (message.type === 'status') this.#options.manager.status(message.joined, message.text);
     else if (message.type === 'reloaded') this.#options.manager.reloaded();
-    else if (message.type === 'clear')
-      void this.#clear('the agent leaves').then(() => this.#agent.send({ type: 'cleared' }));
   }
 
-  #post(message: FromKeeper): void {
-    if (message.type === 'started') this.#groups.add(message.pgid);
-    if (message.type === 'gone') this.#groups.delete(message.pgid);
-    if (message.type === 'started' || message.type === 'gone') this.#options.watchOver([...this.#groups]);
+  #post(message: FromGuards): void {
+    const { group } = message;
+    if (message.type === 'started') this.#living.set(message.pgid, group);
+    if (message.type === 'gone') this.#living.delete(message.pgid);
+    if (message.type === 'started' || message.type === 'gone')
+      this.#options.watchOver([...this.#living.keys()]);
     // An agent that hangs says nothing of it, or only when it goes on.
-    if (message.type === 'lease-ended') this.#report.released(message);
+    if (message.type === 'lease-ended') this.#reportOn(group).released(message);
     if (!this.#isGone) this.#agent.send(message);
-    else if (message.type === 'outcome') this.#report.ended(message.outcome);
+    else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);
   }
 
   /** Resolves when nothing runs and nothing lives. */
   #clear(reason: string): Promise<void> {
     return new Promise((resolve) => {
       this.#cleared = resolve;
-      this.#guard.agentGone(reason);
+      this.#guards.agentGone(reason);
     });
   }
 
   async #clearUp({ how, code }: Death): Promise<LifeEnd> {
     const { clock, holdSession } = this.#options;
     const goneAtMs = clock.monotonicMs();
-    this.#left = this.#about(`the agent ${how}`);
+    for (const group of this.#guards.numbers) this.#left.set(group, this.#about(group, `the agent ${how}`));
     this.#isGone = true;
     const report = this.#report;
     // The next agent reads the settings anyway.
     this.#options.manager.reloaded();
     this.#hang.clear();
-    const codeAtDeath = this.#guard.hasRunWorkload ? this.#codeAtDeath : null;
+    const codeAtDeath = this.#guards.hasRunWorkload ? this.#codeAtDeath : null;
     const said = this.#said ?? codeAtDeath;
     const held = this.#session === null ? null : holdSession(this.#session);
     if (this.#said === null) report.say('error', `the agent ${how}: ending what it ran, then its session`);
@@ -172,19 +176,31 @@ export class Life {
     return { isFinal: said !== null, code: said ?? code, codeWhenAsked, session, report };
   }
 
-  #about(reason: string | null): About {
-    const { story } = this.#guard;
-    return story === null ? {} : { term: story.term, reason: story.ending ?? reason };
+  #about(group: number, reason: string | null): About {
+    const story = this.#guards.story(group);
+    const root = this.#isOfOne ? {} : { root: this.#guards.rootOf(group) ?? '' };
+    return story === null ? root : { ...root, term: story.term, reason: story.ending ?? reason };
   }
 
+  #reportOn(group: number): Report {
+    const left = this.#isGone ? this.#left.get(group) : undefined;
+    return this.#options.report.about(left ?? this.#about(group, null));
+  }
+
+  /** What is said of the agent as a whole is about its leadership, if it could have but one. */
   get #report(): Report {
-    return this.#options.report.about(this.#isGone ? this.#left : this.#about(null));
+    const newest = this.#guards.numbers.at(-1);
+    return this.#isOfOne && newest !== undefined ? this.#reportOn(newest) : this.#options.report;
   }
 
   #beLoud(alarm: Alarm, sinceMs: number, held: HeldSession | null): void {
     const { clock } = this.#options;
     alarm.set(clock.monotonicMs() + loudMs, () => {
-      this.#report.remains([...this.#groups], clock.monotonicMs() - sinceMs, held);
+      const named = [...this.#living].map(([pgid, group]): [number, string | null] => [
+        pgid,
+        this.#isOfOne ? null : this.#guards.rootOf(group),
+      ]);
+      this.#report.remains(new Map(named), clock.monotonicMs() - sinceMs, held);
       this.#beLoud(alarm, sinceMs, held);
     });
   }

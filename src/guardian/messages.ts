@@ -2,7 +2,7 @@
  * What an agent and its guardian say to each other, beside what an agent and its keeper do (`src/hooks/messages.ts`).
  * Both are of one build, and nobody else has their channel.
  */
-import { type FromKeeper, isFromKeeper, isToKeeper, type ToKeeper } from '../hooks/messages.js';
+import { type FromGuards, isFromGuards, isToGuards, type ToGuards } from '../hooks/messages.js';
 import {
   type Check,
   isFlag,
@@ -42,13 +42,14 @@ export interface SessionNote {
 }
 
 export type FromAgent =
-  | ToKeeper
+  | ToGuards
   /** First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies after
    * its command was started (null: it is started again), and when somebody asks for the end while it is dead. */
   | {
       readonly type: 'hello';
       readonly node: string;
-      readonly root: string;
+      /** Null: of several groups. */
+      readonly root: string | null;
       readonly log: 'json' | 'pretty';
       readonly codeAtDeath: number | null;
       readonly codeWhenAsked: 'done' | 'signal';
@@ -57,8 +58,6 @@ export type FromAgent =
   | { readonly type: 'session'; readonly session: SessionNote }
   /** It was ended, or is none of the guardian's affair any more. */
   | { readonly type: 'session-over' }
-  /** Nothing will be asked for any more: end what is left. Answered by `cleared`. */
-  | { readonly type: 'clear' }
   /** The agent ends because it has done what it was for, or cannot: it is not to be started again. */
   | { readonly type: 'ended'; readonly code: number }
   /** The answer to `there?`. */
@@ -69,8 +68,7 @@ export type FromAgent =
   | { readonly type: 'reloaded' };
 
 export type ToAgent =
-  | FromKeeper
-  | { readonly type: 'cleared' }
+  | FromGuards
   /** Somebody asked the guardian to end, or to have settings read anew. */
   | { readonly type: 'asked'; readonly signal: AskedSignal }
   | { readonly type: 'there?' };
@@ -81,8 +79,8 @@ export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGHU
 /** Whose guardian it is, as the agent tells it first. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
-type FromAgentAlone = Exclude<FromAgent, ToKeeper>;
-type ToAgentAlone = Exclude<ToAgent, FromKeeper>;
+type FromAgentAlone = Exclude<FromAgent, ToGuards>;
+type ToAgentAlone = Exclude<ToAgent, FromGuards>;
 
 /** What the guard of a life does not do. */
 export function isAboutLife(message: FromAgent): message is FromAgentAlone {
@@ -94,11 +92,11 @@ export function isAboutGuardian(message: ToAgent): message is ToAgentAlone {
 }
 
 export function isFromAgent(message: unknown): message is FromAgent {
-  return isToKeeper(message) || isOneOf(fromAgent, message);
+  return isToGuards(message) || isOneOf(fromAgent, message);
 }
 
 export function isToAgent(message: unknown): message is ToAgent {
-  return isFromKeeper(message) || isOneOf(toAgent, message);
+  return isFromGuards(message) || isOneOf(toAgent, message);
 }
 
 const isLong: Check<string> = (value): value is string =>
@@ -125,14 +123,13 @@ const isSession = shaped<SessionNote>({
 const fromAgent: Shapes<FromAgentAlone> = {
   hello: {
     node: isText,
-    root: isText,
+    root: orNull(isText),
     log: oneOf('json', 'pretty'),
     codeAtDeath: orNull(isNumber),
     codeWhenAsked: oneOf('done', 'signal'),
   },
   session: { session: isSession },
   'session-over': {},
-  clear: {},
   ended: { code: isNumber },
   here: {},
   status: { joined: isFlag, text: isText },
@@ -140,7 +137,6 @@ const fromAgent: Shapes<FromAgentAlone> = {
 };
 
 const toAgent: Shapes<ToAgentAlone> = {
-  cleared: {},
   asked: { signal: oneOf(...askedSignals) },
   'there?': {},
 };

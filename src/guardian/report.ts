@@ -13,6 +13,8 @@ type Level = 'info' | 'warn' | 'error';
 
 /** The leadership that something is about, and why it ends. */
 export interface About {
+  /** Of the group, where the agent is in several. */
+  readonly root?: string;
   readonly term?: number;
   readonly reason?: string | null;
 }
@@ -65,9 +67,12 @@ export class Report {
     } else this.say('warn', "the workload is proven dead, and the dead agent's session has ended", fields);
   }
 
-  remains(pgids: readonly number[], forMs: number, held: HeldSession | null): void {
+  /** `groups`: process groups, and the root of the group that each is of; null where the agent is in no other. */
+  remains(groups: ReadonlyMap<number, string | null>, forMs: number, held: HeldSession | null): void {
     const seconds = Math.round(forMs / 1000);
-    const whose = `${pgids.length === 1 ? 'process group' : 'process groups'} ${pgids.join(', ')}`;
+    const pgids = [...groups.keys()];
+    const named = [...groups].map(([pgid, root]) => `${pgid}${root === null ? '' : ` of ${root}`}`);
+    const whose = `${pgids.length === 1 ? 'process group' : 'process groups'} ${named.join(', ')}`;
     const text = `${seconds} s after the agent's end its work has not ended (${whose}); ${meanwhile(held)}`;
     this.say('error', text, { pgids });
   }
@@ -75,10 +80,12 @@ export class Report {
   say(level: Level, msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const time = new Date(this.#clock.wallMs()).toISOString();
     const { node, root, log } = this.#hello ?? { node: undefined, root: undefined, log: 'pretty' };
+    const of = this.#about.root === undefined ? '' : ` ${this.#about.root}`;
+    const whom = node === undefined ? '' : `[${node}${of}] `;
     const line =
       log === 'json'
-        ? JSON.stringify({ level, time, node, root, ...this.#about, ...fields, msg })
-        : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${node === undefined ? '' : `[${node}] `}${msg}`;
+        ? JSON.stringify({ level, time, node, root: root ?? undefined, ...this.#about, ...fields, msg })
+        : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${whom}${msg}`;
     this.#writer.write(`${line}\n`);
   }
 }

@@ -1,11 +1,11 @@
 /**
  * The slate: a few bytes of memory that an agent and its guardian share. The agent writes its lease on it at every renewal,
- * which wakes nobody; the guardian looks when it has to know. It holds nothing but the newest lease, so that it cannot
- * fill up, and there is nothing to catch up with, however long either of them stands still.
+ * which wakes nobody; the guardian looks when it has to know. Of each group it holds nothing but the newest lease, so that
+ * there is nothing to catch up with, however long either of them stands still.
  *
  * A lease is written beside the one before it, with a sum: one that is read while it is being written does not count.
  */
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import type { TenureLease } from '../hooks/messages.js';
 
 /** A file system in memory, on Linux. One on a disk would not do: a write to it may be held up. */
@@ -14,13 +14,14 @@ const memory = '/dev/shm';
 const fields = 5;
 const slots = 2;
 const slotBytes = fields * Float64Array.BYTES_PER_ELEMENT;
+const groupBytes = slots * slotBytes;
 
 export class Slate {
   readonly #fd: number;
   readonly #numbers = new Float64Array(slots * fields);
-  #written = 0;
-  /** What was read last; it stays known when the slate is closed. */
-  #read: TenureLease | null = null;
+  readonly #written = new Map<number, number>();
+  /** What was read last, by group; it stays known when the slate is closed. */
+  readonly #read = new Map<number, TenureLease>();
   #isClosed = false;
 
   /** The other end of one that a parent made. */
@@ -35,8 +36,8 @@ export class Slate {
       const slate = new Slate(openSync(path, 'wx+', 0o600));
       try {
         unlinkSync(path);
-        // All of it is there from now on, so that no later write can find the memory full.
-        writeSync(slate.#fd, slate.#numbers, 0, slots * slotBytes, 0);
+        // The first group's part is there from now on, so that no later write of it can find the memory full.
+        writeSync(slate.#fd, slate.#numbers, 0, groupBytes, 0);
       } catch (error) {
         slate.close();
         throw error;
@@ -52,17 +53,38 @@ export class Slate {
     return this.#fd;
   }
 
-  write({ tenure, releaseAtMs, endsAtMs }: TenureLease): void {
-    this.#written += 1;
-    const sum = this.#written + tenure + releaseAtMs + endsAtMs;
-    const record = Float64Array.of(this.#written, tenure, releaseAtMs, endsAtMs, sum);
-    writeSync(this.#fd, record, 0, slotBytes, (this.#written % slots) * slotBytes);
+  /** False where there is no memory left for that group. */
+  write(lease: TenureLease, group = 0): boolean {
+    const { tenure, releaseAtMs, endsAtMs } = lease;
+    const written = (this.#written.get(group) ?? 0) + 1;
+    const sum = written + tenure + releaseAtMs + endsAtMs;
+    const record = Float64Array.of(written, tenure, releaseAtMs, endsAtMs, sum);
+    try {
+      writeSync(this.#fd, record, 0, slotBytes, group * groupBytes + (written % slots) * slotBytes);
+    } catch {
+      return false;
+    }
+    this.#written.set(group, written);
+    return true;
   }
 
-  /** The newest lease; null when none was written. */
-  read(): TenureLease | null {
-    if (this.#isClosed) return this.#read;
-    readSync(this.#fd, this.#numbers, 0, slots * slotBytes, 0);
+  /** The newest lease of a group; null when none was written. */
+  read(group = 0): TenureLease | null {
+    if (!this.#isClosed) this.#look(group);
+    return this.#read.get(group) ?? null;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    const groups = fstatSync(this.#fd).size / groupBytes;
+    for (let group = 0; group < groups; group++) this.#look(group);
+    this.#isClosed = true;
+    closeSync(this.#fd);
+  }
+
+  #look(group: number): void {
+    this.#numbers.fill(0);
+    readSync(this.#fd, this.#numbers, 0, groupBytes, group * groupBytes);
     let newest = 0;
     for (let at = 0; at < slots * fields; at += fields) {
       const written = this.#number(at);
@@ -74,17 +96,10 @@ export class Slate {
       const sum = written + lease.tenure + lease.releaseAtMs + lease.endsAtMs;
       if (written <= newest || sum !== this.#number(at + 4)) continue;
       newest = written;
-      this.#read = lease;
+      this.#read.set(group, lease);
     }
-    return this.#read;
   }
 
-  close(): void {
-    if (this.#isClosed) return;
-    this.read();
-    this.#isClosed = true;
-    closeSync(this.#fd);
-  }
   #number(at: number): number {
     return this.#numbers[at] ?? 0;
   }

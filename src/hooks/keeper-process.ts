@@ -3,49 +3,106 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Keeper, KeeperListener, KeeperOptions, Keepers } from './keepers.js';
-import { isFromKeeper, type ToKeeper } from './messages.js';
+import { type FromGuards, isFromGuards, type ToGuards } from './messages.js';
 import { withoutSecrets } from './secret-variables.js';
 
+/** Each agent's is a process of its own. */
 export const systemKeepers: Keepers = {
-  start(options, listener) {
-    try {
-      return new KeeperProcess(forked(options), listener);
-    } catch (error) {
-      return notStarted(error instanceof Error ? error : new Error(String(error)), listener);
-    }
-  },
+  start: (options, listener) => sharedKeepers().start(options, listener),
 };
+
+/** One process for all the groups of an agent, and another when that has died. */
+export function sharedKeepers(): Keepers {
+  let shared: KeeperProcess | null = null;
+  return {
+    start(options, listener) {
+      try {
+        if (shared === null || shared.isGone) shared = new KeeperProcess(forked(options));
+        return shared.keep(options.root, listener);
+      } catch (error) {
+        return notStarted(error instanceof Error ? error : new Error(String(error)), listener);
+      }
+    },
+  };
+}
 
 const keeperName = 'the keeper';
 
-class KeeperProcess implements Keeper {
-  readonly name = keeperName;
+interface Kept {
+  readonly listener: KeeperListener;
+  cleared: (() => void) | null;
+}
+
+class KeeperProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
+  readonly #kept = new Map<number, Kept>();
+  #groups = 0;
+  #isGone = false;
 
-  constructor(child: ChildProcess, listener: KeeperListener) {
+  constructor(child: ChildProcess) {
     this.#child = child;
     this.#child.on('message', (message: unknown) => {
-      if (isFromKeeper(message)) listener.message(message);
+      if (isFromGuards(message)) this.#heard(message);
     });
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(startFailure(error)));
       this.#child.once('exit', (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
     });
-    void this.#ended.then((how) => listener.gone(how));
+    void this.#ended.then((how) => this.#gone(how));
   }
 
-  send(message: ToKeeper): void {
-    if (this.#child.connected) this.#child.send(message, () => {});
+  /** It is, or is about to be. */
+  get isGone(): boolean {
+    return this.#isGone;
   }
 
-  kill(): void {
-    this.#child.kill('SIGKILL');
+  keep(root: string, listener: KeeperListener): Keeper {
+    const group = this.#groups++;
+    const kept: Kept = { listener, cleared: null };
+    this.#kept.set(group, kept);
+    const send = (message: ToGuards) => {
+      if (this.#child.connected) this.#child.send(message, () => {});
+    };
+    send({ type: 'begin', group, root });
+    return {
+      name: keeperName,
+      send: (message) => send({ ...message, group }),
+      kill: () => {
+        this.#isGone = true;
+        this.#child.kill('SIGKILL');
+      },
+      leave: async () => {
+        if (this.#kept.size > 1 && this.#kept.has(group)) {
+          const cleared = new Promise<void>((resolve) => {
+            kept.cleared = resolve;
+          });
+          send({ type: 'clear', group });
+          return await cleared;
+        }
+        this.#isGone = true;
+        if (this.#child.connected) this.#child.disconnect();
+        await this.#ended;
+      },
+    };
   }
 
-  async leave(): Promise<void> {
-    if (this.#child.connected) this.#child.disconnect();
-    await this.#ended;
+  #heard(message: FromGuards): void {
+    const kept = this.#kept.get(message.group);
+    if (message.type !== 'cleared') kept?.listener.message(message);
+    else {
+      this.#kept.delete(message.group);
+      kept?.cleared?.();
+    }
+  }
+
+  #gone(how: string): void {
+    this.#isGone = true;
+    for (const { listener, cleared } of this.#kept.values()) {
+      listener.gone(how);
+      cleared?.();
+    }
+    this.#kept.clear();
   }
 }
 

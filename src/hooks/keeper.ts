@@ -8,43 +8,44 @@
 import { write } from 'node:fs';
 import { systemClock } from '../ports/clock.js';
 import { sleep } from './alarm.js';
-import { Guard } from './guard.js';
-import { type FromKeeper, isToKeeper } from './messages.js';
+import { Guards } from './guards.js';
+import { type FromGuards, isToGuards } from './messages.js';
 import { systemProcesses } from './system-processes.js';
 
 const stderrFd = 2;
 
-const [node, root] = process.argv.slice(2);
+const [node] = process.argv.slice(2);
 
 const notePatienceMs = 500;
 
 let agentGone = false;
 let noted = Promise.resolve();
 
-const guard = new Guard({ post, idle }, { clock: systemClock, processes: systemProcesses });
+const guards = new Guards({ post, idle }, { clock: systemClock, processes: systemProcesses });
 
 function idle(): void {
   if (agentGone) void Promise.race([noted, sleep(systemClock, notePatienceMs)]).then(() => process.exit(0));
 }
 
 /** A frozen agent does not read, but what it runs is ended soon, and lines come at a bounded rate. */
-function post(message: FromKeeper): void {
+function post(message: FromGuards): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
   else note(message);
 }
 
 /** With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this up. */
-function note(message: FromKeeper): void {
+function note(message: FromGuards): void {
   if (message.type !== 'lease-ended') return;
+  const story = guards.story(message.group);
   const { result, error, provenDead, durationMs, command } = message.outcome;
   const line = {
     level: result === 'ok' && provenDead ? 'warn' : 'error',
     time: new Date(systemClock.wallMs()).toISOString(),
     node,
-    root,
+    root: guards.rootOf(message.group),
     phase: 'release',
-    term: guard.story?.term,
-    reason: guard.story?.ending,
+    term: story?.term,
+    reason: story?.ending,
     result,
     provenDead,
     durationMs,
@@ -56,11 +57,11 @@ function note(message: FromKeeper): void {
 }
 
 process.on('message', (message: unknown) => {
-  if (isToKeeper(message)) guard.handle(message);
+  if (isToGuards(message)) guards.handle(message);
 });
 process.on('disconnect', () => {
   agentGone = true;
-  guard.agentGone('the agent has gone');
+  guards.agentGone('the agent has gone');
 });
 // The agent decides when to end; a signal to all processes of a service must not take away its guard.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});

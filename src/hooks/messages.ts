@@ -1,4 +1,7 @@
-/** What the agent and its keeper say to each other. Both are of one build, and nobody else has their channel. */
+/**
+ * What the agent and its keeper say to each other, for each group that the agent is in. Both are of one build, and nobody
+ * else has their channel.
+ */
 import type { DutyLease, DutyOutcome, Phase } from '../ports/duty.js';
 import type { OutputStream } from './output.js';
 import {
@@ -76,6 +79,35 @@ export type FromKeeper =
   /** A workload in the foreground ended by itself. */
   | { readonly type: 'workload-ended'; readonly tenure: number; readonly outcome: DutyOutcome };
 
+/** Which group it is about, by the number that the agent gives it. */
+interface OfGroup {
+  readonly group: number;
+}
+
+export type ToGuards = OfGroup &
+  (
+    | ToKeeper
+    /** First: the group's root. */
+    | { readonly type: 'begin'; readonly root: string }
+    /** Nothing will be asked for any more: what is left is to be ended. Answered by `cleared`. */
+    | { readonly type: 'clear' }
+  );
+export type FromGuards = OfGroup & (FromKeeper | { readonly type: 'cleared' });
+
+export function isToGuards(message: unknown): message is ToGuards {
+  return (
+    isOfGroup(message) && (isToKeeper(message) || isOneOf({ begin: { root: isText }, clear: {} }, message))
+  );
+}
+
+export function isFromGuards(message: unknown): message is FromGuards {
+  return isOfGroup(message) && (isFromKeeper(message) || isOneOf({ cleared: {} }, message));
+}
+
+function isOfGroup(message: unknown): boolean {
+  return isObject(message) && 'group' in message && isCount(message.group);
+}
+
 export function isToKeeper(message: unknown): message is ToKeeper {
   return isOneOf(toKeeper, message);
 }
@@ -87,6 +119,7 @@ export function isFromKeeper(message: unknown): message is FromKeeper {
 /** No other number names a group: 0 and 1 would be this process's own, and everybody's. */
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
+const isCount: Check<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 const isEnvironment: Check<Readonly<Record<string, string>>> = (value): value is Record<string, string> =>
   isObject(value) && !Array.isArray(value) && Object.values(value).every(isText);
 

@@ -26,10 +26,11 @@ import type { Logger } from '../log.js';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
 import type { GroupSession } from './group-session.js';
+import { type Groups, rootQuery } from './groups.js';
 import type { TokenCheck } from './token.js';
 
 export interface ChangesOptions {
-  readonly group: GroupSession;
+  readonly groups: Groups;
   readonly token: TokenCheck;
   readonly log: Logger;
 }
@@ -119,6 +120,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
         tags: ['changes'],
         security: [{ token: [] }],
         params,
+        querystring: rootQuery,
         body,
         response,
       },
@@ -129,7 +131,12 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
         const common = body.parse(asked.body);
         return await answerChange(
           options,
-          { ip, common, request: request(common, params.parse(asked.params)) },
+          {
+            ip,
+            common,
+            request: request(common, params.parse(asked.params)),
+            root: rootQuery.parse(asked.query).root,
+          },
           reply,
         );
       },
@@ -282,22 +289,25 @@ interface Asked {
   readonly ip: string;
   readonly common: Common;
   readonly request: Request;
+  readonly root: string | undefined;
 }
 
 async function answerChange(
-  { group, log }: ChangesOptions,
-  { ip, common: { dryRun, yes, by, reason }, request }: Asked,
+  { groups, log }: ChangesOptions,
+  { ip, common: { dryRun, yes, by, reason }, request, root }: Asked,
   reply: FastifyReply,
 ): Promise<ChangeAnswer> {
   const author = { by: authorText(by, ip), reason: reason ?? null };
+  const group: GroupSession = groups.session(root);
   const { plan, version } = await group.use((access) => carryOut(access, author, request, { dryRun, yes }));
   const { outcome: _, ...result } = changeResult(plan, { dryRun, version, outcome: null });
   if (version === null) return { ...result, follow: null };
   log.info({ by: author.by, reason: author.reason }, `HTTP: ${result.what}`);
-  const outcome = result.term === null ? null : `/terms/${result.term}`;
+  const of = root === undefined ? '' : `?root=${encodeURIComponent(root)}`;
+  const outcome = result.term === null ? null : `/terms/${result.term}${of}`;
   reply.code(202);
   if (outcome !== null) reply.header('location', outcome);
-  return { ...result, follow: outcome === null ? null : { outcome, events: '/events' } };
+  return { ...result, follow: outcome === null ? null : { outcome, events: `/events${of}` } };
 }
 
 interface Planned {

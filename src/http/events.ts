@@ -15,6 +15,7 @@ import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
 import type { GroupSession } from './group-session.js';
+import { type Groups, rootQuery } from './groups.js';
 import { commonHeaders } from './headers.js';
 import { type Status, statusOf } from './status.js';
 
@@ -175,7 +176,7 @@ function withoutElapsed(key: string, value: unknown): unknown {
   return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
 }
 
-export function addEvents(app: App, hub: EventHub): void {
+export function addEvents(app: App, groups: Groups): void {
   app.get(
     '/events',
     {
@@ -184,14 +185,17 @@ export function addEvents(app: App, hub: EventHub): void {
         summary: 'server-sent events: `status`, as /status, now and at every change; `out-of-touch`',
         tags: ['group'],
         produces: ['text/event-stream'],
+        querystring: rootQuery,
         response: {
           200: { description: 'events', content: { 'text/event-stream': { schema: z.string() } } },
+          400: failures[400],
           503: failures[503],
         },
       },
     },
-    (_request, reply) => {
-      if (hub.readers >= maxReaders) {
+    ({ query }, reply) => {
+      const hub = groups.hub(query.root);
+      if (groups.readers >= maxReaders) {
         throw new Denial(
           503,
           'TOO_MANY_READERS',

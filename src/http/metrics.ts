@@ -1,13 +1,13 @@
 /**
- * An agent's metrics, by Prometheus' conventions. What stands at an instant is taken from the agent when it is asked for;
+ * The metrics of an agent in one group, by Prometheus' conventions. What stands at an instant is taken from the agent when it is asked for;
  * what happens is counted when the agent tells of it. Nothing is asked of ZooKeeper.
  *
  * Promised: `petrel_leader` is looked up on the clock when all else is rendered; the answer is made anew until it agrees.
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
-import type { Agent } from '../agent/agent.js';
 import type { AgentEvent } from '../agent/events.js';
+import type { ServedGroup } from '../agent/served-groups.js';
 import { failureOf } from '../core/eligibility.js';
 import { fromInstant } from '../core/names.js';
 import { phasesInTurn } from '../core/records.js';
@@ -19,10 +19,7 @@ import { version } from '../version.js';
 import type { App } from './app.js';
 import { LeaderlessTime } from './leaderless.js';
 
-export interface MetricsOptions {
-  readonly agent: Pick<Agent, 'status' | 'snapshot' | 'session' | 'onEvent' | 'onStatus'>;
-  readonly root: string;
-  readonly site: string;
+export interface MetricsOptions extends ServedGroup {
   readonly clock: Clock;
 }
 
@@ -40,22 +37,12 @@ const states = [
   'CLOSED',
 ] as const satisfies readonly StoreState[];
 
-/** What the name of a metric says already, or Node.js is about to withdraw. */
-const leftOut = [
-  'nodejs_active_resources_total',
-  'nodejs_active_handles',
-  'nodejs_active_handles_total',
-  'nodejs_active_requests',
-  'nodejs_active_requests_total',
-];
-
 export class Metrics {
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
   readonly #leaderless = new LeaderlessTime();
   readonly #unlisten: readonly (() => void)[];
   readonly #counted: Counted;
-  #processIsMeasured = false;
 
   constructor(options: MetricsOptions) {
     const { agent, root, site } = options;
@@ -81,11 +68,10 @@ export class Metrics {
 
   /** As it is at the end of the very turn in which this resolves. */
   async text(): Promise<string> {
-    this.#measureProcess();
     for (;;) {
-      const leads = this.#leads;
+      const leads = this.leads;
       const text = await this.#registry.metrics();
-      if (leads === this.#leads) return text;
+      if (leads === this.leads) return text;
     }
   }
 
@@ -93,16 +79,8 @@ export class Metrics {
     for (const unlisten of this.#unlisten) unlisten();
   }
 
-  get #leads(): boolean {
+  get leads(): boolean {
     return this.#options.agent.status.leads;
-  }
-
-  /** Costs nothing where nobody asks. */
-  #measureProcess(): void {
-    if (this.#processIsMeasured) return;
-    this.#processIsMeasured = true;
-    collectDefaultMetrics({ register: this.#registry });
-    for (const name of leftOut) this.#registry.removeSingleMetric(name);
   }
 
   #look(): void {
@@ -131,7 +109,7 @@ export class Metrics {
     flag(
       'petrel_leader',
       'Whether this node leads: READY, and its lease is good. The sum over a group should be 1.',
-      () => this.#leads,
+      () => this.leads,
     );
     flag('petrel_elector', 'Whether this node decides who leads, as far as it knows.', () => {
       return agent.status.joined && agent.status.elector;
@@ -306,7 +284,13 @@ function isExcluded({ elected }: GroupSnapshot, node: string, nowMs: number): bo
   return until != null && fromInstant(until) > nowMs;
 }
 
-export function addMetrics(app: App, metrics: Metrics): void {
+/** A page of metrics. */
+export interface Rendered {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+export function addMetrics(app: App, metrics: Rendered): void {
   app.get(
     '/metrics',
     {

@@ -6,7 +6,7 @@ import { historySchema } from '../group/history.js';
 import { outcomeSchema } from '../group/wait.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
-import type { GroupSession } from './group-session.js';
+import { type Groups, ofRoot, rootQuery } from './groups.js';
 import { statusOf, statusSchema } from './status.js';
 
 function wholeNumber(max: number) {
@@ -17,6 +17,7 @@ function wholeNumber(max: number) {
 const historyQuery = strictObject({
   /** How many records, the newest ones. */
   n: wholeNumber(10_000).default(20),
+  ...ofRoot,
 });
 
 /** Given once, or several times. */
@@ -24,7 +25,7 @@ const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()
   .describe('may be given several times');
-const explainQuery = strictObject({ without: names, withoutSite: names });
+const explainQuery = strictObject({ without: names, withoutSite: names, ...ofRoot });
 
 const termParams = strictObject({
   term: wholeNumber(Number.MAX_SAFE_INTEGER),
@@ -37,15 +38,20 @@ export const termSchema = z.object({
 
 const tags = ['group'];
 
-export function addReads(app: App, group: GroupSession): void {
-  addPresent(app, group);
-  addPast(app, group);
+export function addReads(app: App, groups: Groups): void {
+  addPresent(app, groups);
+  addPast(app, groups);
 }
 
-function addPresent(app: App, group: GroupSession): void {
-  const status = { summary: 'as petrel list -f json', tags, response: { 200: statusSchema, ...failures } };
-  app.get('/status', { schema: status }, async () => {
-    const { view, nowMs } = await group.look();
+function addPresent(app: App, groups: Groups): void {
+  const status = {
+    summary: 'as petrel list -f json',
+    tags,
+    querystring: rootQuery,
+    response: { 200: statusSchema, ...failures },
+  };
+  app.get('/status', { schema: status }, async ({ query: { root } }) => {
+    const { view, nowMs } = await groups.session(root).look();
     return statusOf(view, nowMs);
   });
   const explained = {
@@ -54,29 +60,34 @@ function addPresent(app: App, group: GroupSession): void {
     querystring: explainQuery,
     response: { 200: explanationSchema, ...failures },
   };
-  app.get('/explain', { schema: explained }, async ({ query: { without, withoutSite } }) => {
-    const { view, nowMs } = await group.look();
+  app.get('/explain', { schema: explained }, async ({ query: { without, withoutSite, root } }) => {
+    const { view, nowMs } = await groups.session(root).look();
     return explain(view, nowMs, { without: listOf(without), withoutSites: listOf(withoutSite) });
   });
 }
 
-function addPast(app: App, group: GroupSession): void {
+function addPast(app: App, groups: Groups): void {
   const history = {
     summary: 'as petrel history -f json',
     tags,
     querystring: historyQuery,
     response: { 200: historySchema, ...failures },
   };
-  app.get('/history', { schema: history }, async ({ query }) => await group.history(query.n));
+  app.get(
+    '/history',
+    { schema: history },
+    async ({ query: { n, root } }) => await groups.session(root).history(n),
+  );
   const term = {
     summary: 'what has become of a term, as petrel wait tells it; does not wait',
     tags,
     params: termParams,
+    querystring: rootQuery,
     response: { 200: termSchema, ...failures },
   };
-  app.get('/terms/:term', { schema: term }, async ({ params }) => ({
+  app.get('/terms/:term', { schema: term }, async ({ params, query: { root } }) => ({
     term: params.term,
-    outcome: await group.outcome(params.term),
+    outcome: await groups.session(root).outcome(params.term),
   }));
 }
 

@@ -7,17 +7,13 @@
  * between: an answer that takes longer than `leaseMs` to arrive tells nothing.
  */
 import { z } from 'zod';
-import type { Agent, AgentStatus } from '../agent/agent.js';
+import type { AgentStatus } from '../agent/agent.js';
+import type { ServedGroup } from '../agent/served-groups.js';
 import { nameSchema } from '../core/names.js';
 import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
-
-export interface NodeOfRoles {
-  readonly agent: Pick<Agent, 'status'>;
-  readonly root: string;
-  readonly site: string;
-  readonly clock: Clock;
-}
+import { failures } from './failures.js';
+import { type Groups, rootQuery } from './groups.js';
 
 const stages = ['claimed', 'taking-over', 'taken-over', 'leading', 'releasing', 'released'] as const;
 
@@ -41,6 +37,9 @@ export const roleSchema = z.object({
 });
 export type Role = z.infer<typeof roleSchema>;
 
+/** Of an agent of several groups, asked for none of them. */
+export const aliveSchema = z.object({ groups: z.int() });
+
 interface RoleRoute {
   readonly path: string;
   readonly summary: string;
@@ -59,7 +58,6 @@ const routes: readonly RoleRoute[] = [
     summary: 'decides who leads, as far as it knows',
     holds: ({ joined, elector }) => joined && elector,
   },
-  { path: '/health', summary: 'alive: the agent gets to answer', holds: () => true },
   {
     path: '/ready',
     summary: 'registered, in touch with ZooKeeper, and staying',
@@ -67,22 +65,44 @@ const routes: readonly RoleRoute[] = [
   },
 ];
 
-export function addRoles(app: App, node: NodeOfRoles): void {
+export function addRoles(app: App, groups: Groups, clock: Clock): void {
+  const method = ['GET', 'HEAD', 'OPTIONS'];
   for (const { path, summary, holds } of routes) {
     app.route({
-      method: ['GET', 'HEAD', 'OPTIONS'],
+      method,
       url: path,
-      schema: { summary, tags: ['node'], response: { 200: roleSchema, 503: roleSchema } },
+      schema: {
+        summary,
+        tags: ['node'],
+        querystring: rootQuery,
+        response: { 200: roleSchema, 400: failures[400], 503: roleSchema },
+      },
       // Not async: what is told is looked up in the same breath as it is written.
-      handler: (_request, reply) => {
-        const role = roleOf(node);
+      handler: ({ query }, reply) => {
+        const role = roleOf(groups.pick(query.root), clock);
         void reply.code(holds(role) ? 200 : 503).send(role);
       },
     });
   }
+  app.route({
+    method,
+    url: '/health',
+    schema: {
+      summary: 'alive: the agent gets to answer; of several groups, it need not be asked for one',
+      tags: ['node'],
+      querystring: rootQuery,
+      response: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400] },
+    },
+    handler: ({ query: { root } }, reply) => {
+      const { length } = groups.all();
+      void reply.send(
+        root === undefined && length !== 1 ? { groups: length } : roleOf(groups.pick(root), clock),
+      );
+    },
+  });
 }
 
-function roleOf({ agent, root, site, clock }: NodeOfRoles): Role {
+function roleOf({ agent, root, site }: ServedGroup, clock: Clock): Role {
   const status = agent.status;
   const leaseMs = Math.floor(status.lease.releaseAtMs - clock.monotonicMs());
   const leads = status.leads && leaseMs > 0;

@@ -3,17 +3,18 @@
  * turned away, and when the agent has left it is gone at once.
  */
 import { Server as SecureServer } from 'node:https';
+import type { ServedGroups } from '../agent/served-groups.js';
 import { hostText, type ListenAddress } from '../config/listen.js';
-import { groupPaths } from '../core/paths.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import { type App, type Certificate, createApp, secured } from './app.js';
 import { addChanges } from './changes.js';
-import { addEvents, EventHub } from './events.js';
-import { GroupSession } from './group-session.js';
-import { addMetrics, Metrics, type MetricsOptions } from './metrics.js';
+import { addEvents } from './events.js';
+import { Groups } from './groups.js';
+import { addMetrics } from './metrics.js';
+import { MetricsPage } from './metrics-page.js';
 import { addPage } from './page.js';
 import { addReads } from './reads.js';
 import { addRoles } from './roles.js';
@@ -29,9 +30,7 @@ export interface Secrets {
 
 export interface HttpOptions {
   readonly listen: ListenAddress;
-  readonly agent: MetricsOptions['agent'];
-  readonly root: string;
-  readonly site: string;
+  readonly groups: ServedGroups;
   /** A session of its own, with no part in the election. */
   openStore(): Store;
   readonly secrets: Secrets;
@@ -44,19 +43,17 @@ export class CannotListen extends PetrelError {}
 
 export class HttpServer {
   readonly #app: App;
-  readonly #group: GroupSession;
-  readonly #hub: EventHub;
-  readonly #metrics: Metrics;
+  readonly #groups: Groups;
+  readonly #metrics: MetricsPage;
   readonly #token: TokenCheck;
   readonly #host: string;
 
   private constructor(options: HttpOptions, app: App) {
-    const { openStore, root, clock, log, secrets, listen } = options;
+    const { secrets, listen } = options;
     this.#app = app;
     this.#host = listen.host;
-    this.#group = new GroupSession({ openStore, paths: groupPaths(root), clock });
-    this.#hub = new EventHub({ group: this.#group, clock, log });
-    this.#metrics = new Metrics(options);
+    this.#groups = new Groups(options);
+    this.#metrics = new MetricsPage(options);
     this.#token = new TokenCheck(secrets.token);
   }
 
@@ -90,7 +87,7 @@ export class HttpServer {
 
   /** Of events. */
   get readers(): number {
-    return this.#hub.readers;
+    return this.#groups.readers;
   }
 
   /** From the next request, and the next connection, on. Throws for a certificate that will not do; nothing is changed then. */
@@ -102,19 +99,19 @@ export class HttpServer {
 
   /** Ends every connection. Never rejects. */
   async close(): Promise<void> {
-    this.#hub.close();
+    this.#groups.endEvents();
     this.#metrics.close();
     await this.#app.close().catch(() => {});
-    await this.#group.close();
+    await this.#groups.close();
   }
 
-  async #addRoutes({ agent, root, site, clock, log }: HttpOptions): Promise<void> {
-    addRoles(this.#app, { agent, root, site, clock });
+  async #addRoutes({ clock, log }: HttpOptions): Promise<void> {
+    addRoles(this.#app, this.#groups, clock);
     addMetrics(this.#app, this.#metrics);
     addPage(this.#app);
-    addReads(this.#app, this.#group);
-    addEvents(this.#app, this.#hub);
-    await addChanges(this.#app, { group: this.#group, token: this.#token, log });
+    addReads(this.#app, this.#groups);
+    addEvents(this.#app, this.#groups);
+    await addChanges(this.#app, { groups: this.#groups, token: this.#token, log });
     this.#app.get('/openapi.json', { schema: { hide: true } }, () => this.#app.swagger());
   }
 }

@@ -2,10 +2,12 @@
 import { Agent } from '../agent/agent.js';
 import type { Workload } from '../agent/earlier-life.js';
 import { systemHost } from '../agent/process-life.js';
-import type { SessionMemory } from '../agent/session-memory.js';
+import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
+import type { Membership } from '../agent/shared-session.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
+import type { Store } from '../ports/store.js';
 import type { Prober } from '../probe/prober.js';
 import { version } from '../version.js';
 import { openStore, type StoreOptions } from '../zookeeper/index.js';
@@ -23,20 +25,20 @@ export interface NodeOptions {
   readonly probe: Prober | null;
   /** Null: nothing is remembered between two lives. */
   readonly sessionMemory: SessionMemory | null;
+  /** In a session that is shared; in the place of `store` and `sessionMemory`. */
+  readonly membership?: Membership;
   readonly duty: Duty;
   readonly workload: Workload;
   readonly log: Logger;
 }
 
 export function openAgent(options: NodeOptions): Agent {
-  const { store, log, ...rest } = options;
-  return new Agent({
-    ...rest,
-    log,
-    version,
-    clock: systemClock,
-    host: systemHost,
-    openStore: (session) =>
-      openStore({ ...store, logger: log, ...(session === undefined ? {} : { session }) }),
-  });
+  const { store, log, membership, ...rest } = options;
+  const openStore = storeOpener(store, log);
+  return new Agent({ ...rest, openStore, ...membership, log, version, clock: systemClock, host: systemHost });
+}
+
+/** Opens a new session, or attaches to one that exists. */
+export function storeOpener(store: NodeOptions['store'], logger: Logger): (session?: SessionTicket) => Store {
+  return (session) => openStore({ ...store, logger, ...(session === undefined ? {} : { session }) });
 }

@@ -1,6 +1,7 @@
 /** Calls to the agent that served the page. The token lives here, in memory, and nowhere else. */
 import type * as z from 'zod/mini';
 import type { Call } from './actions.js';
+import { ofGroup } from './root.js';
 import { type ChangeAnswer, changeAnswerShape, failureShape } from './shapes.js';
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | Failed;
@@ -53,7 +54,7 @@ const patienceMs = 15_000;
 async function ask<T>(path: string, init: RequestInit, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
   try {
     // Beside the page, wherever a proxy may have put that.
-    const response = await fetch(`.${path}`, { ...init, signal: AbortSignal.timeout(patienceMs) });
+    const response = await fetch(`.${ofGroup(path)}`, { ...init, signal: AbortSignal.timeout(patienceMs) });
     const body: unknown = await response.json();
     if (!response.ok) return failed(response.status, body);
     const read = shape.safeParse(body);

@@ -3,6 +3,7 @@
  * agent shows that it lives, so a dead connection would look like a quiet group.
  */
 
+import { ofGroup } from './root.js';
 export interface ServerEvent {
   readonly event: string;
   readonly data: string;
@@ -36,7 +37,10 @@ export interface EventsHandler {
 
 /** Until the agent or the network ends it. Rejects with why; never resolves in another way. */
 export async function readEvents(handler: EventsHandler, signal: AbortSignal): Promise<never> {
-  const response = await fetch('./events', { headers: { accept: 'text/event-stream' }, signal });
+  const response = await fetch(`.${ofGroup('/events')}`, {
+    headers: { accept: 'text/event-stream' },
+    signal,
+  });
   if (!response.ok || response.body === null) throw new Error(`the agent answers ${response.status}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new EventParser();

@@ -122,6 +122,7 @@ describe('settings', () => {
       'http.tokenFile': path,
       'http.tls.cert': path,
       'http.tls.key': path,
+      groupsUnder: '/services',
     };
     const options = settingOptions(agentSettings).filter((option) => option.long !== '--config');
     expect(options).toHaveLength(Object.keys(texts).length);

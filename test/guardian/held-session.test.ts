@@ -131,7 +131,7 @@ describe('the session of an agent that has died', () => {
     const lines: string[] = [];
     const report = new Report(systemClock, { write: (line) => lines.push(line) });
     await until(() => held.isOver);
-    report.remains([5102], 25_000, held);
+    report.remains(new Map([[5102, null]]), 25_000, held);
     expect(lines.join('')).toMatch(/its session is over: another node may lead already/);
     expect(await held.end()).toBe('over');
   });

@@ -135,19 +135,19 @@ describe('a guardian is told', () => {
       .keepers(systemKeepers)
       .start({ node: 'a1', root: '/cluster', passesOutput: false }, none);
     for (const each of leases) keeper.send({ type: 'lease', ...each });
-    return told.slice(1);
+    return told.slice(2);
   }
 
   it('of the first lease of each tenure, and of one that is due sooner than the one before', () => {
     const slate = Slate.create();
     const told = [lease(1, 10), lease(2, 30), lease(2, 35)];
-    expect(toldBy(slate)).toEqual(told.map((each) => ({ type: 'lease', ...each })));
+    expect(toldBy(slate)).toEqual(told.map((each) => ({ type: 'lease', group: 0, ...each })));
     expect(slate?.read()).toEqual(lease(2, 35));
     slate?.close();
   });
 
   it('of every lease where there is no memory to share', () => {
-    expect(toldBy(null)).toEqual(leases.map((each) => ({ type: 'lease', ...each })));
+    expect(toldBy(null)).toEqual(leases.map((each) => ({ type: 'lease', group: 0, ...each })));
   });
 });
 
@@ -170,6 +170,17 @@ describe('a slate', () => {
     slate.close();
     expect(slate.read()).toEqual(lease(2, 4));
     slate.close();
+  });
+
+  it('has those of several groups beside one another', () => {
+    const slate = made();
+    const other = new Slate(slate.fd);
+    expect(slate.read(999)).toBeNull();
+    for (const group of [0, 7, 999]) expect(other.write(lease(1, group), group)).toBe(true);
+    expect(slate.read(7)).toEqual(lease(1, 7));
+    expect(slate.read(8)).toBeNull();
+    slate.close();
+    expect([0, 7, 999].map((group) => slate.read(group))).toEqual([lease(1, 0), lease(1, 7), lease(1, 999)]);
   });
 });
 

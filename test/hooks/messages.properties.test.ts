@@ -87,12 +87,15 @@ const fromKeeper = z.discriminatedUnion('type', [
 ]);
 
 const text = z.string().nullable();
+const count = z.int().min(0);
 const fromAgent = z.discriminatedUnion('type', [
-  ...toKeeper.options,
+  z.object({ type: z.literal('begin'), group: count, root: z.string() }),
+  ...toKeeper.options.map((option) => option.extend({ group: count })),
+  z.object({ type: z.literal('clear'), group: count }),
   z.object({
     type: z.literal('hello'),
     node: z.string(),
-    root: z.string(),
+    root: text,
     log: z.enum(['json', 'pretty']),
     codeAtDeath: number.nullable(),
     codeWhenAsked: z.enum(['done', 'signal']),
@@ -118,15 +121,14 @@ const fromAgent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('session-over') }),
-  z.object({ type: z.literal('clear') }),
   z.object({ type: z.literal('ended'), code: number }),
   z.object({ type: z.literal('here') }),
   z.object({ type: z.literal('status'), joined: z.boolean(), text: z.string() }),
   z.object({ type: z.literal('reloaded') }),
 ]);
 const toAgent = z.discriminatedUnion('type', [
-  ...fromKeeper.options,
-  z.object({ type: z.literal('cleared') }),
+  z.object({ type: z.literal('cleared'), group: count }),
+  ...fromKeeper.options.map((option) => option.extend({ group: count })),
   z.object({ type: z.literal('asked'), signal: z.enum(['SIGTERM', 'SIGINT', 'SIGHUP']) }),
   z.object({ type: z.literal('there?') }),
 ]);
@@ -147,13 +149,15 @@ const good = {
     { type: 'session', session: { ...session, tls, auth: 'petrel:secret' } },
     { type: 'session', session: { ...session, tls: null, auth: null } },
     { type: 'session-over' },
-    { type: 'clear' },
+    { type: 'hello', node: 'a1', root: null, log: 'json', codeAtDeath: null, codeWhenAsked: 'done' },
+    { type: 'begin', group: 0, root: '/cluster' },
+    { type: 'clear', group: 3 },
     { type: 'ended', code: 0 },
     { type: 'here' },
     { type: 'status', joined: true, text: 'leads' },
     { type: 'reloaded' },
   ],
-  toAgent: [{ type: 'cleared' }, { type: 'asked', signal: 'SIGHUP' }, { type: 'there?' }],
+  toAgent: [{ type: 'cleared', group: 0 }, { type: 'asked', signal: 'SIGHUP' }, { type: 'there?' }],
   toKeeper: [
     { type: 'run', request },
     { type: 'run', request: { ...request, command: null } },
@@ -175,12 +179,14 @@ const good = {
   ],
 };
 
+const ofGroup = (messages: readonly object[]) => messages.map((message) => ({ ...message, group: 7 }));
+
 describe('a message between an agent and its keeper, or its guardian,', () => {
   it.each([
     ['to the keeper', isToKeeper, toKeeper, good.toKeeper],
     ['from the keeper', isFromKeeper, fromKeeper, good.fromKeeper],
-    ['to the guardian', isFromAgent, fromAgent, [...good.toKeeper, ...good.fromAgent]],
-    ['from the guardian', isToAgent, toAgent, [...good.fromKeeper, ...good.toAgent]],
+    ['to the guardian', isFromAgent, fromAgent, [...ofGroup(good.toKeeper), ...good.fromAgent]],
+    ['from the guardian', isToAgent, toAgent, [...ofGroup(good.fromKeeper), ...good.toAgent]],
   ] as const)('%s is heeded if it is whole, and only then', async (_, isWhole, schema, examples) => {
     expect(examples.filter((message) => !isWhole(message))).toEqual([]);
     const messages = fc.oneof(

@@ -117,10 +117,12 @@ class SimulatedParent implements Parent {
   /** What the slate says. */
   noted: TenureLease | null = null;
   readonly slate = {
-    write: (lease: TenureLease) =>
+    write: (lease: TenureLease) => {
       this.#agent.call(() => {
         this.noted = lease;
-      }),
+      });
+      return true;
+    },
   };
   readonly #agent: Process;
   readonly #guardian: Process;

@@ -1,6 +1,7 @@
 /** An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of itself. */
 import { request } from 'node:http';
 import pino from 'pino';
+import { type ServedGroup, theOnly } from '../../src/agent/served-groups.js';
 import { type HttpOptions, HttpServer, type Secrets } from '../../src/http/server.js';
 import type { Logger } from '../../src/log.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
@@ -12,7 +13,7 @@ import { secrets } from './secrets.js';
 export const token = secrets.httpToken;
 
 export interface OpenOptions {
-  readonly agent?: HttpOptions['agent'];
+  readonly agent?: ServedGroup['agent'];
   readonly secrets?: Partial<Secrets>;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -50,9 +51,7 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
   const stores: Store[] = [];
   const server = await HttpServer.open({
     listen: options.listen ?? { host: '127.0.0.1', port: 0 },
-    agent: options.agent ?? member.agent,
-    root: group.root,
-    site: 'here',
+    groups: theOnly({ agent: options.agent ?? member.agent, root: group.root, site: 'here' }),
     openStore() {
       const store = connect(options.connect ?? group.connectString);
       stores.push(store);

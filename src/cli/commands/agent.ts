@@ -1,6 +1,7 @@
 /** `petrel agent`, `petrel dev` */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { hasGroups } from '../../config/group-settings.js';
 import { type EffectiveSettings, readSettings, settingOptions } from '../../config/read-settings.js';
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
 import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.js';
@@ -12,6 +13,7 @@ import { handOn } from '../hand-on.js';
 import { print, table } from '../output.js';
 import { rereading } from '../reload.js';
 import { runAgent } from '../run-agent.js';
+import { runGroups } from '../run-groups.js';
 import { readClientSettings } from '../settings.js';
 
 /** What `agent --dry-run` prints: every setting with its source. */
@@ -38,9 +40,11 @@ Example:
       if (flags.dryRun === true) return await printSettings(command, effective);
       const { values, warnings } = effective;
       const { logLevel: level, logFormat: format, nodeId: node, root } = values;
-      const log = createLogger({ level, format, fields: { node, root } });
+      const isOfSeveral = hasGroups(values);
+      const log = createLogger({ level, format, fields: isOfSeveral ? { node } : { node, root } });
       for (const warning of warnings) log.warn(warning);
-      await runAgent(values, handOn(flags), log, rereading(agentSettings, sources, values));
+      const run = isOfSeveral ? runGroups : runAgent;
+      await run(values, handOn(flags), log, rereading(agentSettings, sources, values));
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(agentSettings)) {

@@ -1,12 +1,17 @@
 /** `petrel list` */
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { PetrelError } from '../../errors.js';
 import { requestText } from '../../group/handover.js';
 import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';
 import { transitionText } from '../../group/transition.js';
+import { listAll } from '../list-all.js';
 import { forTerminal, type Printable, table } from '../output.js';
 import { styled } from '../style.js';
 import { agoText, instantText } from '../times.js';
 import { show, watchOption } from '../watch.js';
+
+const optionsSchema = z.object({ all: z.boolean().default(false), under: z.string().optional() });
 
 export function addList(program: Command): void {
   program
@@ -14,11 +19,16 @@ export function addList(program: Command): void {
     .alias('status')
     .description('nodes, sites, roles, states, priorities and scores; and what is going on')
     .addOption(watchOption())
+    .option('--all', 'all groups, a line each: those of the settings file, or all that there are')
+    .option('--under <path>', 'with --all: the groups below this path')
     .addHelpText(
       'after',
-      '\nExamples:\n  petrel list\n  petrel list -w\n  petrel list -f json | jq .leader.node',
+      '\nExamples:\n  petrel list\n  petrel list -w\n  petrel list -f json | jq .leader.node\n  petrel list --all --under /services',
     )
     .action(async (_options, command: Command) => {
+      const { all, under } = optionsSchema.parse(command.opts());
+      if (all) return await listAll(command, under);
+      if (under !== undefined) throw new PetrelError('INVALID', '--under goes with --all');
       await show(command, async (view, nowMs) => printable(listing(view, nowMs), nowMs));
     });
 }

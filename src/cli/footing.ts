@@ -1,0 +1,60 @@
+/** What a node stands on, whatever groups it is in: its session, and its guardian. */
+import { systemHost } from '../agent/process-life.js';
+import type { SessionMemory } from '../agent/session-memory.js';
+import { SharedSession } from '../agent/shared-session.js';
+import { checkAgent } from '../config/access-settings.js';
+import { storeOptions, tlsNote } from '../config/store-options.js';
+import { GuardianChannel } from '../guardian/channel.js';
+import type { Hello } from '../guardian/messages.js';
+import { guardianProcess } from '../guardian/parent-process.js';
+import { sharedKeepers } from '../hooks/keeper-process.js';
+import type { Keepers } from '../hooks/keepers.js';
+import { storeOpener } from '../library/open-agent.js';
+import { isPretty, type Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import type { NodeSettings } from './reload.js';
+
+export interface FootingOptions {
+  readonly settings: NodeSettings;
+  /** Of its group; null: it is in several. */
+  readonly root: string | null;
+  readonly store: ReturnType<typeof reach>;
+  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
+  readonly memory: SessionMemory;
+  readonly log: Logger;
+}
+
+export interface Footing {
+  /** Null where none has started this process. */
+  readonly guardian: GuardianChannel | null;
+  readonly keepers: Keepers;
+  readonly shared: SharedSession;
+  /** A name for this life of the agent, never given again. */
+  readonly life: string;
+}
+
+/** How the agent's sessions are opened. Throws PetrelError INVALID. */
+export function reach(settings: NodeSettings) {
+  checkAgent(settings);
+  return { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
+}
+
+export function openFooting({ settings, root, store, codes, memory, log }: FootingOptions): Footing {
+  const { nodeId: node } = settings;
+  const parent = guardianProcess();
+  const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';
+  const hello = { node, root, log: logForm, ...codes } as const;
+  const guardian = parent === null ? null : new GuardianChannel(parent, hello);
+  const own = sharedKeepers();
+  const auth = store.auth?.[0]?.credentials ?? null;
+  const where = { servers: store.servers.servers, tls: tlsNote(store.tls), auth };
+  const shared = new SharedSession({
+    openStore: storeOpener(store, log),
+    node,
+    isShared: root === null,
+    memory: guardian?.memory(memory, where) ?? memory,
+    clock: systemClock,
+    log,
+  });
+  return { guardian, keepers: guardian?.keepers(own) ?? own, shared, life: systemHost.newIncarnation() };
+}

@@ -1,0 +1,69 @@
+/** `petrel list --all`: many groups, a line each. */
+import type { Command } from 'commander';
+import { hasGroups } from '../config/group-settings.js';
+import { readSettings } from '../config/read-settings.js';
+import { clientSettings, commonSettings, groupsSettings } from '../config/settings.js';
+import { PetrelError } from '../errors.js';
+import { childrenOf, findGroups, type GroupLine, readGroups } from '../group/all-groups.js';
+import { KeptClock } from '../group/time.js';
+import { type Printable, print, table } from './output.js';
+import { type Session, withSession } from './session.js';
+import { styled } from './style.js';
+
+/** `under`: where to look; undefined: the groups of the settings file, or all that there are. Throws PetrelError INVALID. */
+export async function listAll(command: Command, under: string | undefined): Promise<void> {
+  if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)
+    throw new PetrelError(
+      'INVALID',
+      '--under takes an absolute path without a slash at its end, like /services',
+    );
+  const configured = clientSettings.extend(groupsSettings);
+  const sources = { flags: command.optsWithGlobals(), env: process.env };
+  const { values } = await readSettings(configured, sources);
+  await withSession(command, async (session) => {
+    const { store, clock } = session.access;
+    const roots = await rootsOf(session, under, values);
+    const lines = await readGroups(store, roots, new KeptClock(clock));
+    print(session.settings.format, printable(lines));
+  });
+}
+
+type Configured = Parameters<typeof hasGroups>[0];
+
+async function rootsOf(
+  { access }: Session,
+  under: string | undefined,
+  configured: Configured,
+): Promise<string[]> {
+  const { store } = access;
+  if (under !== undefined || !hasGroups(configured)) return await findGroups(store, under ?? '/');
+  const { groups, groupsUnder } = configured;
+  const children = groupsUnder === null ? [] : await childrenOf(store, groupsUnder);
+  const found = children.map((name) => `${groupsUnder}/${name}`);
+  return [...new Set([...groups.map(({ root }) => root), ...found])].toSorted();
+}
+
+const header = ['root', 'leader', 'status', 'term', 'elector', 'nodes', 'paused', 'transition'];
+
+function printable(lines: readonly GroupLine[]): Printable {
+  const cells = ({ root, leader, status, term, elector, nodes, paused, transition, problem }: GroupLine) => [
+    root,
+    leader ?? '-',
+    status ?? '-',
+    String(term ?? '-'),
+    elector ?? '-',
+    String(nodes),
+    paused ? 'yes' : 'no',
+    problem === null ? (transition ?? '') : `! ${problem}`,
+  ];
+  return {
+    json: lines,
+    rows: [header, ...lines.map(cells)],
+    pretty: () => (lines.length === 0 ? 'No group is there.' : table(header, lines.map(cells).map(coloured))),
+  };
+}
+
+function coloured([root = '', leader = '', status = '', ...rest]: readonly string[]): string[] {
+  const colour = status === 'READY' ? 'green' : status === 'PROGRESS' ? 'yellow' : 'red';
+  return [root, leader, styled(colour, status), ...rest];
+}

@@ -1,0 +1,163 @@
+/** One group that a node is in: its agent, the duty that the agent has, and what is measured and told for it. */
+import type { Agent, AgentStatus } from '../agent/agent.js';
+import type { Membership } from '../agent/shared-session.js';
+import { PetrelError } from '../errors.js';
+import { checkHooks } from '../hooks/check-hooks.js';
+import type { Command } from '../hooks/command.js';
+import { CommandDuty } from '../hooks/command-duty.js';
+import { type HealthCheck, HealthProber } from '../hooks/health-prober.js';
+import type { Keepers } from '../hooks/keepers.js';
+import { systemProcesses } from '../hooks/system-processes.js';
+import { NodeScores } from '../library/node-scores.js';
+import { type NodeOptions, openAgent } from '../library/open-agent.js';
+import type { Logger } from '../log.js';
+import { systemClock } from '../ports/clock.js';
+import type { Duty } from '../ports/duty.js';
+import type { Machine } from '../ports/processes.js';
+import type { Prober } from '../probe/prober.js';
+import { scoreCommands } from '../scores/source.js';
+import type { LiveSettings, NodeSettings } from './reload.js';
+import { openTracing, type Tracing } from './tracing.js';
+import type { Work } from './work.js';
+
+const machine: Machine = { clock: systemClock, processes: systemProcesses };
+
+export interface NodeGroupOptions {
+  readonly settings: NodeSettings;
+  readonly work: Work;
+  readonly store: NodeOptions['store'];
+  readonly membership: Membership;
+  readonly keepers: Keepers;
+  /** A name for this life of the agent, never given again. */
+  readonly life: string;
+  readonly strategies: Readonly<Record<string, string>>;
+  readonly probes: Prober | null;
+  readonly log: Logger;
+}
+
+/** Throws PetrelError INVALID for a command that cannot be run. */
+export async function checkCommands(settings: NodeSettings, { commands, foreground }: Work): Promise<void> {
+  const { healthCheck, scores: sources } = settings;
+  const { onTakeover, ...others } = commands;
+  const main = foreground ? { 'the command': onTakeover } : { onTakeover };
+  const problems = await checkHooks({ ...main, ...others, healthCheck, ...scoreCommands(sources) });
+  if (problems.length === 0) return;
+  throw new PetrelError('INVALID', 'there is something to run that cannot be run', { reasons: problems });
+}
+
+export class NodeGroup {
+  readonly agent: Agent;
+  readonly site: string;
+  readonly root: string;
+  readonly #options: NodeGroupOptions;
+  readonly #duty: Duty;
+  readonly #health: HealthProber | null;
+  readonly #scores: NodeScores;
+  #tracing: Tracing | null = null;
+
+  /** Registers when it is `run`. */
+  constructor(options: NodeGroupOptions) {
+    const { settings, work, probes, log } = options;
+    const { nodeId: node, root, site, priority, tags, scores: sources } = settings;
+    this.#options = options;
+    this.root = root;
+    this.site = site;
+    this.#duty = work.duty(commandDuty(options));
+    this.agent = openAgent({
+      ...options,
+      root,
+      node,
+      site,
+      priority,
+      tags,
+      probe: probes,
+      sessionMemory: null,
+      duty: this.#duty,
+      workload: 'outside',
+      log,
+    });
+    this.#health = watchHealth(settings, this.agent, log);
+    this.#scores = new NodeScores({ sources, node, root, site, log });
+    this.#scores.begin(this.agent, probes === null ? undefined : () => probes.roundTrips());
+    probes?.begin({
+      session: () => this.agent.session,
+      requestsPerSecond: () => this.#scores.requestsPerSecond,
+    });
+  }
+
+  /** In a running node. */
+  use(live: LiveSettings): void {
+    this.agent.describe(live.priority, live.tags);
+    this.#scores.use(live.scores);
+    if (live.healthCheck !== null) this.#health?.use(healthCheckOf(live, live.healthCheck));
+  }
+
+  /** Until the agent has left. Throws what `Agent.run` throws. */
+  async run(): Promise<void> {
+    const { settings, log, work } = this.#options;
+    const { nodeId: node, root, site } = settings;
+    this.#tracing = await openTracing(this.agent, { root, node, site }, log);
+    work.begins(this.agent);
+    await this.agent.run();
+  }
+
+  /** Of one that is not run: ends what its duty has. Never rejects. */
+  async giveUp(): Promise<void> {
+    await this.#duty.close();
+  }
+
+  /** Measures and tells no more. Never rejects. */
+  async close(): Promise<void> {
+    await Promise.all([this.#health?.close(), this.#scores.close(), this.#tracing?.close()]);
+  }
+}
+
+function commandDuty({ settings, work, keepers, life, log }: NodeGroupOptions): CommandDuty {
+  const { commands, foreground, environment } = work;
+  const { nodeId: node, root } = settings;
+  return new CommandDuty({
+    commands,
+    foreground,
+    environment,
+    node,
+    root,
+    life,
+    log,
+    ...machine,
+    keepers,
+  });
+}
+
+function watchHealth(settings: NodeSettings, agent: Agent, log: Logger): HealthProber | null {
+  const { healthCheck, nodeId: node, root, site } = settings;
+  if (healthCheck === null) return null;
+  const prober = new HealthProber({
+    check: healthCheckOf(settings, healthCheck),
+    node,
+    root,
+    site,
+    log,
+    ...machine,
+  });
+  agent.setHealth(prober.health.healthy, prober.health.reason);
+  prober.onChange(({ healthy, reason }) => agent.setHealth(healthy, reason));
+  return prober;
+}
+
+function healthCheckOf(settings: LiveSettings, command: Command): HealthCheck {
+  return {
+    command,
+    intervalMs: settings.healthCheckIntervalMs,
+    timeoutMs: settings.healthCheckTimeoutMs,
+    failures: settings.healthCheckFailures,
+  };
+}
+
+/** For people who look at the service. */
+export function statusText({ stage, term, joined, elector }: AgentStatus, root: string): string {
+  if (stage === 'leading') return `leads ${root} in term ${term}`;
+  if (stage === 'releasing' || stage === 'released') return `lets go of ${root}, term ${term}`;
+  if (stage !== null) return `takes over ${root} in term ${term}`;
+  if (!joined) return `is not in touch with ${root}`;
+  return elector ? `stands by for ${root}, and elects` : `stands by for ${root}`;
+}

@@ -1,0 +1,171 @@
+/**
+ * The groups that a node is in, beside one another. One that cannot be had (refused, its name taken, a hook that cannot be
+ * run) is tried again by and by, and is nobody else's concern. One that is wanted no more is left in order.
+ */
+import type { AgentSettings } from '../config/settings.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import type { NodeGroup } from './node-group.js';
+import { type LiveSettings, liveChange } from './reload.js';
+
+export interface NodeGroupsOptions {
+  /** Throws PetrelError for what cannot be. */
+  open(settings: AgentSettings, log: Logger): Promise<NodeGroup>;
+  /** Why the group cannot be joined now; null: it can. */
+  obstacle(root: string): string | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** It has been left, or could not be had. */
+  onGone(root: string): void;
+  /** Which groups there are has changed. */
+  onGroups(): void;
+}
+
+const retryMs = 10_000;
+
+interface Place {
+  settings: AgentSettings;
+  inForce: LiveSettings | null;
+  group: NodeGroup | null;
+  isWanted: boolean;
+  rouse: () => void;
+  readonly log: Logger;
+}
+
+export class NodeGroups {
+  readonly #options: NodeGroupsOptions;
+  readonly #places = new Map<string, Place>();
+  #isLeaving = false;
+  #allLeft: () => void = () => {};
+  /** All have been left, and none will be joined any more. */
+  readonly over: Promise<void>;
+
+  constructor(options: NodeGroupsOptions) {
+    this.#options = options;
+    this.over = new Promise((resolve) => {
+      this.#allLeft = resolve;
+    });
+  }
+
+  /** Those that are there, in order of their roots. */
+  all(): readonly NodeGroup[] {
+    const roots = [...this.#places.keys()].toSorted();
+    return roots.flatMap((root) => this.#places.get(root)?.group ?? []);
+  }
+
+  /** How many are wanted. */
+  get size(): number {
+    return [...this.#places.values()].filter(({ isWanted }) => isWanted).length;
+  }
+
+  /** These and no others from now on, with these settings. */
+  use(wanted: ReadonlyMap<string, AgentSettings>): void {
+    if (this.#isLeaving) return;
+    for (const [root, place] of this.#places) {
+      if (place.isWanted && !wanted.has(root)) this.#leave(root, place);
+    }
+    for (const [root, settings] of wanted) {
+      const place = this.#places.get(root);
+      if (place === undefined) this.#join(root, settings);
+      else this.#change(place, settings);
+    }
+    this.#options.onGroups();
+  }
+
+  /** Leaves them all; again: without waiting for successors. */
+  stop(): void {
+    this.#isLeaving = true;
+    for (const place of this.#places.values()) {
+      place.isWanted = false;
+      place.group?.agent.stop();
+      place.rouse();
+    }
+    if (this.#places.size === 0) this.#allLeft();
+  }
+
+  #leave(root: string, place: Place): void {
+    place.log.info(`leaving ${root}: it is not among this node's groups any more`);
+    place.isWanted = false;
+    place.group?.agent.stop();
+    place.rouse();
+  }
+
+  #join(root: string, settings: AgentSettings): void {
+    const log = this.#options.log.child({ root });
+    const place = { settings, inForce: null, group: null, isWanted: true, rouse: () => {}, log };
+    this.#places.set(root, place);
+    void this.#live(root, place).then(() => {
+      this.#places.delete(root);
+      if (this.#isLeaving && this.#places.size === 0) this.#allLeft();
+    });
+  }
+
+  #change(place: Place, settings: AgentSettings): void {
+    const before = place.settings;
+    place.settings = settings;
+    place.isWanted = true;
+    if (place.group === null || place.inForce === null) {
+      place.rouse();
+      return;
+    }
+    const { inForce, changed } = liveChange(place.inForce, settings);
+    place.inForce = inForce;
+    if (changed.length > 0) {
+      place.group.use(inForce);
+      place.log.info(`settings read anew: ${changed.join(', ')}`);
+    }
+    const hooks = (['onTakeover', 'onRelease', 'onFence', 'onPrepare'] as const).filter(
+      (name) => JSON.stringify(before[name]) !== JSON.stringify(settings[name]),
+    );
+    if (hooks.length > 0)
+      place.log.warn({ settings: hooks }, `changes only when the group is joined anew: ${hooks.join(', ')}`);
+  }
+
+  /** Until it is not wanted any more, and has been left. Never rejects. */
+  async #live(root: string, place: Place): Promise<void> {
+    const { onGone } = this.#options;
+    while (place.isWanted) {
+      const problem = await this.#tryToLive(root, place).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      place.group = null;
+      onGone(root);
+      if (problem === null || !place.isWanted) continue;
+      const reasons = problem instanceof PetrelError ? problem.reasons : [];
+      const text = `${errorMessage(problem)}; tried again in ${retryMs / 1000} s`;
+      place.log.error({ error: problem, reasons }, text);
+      await this.#pause(place);
+    }
+  }
+
+  async #tryToLive(root: string, place: Place): Promise<void> {
+    const { open, obstacle, onGroups } = this.#options;
+    const why = obstacle(root);
+    if (why !== null) throw new PetrelError('FAILED', why);
+    const { settings } = place;
+    const group = await open(settings, place.log);
+    place.group = group;
+    place.inForce = settings;
+    try {
+      if (place.settings !== settings) this.#change(place, place.settings);
+      if (!place.isWanted) group.agent.stop();
+      onGroups();
+      await group.run();
+    } finally {
+      await group.close();
+    }
+  }
+
+  async #pause(place: Place): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.timer(retryMs, resolve);
+      place.rouse = () => {
+        cancel();
+        resolve();
+      };
+    });
+    place.rouse = () => {};
+  }
+}

@@ -1,0 +1,191 @@
+/** One node of several groups in the foreground: one process, one session, and an agent for each. */
+import { ChildGroups } from '../agent/child-groups.js';
+import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
+import { SessionFile } from '../agent/session-file.js';
+import { checkGroups, settingsByRoot } from '../config/group-settings.js';
+import { type AgentSettings, commonSettings } from '../config/settings.js';
+import type { Logger } from '../log.js';
+import { loadStrategies } from '../own-strategies/load.js';
+import { systemClock } from '../ports/clock.js';
+import { leaveWhenAsked } from './asked.js';
+import { type Footing, openFooting, reach } from './footing.js';
+import { openHttp, reloadHttp } from './http.js';
+import { checkCommands, NodeGroup } from './node-group.js';
+import { NodeGroups } from './node-groups.js';
+import { Reload, type Rereading } from './reload.js';
+import { StatusOfGroups } from './status-of-groups.js';
+import { hooksWork, type Work } from './work.js';
+
+/**
+ * Runs until the node has left all its groups, as `runNode` does with one. On SIGHUP, and as children of `groupsUnder` come
+ * and go, it joins what is new and leaves what is gone. Throws PetrelError INVALID for settings that do not go together,
+ * and what opening a `SessionFile` and `openHttp` throw; what befalls a group is logged.
+ */
+export async function runGroups(
+  settings: AgentSettings,
+  environment: Work['environment'],
+  log: Logger,
+  reread: Rereading<AgentSettings>,
+): Promise<void> {
+  checkGroups(settings);
+  const memory = SessionFile.open(settings.stateDir, null, settings.nodeId);
+  const { store, strategies } = await prepared(settings).catch((error: unknown) => {
+    memory.close(false);
+    throw error;
+  });
+  const { codes } = hooksWork(settings, environment);
+  const footing = openFooting({ settings, root: null, store, codes, memory, log });
+  const { guardian, shared } = footing;
+  const status = new StatusOfGroups(systemClock, (joined, text) => guardian?.tellStatus(joined, text));
+  const come = new Set<(group: ServedGroup) => void>();
+  const gone = new Set<(root: string) => void>();
+  const groups = new NodeGroups({
+    clock: systemClock,
+    log,
+    obstacle: (root) => obstacle(footing, root),
+    onGroups: () => status.changed(groups),
+    onGone: (root) => {
+      for (const listener of gone) listener(root);
+      status.changed(groups);
+    },
+    open: async (own, ownLog) => {
+      const work = hooksWork(own, environment);
+      await checkCommands(own, work);
+      const membership = shared.membership(own.root);
+      const parts = { ...footing, settings: own, work, store, membership, strategies, probes: null };
+      const group = new NodeGroup({ ...parts, log: ownLog });
+      group.agent.onStatus(() => status.changed(groups));
+      for (const listener of come) listener(group);
+      return group;
+    },
+  });
+  const served: ServedGroups = {
+    all: () => groups.all(),
+    onCome: (listener) => void come.add(listener),
+    onGone: (listener) => void gone.add(listener),
+  };
+  const http = await openHttp(settings, served, log).catch((error: unknown) => {
+    shared.close();
+    throw error;
+  });
+  const wanted = new WantedGroups(settings, footing, log, (byRoot) => groups.use(byRoot));
+  const reload = new Reload({
+    first: settings,
+    reread: async () => {
+      const read = await reread();
+      checkGroups(read.values);
+      return read;
+    },
+    log,
+    apply: (live) => {
+      log.level = live.logLevel;
+    },
+    took: (values) => wanted.use(values),
+    taken: ['groups', 'groupsUnder', 'onTakeover', 'onRelease', 'onFence', 'onPrepare', 'healthCheck'],
+    done() {
+      if (http !== null) reloadHttp(http, settings, log);
+      guardian?.tellReloaded();
+    },
+  });
+  const leave = () => {
+    wanted.close();
+    groups.stop();
+  };
+  const stopListening = leaveWhenAsked({ stop: leave }, log, {
+    guardian,
+    asked() {},
+    reload: () => reload.begin(),
+  });
+  try {
+    await groups.over;
+    await wanted.over();
+  } finally {
+    status.close();
+    shared.close();
+    await http?.close();
+    stopListening();
+  }
+}
+
+async function prepared(settings: AgentSettings) {
+  const strategies = await loadStrategies(settings.strategies);
+  return { strategies, store: reach(settings) };
+}
+
+function obstacle({ shared }: Footing, root: string): string | null {
+  if (!shared.isUnproven(root)) return null;
+  return 'something of this group’s work may live, and its claim stands until the session has ended';
+}
+
+/** Which groups are wanted, by the settings and by what is found below `groupsUnder`. */
+class WantedGroups {
+  readonly #footing: Footing;
+  readonly #log: Logger;
+  readonly #use: (byRoot: ReadonlyMap<string, AgentSettings>) => void;
+  #settings: AgentSettings;
+  #found: readonly string[] = [];
+  #children: ChildGroups | null = null;
+  #closing: Promise<void> = Promise.resolve();
+
+  constructor(
+    settings: AgentSettings,
+    footing: Footing,
+    log: Logger,
+    use: (byRoot: ReadonlyMap<string, AgentSettings>) => void,
+  ) {
+    this.#settings = settings;
+    this.#footing = footing;
+    this.#log = log;
+    this.#use = use;
+    this.#watch(settings.groupsUnder);
+    this.#tell();
+  }
+
+  use(settings: AgentSettings): void {
+    const before = this.#settings.groupsUnder;
+    this.#settings = settings;
+    if (before !== settings.groupsUnder) {
+      this.close();
+      this.#found = [];
+      this.#watch(settings.groupsUnder);
+    }
+    this.#tell();
+  }
+
+  /** Nothing more is found. */
+  close(): void {
+    const children = this.#children;
+    this.#children = null;
+    if (children !== null) this.#closing = Promise.all([this.#closing, children.close()]).then(() => {});
+  }
+
+  /** Resolves when what it has of the session is given back. */
+  async over(): Promise<void> {
+    await this.#closing;
+  }
+
+  #watch(path: string | null): void {
+    if (path === null) return;
+    const { openStore } = this.#footing.shared.membership(path);
+    this.#children = new ChildGroups({
+      path,
+      openStore,
+      clock: systemClock,
+      log: this.#log,
+      found: (roots) => {
+        this.#found = roots.filter((root) => this.#isRoot(root));
+        this.#tell();
+      },
+    });
+  }
+
+  #isRoot(root: string): boolean {
+    if (commonSettings.shape.root.safeParse(root).success) return true;
+    this.#log.warn(`${root} cannot be a group: its name is none that a root has`);
+    return false;
+  }
+
+  #tell(): void {
+    this.#use(settingsByRoot(this.#settings, this.#found));
+  }
+}

@@ -1,0 +1,42 @@
+/** How a node of many groups is, in one line for its guardian: not oftener than a person could read it. */
+import type { Clock } from '../ports/clock.js';
+import type { NodeGroups } from './node-groups.js';
+
+const pauseMs = 200;
+
+export class StatusOfGroups {
+  readonly #clock: Clock;
+  readonly #tell: (joined: boolean, text: string) => void;
+  #said = '';
+  #cancel: (() => void) | null = null;
+  #isClosed = false;
+
+  constructor(clock: Clock, tell: (joined: boolean, text: string) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  changed(groups: NodeGroups): void {
+    if (this.#isClosed) return;
+    this.#cancel ??= this.#clock.timer(pauseMs, () => {
+      this.#cancel = null;
+      this.#say(groups);
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel?.();
+  }
+
+  /** A group that cannot be had does not keep the node from being there. */
+  #say(groups: NodeGroups): void {
+    const all = groups.all().map(({ agent }) => agent.status);
+    const led = all.filter(({ leads }) => leads).length;
+    const joined = all.filter((status) => status.joined).length;
+    const text = `of ${groups.size} groups leads ${led}, stands by for ${joined - led}, is not in touch with ${groups.size - joined}`;
+    if (text === this.#said) return;
+    this.#said = text;
+    this.#tell(joined > 0 || groups.size === 0, text);
+  }
+}

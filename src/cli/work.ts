@@ -1,0 +1,36 @@
+/** What a node does when it leads. */
+import type { Agent } from '../agent/agent.js';
+import type { AgentSettings } from '../config/settings.js';
+import type { Hello } from '../guardian/messages.js';
+import type { CommandDuty, HookCommands } from '../hooks/command-duty.js';
+import type { Duty } from '../ports/duty.js';
+
+export interface Work {
+  readonly commands: HookCommands;
+  /** As `CommandDuty` has it. */
+  readonly foreground: boolean;
+  /** As `CommandDuty` has it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The agent's duty, made of the one that runs the commands. */
+  duty(commands: CommandDuty): Duty;
+  /** The agent is about to run. */
+  begins(agent: Agent): void;
+  /** Told to leave, which it will. */
+  asked(signal: NodeJS.Signals): void;
+  /** What its guardian exits with when there is no agent to tell. */
+  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
+}
+
+/** The hooks of the settings. */
+export function hooksWork(settings: AgentSettings, environment: Work['environment']): Work {
+  const { onTakeover, onRelease, onFence, onPrepare } = settings;
+  return {
+    commands: { onPrepare, onTakeover, onRelease, onFence },
+    foreground: false,
+    environment,
+    duty: (hooks) => hooks,
+    begins() {},
+    asked() {},
+    codes: { codeAtDeath: null, codeWhenAsked: 'done' },
+  };
+}

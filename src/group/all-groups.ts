@@ -1,0 +1,105 @@
+/** Many groups, a line each: what `list --all` says. Its shape is a contract with users' scripts. */
+import { z } from 'zod';
+import { groupPaths } from '../core/paths.js';
+import { errorMessage } from '../errors.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import { type Listing, listing } from './listing.js';
+import type { KeptClock } from './time.js';
+import { transitionText } from './transition.js';
+import { readGroup } from './view.js';
+
+export const groupLineSchema = z.object({
+  root: z.string(),
+  /** Who owns the claim; null: nobody. */
+  leader: z.string().nullable(),
+  /** Of the leader. */
+  status: z.enum(['PROGRESS', 'READY']).nullable(),
+  term: z.int().nullable(),
+  elector: z.string().nullable(),
+  /** How many are registered. */
+  nodes: z.int(),
+  paused: z.boolean(),
+  /** The change of leader that is under way, in words. */
+  transition: z.string().nullable(),
+  /** Why the group could not be read. */
+  problem: z.string().nullable(),
+});
+export type GroupLine = z.infer<typeof groupLineSchema>;
+export const groupLinesSchema = z.array(groupLineSchema);
+
+/** Groups that are read at once. */
+const atOnce = 16;
+/** How deep below a path groups are looked for. */
+const deepest = 6;
+const zooKeepersOwn = '/zookeeper';
+
+/** The roots of the groups at a path and below it, in order. What cannot be read holds none. Throws StoreError. */
+export async function findGroups(store: Store, under: string): Promise<string[]> {
+  const found: string[] = [];
+  let level = [under];
+  for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
+    const below = await inTurns(level, async (path) => {
+      const children = await childrenOf(store, path);
+      if (isGroup(children)) found.push(path);
+      return isGroup(children) ? [] : children.map((name) => `${path === '/' ? '' : path}/${name}`);
+    });
+    level = below.flat().filter((path) => path !== zooKeepersOwn);
+  }
+  return found.toSorted();
+}
+
+export async function childrenOf(store: Store, path: string): Promise<string[]> {
+  try {
+    return (await store.getChildren(path)).children;
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE', 'NO_AUTH')) return [];
+    throw error;
+  }
+}
+
+function isGroup(children: readonly string[]): boolean {
+  return ['config', 'nodes', 'election', 'leader'].every((name) => children.includes(name));
+}
+
+/** A line each, in the same order. One that cannot be read says why. */
+export async function readGroups(
+  store: Store,
+  roots: readonly string[],
+  time: KeptClock,
+): Promise<GroupLine[]> {
+  return await inTurns(roots, (root) => readLine(store, root, time));
+}
+
+async function readLine(store: Store, root: string, time: KeptClock): Promise<GroupLine> {
+  try {
+    const view = await readGroup(store, groupPaths(root));
+    const list = listing(view, await time.nowMs(store, view));
+    return lineOf(list);
+  } catch (error) {
+    const nothing = { leader: null, status: null, term: null, elector: null, transition: null };
+    return { root, ...nothing, nodes: 0, paused: false, problem: errorMessage(error) };
+  }
+}
+
+function lineOf(list: Listing): GroupLine {
+  const { root, leader, elected, elector, nodes, paused, transition } = list;
+  return {
+    root,
+    leader: leader?.node ?? null,
+    status: leader?.status ?? null,
+    term: elected.term,
+    elector,
+    nodes: nodes.length,
+    paused: paused !== null,
+    transition: transition === null ? null : transitionText(transition),
+    problem: null,
+  };
+}
+
+async function inTurns<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < all.length; at += atOnce) {
+    results.push(...(await Promise.all(all.slice(at, at + atOnce).map(work))));
+  }
+  return results;
+}

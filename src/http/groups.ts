@@ -1,0 +1,146 @@
+/**
+ * The groups that an agent's HTTP interface speaks for: one, or several, of which a call names one by its root. What a
+ * group needs for reading is made when somebody asks, and all of it reads by one session.
+ */
+import { z } from 'zod';
+import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
+import { Share } from '../agent/share.js';
+import { firstOf, quoted } from '../core/outside.js';
+import { groupPaths } from '../core/paths.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+import { EventHub } from './events.js';
+import { Denial } from './failures.js';
+import { GroupSession } from './group-session.js';
+
+export const ofRoot = {
+  root: z.string().optional().describe('of the group; may be left out where the agent is in one alone'),
+};
+export const rootQuery = z.object(ofRoot);
+
+export interface GroupsOptions {
+  readonly groups: ServedGroups;
+  /** A session of its own, with no part in the election. */
+  openStore(): Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Readers {
+  readonly session: GroupSession;
+  readonly hub: EventHub;
+}
+
+export class Groups {
+  readonly #options: GroupsOptions;
+  readonly #readers = new Map<string, Readers>();
+  readonly #reading: ReadingSession;
+
+  constructor(options: GroupsOptions) {
+    this.#options = options;
+    this.#reading = new ReadingSession(() => options.openStore());
+    options.groups.onGone((root) => void this.#forget(root));
+  }
+
+  all(): readonly ServedGroup[] {
+    return this.#options.groups.all();
+  }
+
+  /** Throws Denial where it is not clear which is meant. */
+  pick(root: string | undefined): ServedGroup {
+    const all = this.all();
+    const [first, ...others] = all;
+    const found =
+      root === undefined ? (others.length === 0 ? first : undefined) : all.find((one) => one.root === root);
+    if (found !== undefined) return found;
+    const roots = firstOf(all.map((one) => one.root));
+    const what =
+      root === undefined ? 'say which group is meant' : `this agent is not in the group ${quoted(root)}`;
+    throw new Denial(400, 'INVALID', `${what}: ?root=ROOT`, {
+      reasons: roots.length === 0 ? ['it is in no group now'] : roots.map((one) => `?root=${one}`),
+    });
+  }
+
+  session(root: string | undefined): GroupSession {
+    return this.#readersOf(root).session;
+  }
+
+  hub(root: string | undefined): EventHub {
+    return this.#readersOf(root).hub;
+  }
+
+  /** Of events. */
+  get readers(): number {
+    return [...this.#readers.values()].reduce((sum, { hub }) => sum + hub.readers, 0);
+  }
+
+  /** Ends what hears of events. */
+  endEvents(): void {
+    for (const { hub } of this.#readers.values()) hub.close();
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#readers.values()].map(({ session }) => session.close()));
+  }
+
+  #readersOf(asked: string | undefined): Readers {
+    const { root } = this.pick(asked);
+    const known = this.#readers.get(root);
+    if (known !== undefined) return known;
+    const { clock, log } = this.#options;
+    const openStore = () => this.#reading.open(root);
+    const session = new GroupSession({ openStore, paths: groupPaths(root), clock });
+    const readers = { session, hub: new EventHub({ group: session, clock, log }) };
+    this.#readers.set(root, readers);
+    return readers;
+  }
+
+  async #forget(root: string): Promise<void> {
+    const readers = this.#readers.get(root);
+    this.#readers.delete(root);
+    readers?.hub.close();
+    await readers?.session.close();
+  }
+}
+
+/** One session for all that is read, open while anything is. */
+class ReadingSession {
+  readonly #openStore: () => Store;
+  #store: Store | null = null;
+  #shares = new Set<Share>();
+
+  constructor(openStore: () => Store) {
+    this.#openStore = openStore;
+  }
+
+  open(root: string): Store {
+    if (this.#store === null || this.#store.state === 'LOST' || this.#store.state === 'CLOSED') this.#begin();
+    const [store, shares] = [this.#store ?? this.#begin(), this.#shares];
+    const share: Share = new Share(
+      store,
+      async (how) => {
+        shares.delete(share);
+        return shares.size > 0 || (await store.close(how));
+      },
+      root,
+    );
+    shares.add(share);
+    return share;
+  }
+
+  #begin(): Store {
+    const store = this.#openStore();
+    const shares = new Set<Share>();
+    store.onChange((path) => {
+      for (const share of [...shares]) if (share.isBelow(path)) share.changed(path);
+    });
+    store.onState((state) => {
+      for (const share of [...shares]) share.stateIs(state);
+    });
+    this.#store = store;
+    this.#shares = shares;
+    return store;
+  }
+}

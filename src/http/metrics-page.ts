@@ -1,0 +1,100 @@
+/**
+ * The page for Prometheus: the metrics of every group that the agent is in, and those of its process. Rendering those of
+ * a thousand groups takes a while, in which others have their turns; then those that tell of a leader are looked at again.
+ */
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { ServedGroups } from '../agent/served-groups.js';
+import type { Clock } from '../ports/clock.js';
+import { Metrics } from './metrics.js';
+
+export interface MetricsPageOptions {
+  readonly groups: ServedGroups;
+  readonly clock: Clock;
+}
+
+/** What the name of a metric says already, or Node.js is about to withdraw. */
+const leftOut = [
+  'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+];
+
+interface Part {
+  readonly metrics: Metrics;
+  leads: boolean;
+  text: string;
+}
+
+export class MetricsPage {
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  readonly #options: MetricsPageOptions;
+  readonly #byRoot = new Map<string, Metrics>();
+  #process: Registry | null = null;
+
+  constructor(options: MetricsPageOptions) {
+    const { groups, clock } = options;
+    this.#options = options;
+    groups.onCome((group) => {
+      this.#byRoot.get(group.root)?.close();
+      this.#byRoot.set(group.root, new Metrics({ ...group, clock }));
+    });
+    groups.onGone((root) => {
+      this.#byRoot.get(root)?.close();
+      this.#byRoot.delete(root);
+    });
+  }
+
+  /** What tells of leading is so at the end of the very turn in which this resolves. */
+  async text(): Promise<string> {
+    const process = await this.#ofProcess();
+    const parts: Part[] = [];
+    for (const [index, metrics] of [...this.#byRoot.values()].entries()) {
+      if (index > 0) await new Promise<void>((resolve) => void this.#options.clock.turn(resolve));
+      parts.push({ metrics, leads: metrics.leads, text: await metrics.text() });
+    }
+    for (let stale = staleOf(parts); stale !== undefined; stale = staleOf(parts)) {
+      stale.leads = stale.metrics.leads;
+      stale.text = await stale.metrics.text();
+    }
+    return merged([...parts.map((part) => part.text), process]);
+  }
+
+  close(): void {
+    for (const metrics of this.#byRoot.values()) metrics.close();
+  }
+
+  /** Costs nothing where nobody asks. */
+  async #ofProcess(): Promise<string> {
+    if (this.#process === null) {
+      const register = new Registry();
+      const [first, ...others] = this.#options.groups.all();
+      const node = first?.agent.status.node ?? '';
+      register.setDefaultLabels(
+        first === undefined || others.length > 0 ? { node } : { root: first.root, node },
+      );
+      collectDefaultMetrics({ register });
+      for (const name of leftOut) register.removeSingleMetric(name);
+      this.#process = register;
+    }
+    return await this.#process.metrics();
+  }
+}
+
+function staleOf(parts: readonly Part[]): Part | undefined {
+  return parts.find(({ leads, metrics }) => leads !== metrics.leads);
+}
+
+/** Of every metric what it is, and then all that there is of it. */
+function merged(texts: readonly string[]): string {
+  const families = new Map<string, string[]>();
+  for (const family of texts.flatMap((text) => text.split(/^(?=# HELP )/m))) {
+    const [help = '', type = '', ...samples] = family.trimEnd().split('\n');
+    if (help === '') continue;
+    const known = families.get(help);
+    if (known === undefined) families.set(help, [help, type, ...samples]);
+    else known.push(...samples);
+  }
+  return `${[...families.values()].map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}

@@ -1,0 +1,115 @@
+/** Agents that are in several groups at once: real processes, by the command line. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { groupPaths } from '../../src/core/paths.js';
+import { claimSchema } from '../../src/core/znodes.js';
+import type { Store } from '../../src/ports/store.js';
+import { connect } from '../support/agent-group.js';
+import { type PetrelProcess, startProcess } from '../support/agents.js';
+import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { until } from '../support/until.js';
+
+let directory: string;
+let store: Store;
+const parent = uniqueRoot('groups');
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'petrel-groups-'));
+  store = connect(await sharedZooKeeper());
+  await store.connected();
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+const rootOf = (name: string) => `${parent}/${name}`;
+
+/** Writes the settings of a node of these groups. The takeover of `stuck` never ends. */
+function write(node: string, groups: readonly string[]): string {
+  const path = join(directory, `${node}.yaml`);
+  const hook = (text: string) => `echo "${node} ${text} $PETREL_ROOT" >> ${directory}/hooks.log`;
+  const stuck = `{root: ${rootOf('stuck')}, hooks: {onTakeover: sleep 1000}}`;
+  const entries = groups.map((name) => (name === 'stuck' ? stuck : `{root: ${rootOf(name)}}`));
+  writeFileSync(
+    path,
+    [
+      `nodeId: ${node}`,
+      'hooks:',
+      `  onTakeover: ${JSON.stringify(`${hook('leads')}; sleep 1000 &`)}`,
+      `  onRelease: ${JSON.stringify(hook('released'))}`,
+      'groups:',
+      ...entries.map((entry) => `  - ${entry}`),
+      '',
+    ].join('\n'),
+  );
+  return path;
+}
+
+async function start(node: string, groups: readonly string[]): Promise<PetrelProcess> {
+  const env = { PETREL_ZOOKEEPER: await sharedZooKeeper() };
+  return await startProcess(['agent', '--config', write(node, groups)], env);
+}
+
+/** Who leads a group, READY; null: nobody. */
+async function leaderOf(name: string): Promise<string | null> {
+  const { current } = groupPaths(rootOf(name));
+  if ((await store.exists(current)) === null) return null;
+  const { data } = await store.getData(current);
+  const { node, status } = claimSchema.parse(JSON.parse(data.toString('utf8')));
+  return status === 'READY' ? node : null;
+}
+
+async function led(names: readonly string[], by: string): Promise<void> {
+  await until(async () => (await Promise.all(names.map(leaderOf))).every((node) => node === by), {
+    timeoutMs: 60_000,
+    describe: `${by} to lead ${names.join(', ')}`,
+  });
+}
+
+const hookLog = () => readFileSync(join(directory, 'hooks.log'), 'utf8');
+
+it('lead those whose hooks do their work beside one whose hook hangs, join and leave on SIGHUP, and hand all over when killed', async () => {
+  await using a = await start('a1', ['db', 'stuck', 'web']);
+  await led(['db', 'web'], 'a1');
+  expect(await leaderOf('stuck')).toBeNull();
+  await using _b = await start('b1', ['db', 'stuck', 'web', 'new']);
+  await led(['new'], 'b1');
+
+  write('a1', ['db', 'stuck', 'new']);
+  process.kill(a.pid, 'SIGHUP');
+  await led(['web'], 'b1');
+  expect(hookLog()).toContain(`a1 released ${rootOf('web')}`);
+  const { children } = await store.getChildren(groupPaths(rootOf('web')).nodes);
+  expect(children).toEqual(['b1']);
+  await until(async () => (await store.getChildren(groupPaths(rootOf('new')).nodes)).children.length === 2);
+  expect(await leaderOf('db')).toBe('a1');
+
+  const { agentPid } = a;
+  if (agentPid === null) throw new Error('there is no agent');
+  const session = (await store.exists(groupPaths(rootOf('db')).current))?.ephemeralOwner;
+  process.kill(agentPid, 'SIGKILL');
+  await led(['db', 'web', 'new'], 'b1');
+  expect(hookLog()).toContain(`a1 released ${rootOf('db')}`);
+  const stuck = await store.exists(groupPaths(rootOf('stuck')).current);
+  expect(stuck?.ephemeralOwner).not.toBe(session);
+});
+
+it('are in every group below a path, as those come and go', async () => {
+  const path = join(directory, 'under.yaml');
+  const under = rootOf('under');
+  writeFileSync(path, `nodeId: u1\ngroupsUnder: ${under}\n`);
+  await using agent = await startProcess(['agent', '--config', path], {
+    PETREL_ZOOKEEPER: await sharedZooKeeper(),
+  });
+  if ((await store.exists(parent)) === null) await store.create(parent, Buffer.alloc(0), 'persistent');
+  await store.create(under, Buffer.alloc(0), 'persistent');
+  await store.create(`${under}/one`, Buffer.alloc(0), 'persistent');
+  await led(['under/one'], 'u1');
+  await store.create(`${under}/two`, Buffer.alloc(0), 'persistent');
+  await led(['under/one', 'under/two'], 'u1');
+  agent.term();
+  expect((await agent.exited).code).toBe(0);
+  expect(await leaderOf('under/one')).toBeNull();
+});
