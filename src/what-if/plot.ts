@@ -1,6 +1,7 @@
 /** A what-if as a picture: for each strategy the mean and the worst latency under whom it elects. SVG, on white. */
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { cut } from '../core/outside.js';
+import { type Attributes, element, escaped } from '../svg.js';
 import type { Outcome, Simulation } from './simulation.js';
 
 const width = 900;
@@ -125,29 +126,6 @@ function shortened(text: string, longest: number): string {
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }
 
-type Attributes = Readonly<Record<string, string | number>>;
-
 function label(text: string, x: number, y: number, more: Attributes = {}): string {
   return element('text', { x, y, fill: colours.text, ...more }, escaped(text));
-}
-
-function element(name: string, attributes: Attributes, content = ''): string {
-  const written = Object.entries(attributes).map(
-    ([key, value]) => ` ${key}="${escaped(attributeText(value))}"`,
-  );
-  return `<${name}${written.join('')}>${content}</${name}>`;
-}
-
-function attributeText(value: string | number): string {
-  return typeof value === 'number' ? String(Math.round(value * 100) / 100) : value;
-}
-
-/** XML has no place for half a character, nor for what is none. */
-function escaped(text: string): string {
-  return text
-    .replaceAll(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

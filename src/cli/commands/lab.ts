@@ -1,14 +1,17 @@
 /** `petrel lab`: elections of the literature and Petrel's own, run side by side in a simulation. */
+import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { readSettings } from '../../config/read-settings.js';
+import { clientSettings, type OutputFormat } from '../../config/settings.js';
 import { durationMs } from '../../core/duration.js';
 import { errorMessage, PetrelError } from '../../errors.js';
+import type { Chart } from '../../lab/chart.js';
 import type { Delay, Scenario } from '../../lab/conditions.js';
-import type { Case } from '../../lab/experiment.js';
+import type { Case, Result } from '../../lab/experiment.js';
 import { duration, wholeNumber } from '../arguments.js';
-import { print } from '../output.js';
-import { readClientSettings } from '../settings.js';
+import { type Printable, print } from '../output.js';
 
 const optionsSchema = z.looseObject({
   nodes: z.array(z.number()),
@@ -17,6 +20,8 @@ const optionsSchema = z.looseObject({
   runs: z.number(),
   seed: z.number(),
   workers: z.number(),
+  reproduce: z.string().optional(),
+  plot: z.string().optional(),
 });
 type Options = z.infer<typeof optionsSchema>;
 
@@ -84,35 +89,92 @@ function runOptions(): Option[] {
     new Option('--workers <n>', 'threads; they change nothing but how long it takes')
       .argParser(wholeNumber(1, 256))
       .default(availableParallelism(), 'one for each processor'),
+    new Option('--reproduce <what>', 'redraw the literature, and say how far off each point is').choices([
+      'chapter5',
+      'pole',
+      'rings',
+    ]),
+    new Option('--plot <file>', 'also draw it, as SVG; -f svg prints that alone'),
   ];
 }
 
 /** The laboratory is loaded where it is wanted alone. */
 async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
-  const { settings } = await readClientSettings(command);
-  const [{ algorithms }, { resultsOf, tasksOf }, { runTasks }, { progressBar }, { printableLab }] =
-    await Promise.all([
-      import('../../lab/algorithms/index.js'),
-      import('../../lab/experiment.js'),
-      import('../../lab/pool.js'),
-      import('../progress.js'),
-      import('../lab-text.js'),
-    ]);
+  const format = await readFormat(command);
+  const shown = await (options.reproduce === undefined
+    ? measured(names, options)
+    : reproduced(options.reproduce, options));
+  const { chartsOf } = await import('../../lab/chart.js');
+  if (options.plot !== undefined) await writePlot(options.plot, chartsOf(shown.charts));
+  if (format === 'svg') process.stdout.write(chartsOf(shown.charts));
+  else print(format, shown.text);
+}
+
+/** Beside the formats of every command: svg, and table, which is how people are answered. */
+async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
+  const { format, ...flags } = command.optsWithGlobals();
+  const isOwn = format === 'svg' || format === 'table';
+  const { values } = await readSettings(clientSettings, {
+    flags: isOwn ? flags : { ...flags, format },
+    env: process.env,
+  });
+  return isOwn ? (format === 'svg' ? 'svg' : 'pretty') : values.format;
+}
+
+interface Shown {
+  readonly charts: readonly Chart[];
+  readonly text: Printable;
+}
+
+async function measured(names: readonly string[], options: Options): Promise<Shown> {
+  const { algorithms } = await import('../../lab/algorithms/index.js');
+  const [{ chartsOfResults }, { printableLab }] = await Promise.all([
+    import('../../lab/plot.js'),
+    import('../lab-text.js'),
+  ]);
   const known = [...algorithms.keys()];
   const unknown = names.filter((name) => !algorithms.has(name));
   if (unknown.length > 0) {
     throw new PetrelError('INVALID', `there is no election ${unknown.join(', ')}: ${known.join(', ')}`);
   }
   const cases = await casesOf(names.length === 0 ? known : names, options);
-  const tasks = tasksOf(cases, options.runs, options.seed);
-  const bar = progressBar(cases.length * options.runs);
+  const results = await run(cases, options.runs, options);
+  return { charts: chartsOfResults(results), text: printableLab(options.seed, results) };
+}
+
+async function reproduced(what: string, options: Options): Promise<Shown> {
+  const [{ reproductions }, { printableReproduction }] = await Promise.all([
+    import('../../lab/reproduce/index.js'),
+    import('../lab-reproduction-text.js'),
+  ]);
+  const plan = reproductions.get(what);
+  if (plan === undefined) throw new PetrelError('INVALID', `there is no reproduction ${what}`);
+  const { charts, points } = plan.make(await run(plan.cases, plan.runs, options), options.seed);
+  return { charts, text: printableReproduction(options.seed, points) };
+}
+
+async function run(cases: readonly Case[], runs: number, { seed, workers }: Options): Promise<Result[]> {
+  const [{ resultsOf, tasksOf }, { runTasks }, { progressBar }] = await Promise.all([
+    import('../../lab/experiment.js'),
+    import('../../lab/pool.js'),
+    import('../progress.js'),
+  ]);
+  const tasks = tasksOf(cases, runs, seed);
+  const bar = progressBar(cases.length * runs);
   try {
-    const { workers } = options;
-    const measured = await runTasks(tasks, { workers, aloneMs: 300, progress: (runs) => bar.at(runs) });
-    bar.end();
-    print(settings.format, printableLab(options.seed, resultsOf(cases, tasks, measured)));
+    const done = await runTasks(tasks, { workers, aloneMs: 300, progress: (count) => bar.at(count) });
+    return resultsOf(cases, tasks, done);
   } finally {
     bar.end();
+  }
+}
+
+async function writePlot(file: string, svg: string): Promise<void> {
+  try {
+    await writeFile(file, svg);
+  } catch (error) {
+    const message = `--plot: cannot write ${file}: ${errorMessage(error)}`;
+    throw new PetrelError('INVALID', message, { cause: error });
   }
 }
 
@@ -187,7 +249,10 @@ highest number crashes in the middle of the first election (midway).
 
 Each of --nodes, --loss and --scenario may be several values, separated by commas. Equal options and seed give equal output.
 
+--reproduce chapter5, pole or rings runs what the literature shows and takes none of the above but --seed and --workers.
+
 Examples:
+  petrel lab --reproduce chapter5 --plot chapter5.svg
   petrel lab lcr hs --nodes 10,100,1000 --order falling
   petrel lab le-a le-s le-m --nodes 500 --loss 0,0.4 --delay 100ms
   petrel lab --scenario start,crash,join --nodes 100 -f json

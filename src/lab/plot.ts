@@ -1,0 +1,49 @@
+/** Results as curves over the number of nodes, or, of one number of nodes, over loss. */
+import type { Chart, Point, Series } from './chart.js';
+import type { Result } from './experiment.js';
+
+const panels = [
+  { measure: 'messages', title: 'Messages', label: 'messages' },
+  { measure: 'time', title: 'Time to agreement', label: 'ms' },
+] as const;
+
+export function chartsOfResults(results: readonly Result[]): Chart[] {
+  const isOverNodes = new Set(results.map(({ conditions }) => conditions.nodes)).size > 1;
+  const x = isOverNodes ? { label: 'nodes', isLog: true } : { label: 'loss', isLog: false };
+  return panels.map(({ measure, title, label }) => {
+    const series = seriesOf(results, measure, isOverNodes).filter(({ points }) => points.length > 0);
+    return { title, x, y: { label, isLog: true }, series };
+  });
+}
+
+function seriesOf(results: readonly Result[], measure: string, isOverNodes: boolean): Series[] {
+  const names = [...new Set(results.map((result) => nameOf(result, isOverNodes)))];
+  return names.flatMap((name) => {
+    const own = results.filter((result) => nameOf(result, isOverNodes) === name);
+    const measured = own.flatMap((result) => pointOf(result, measure, isOverNodes));
+    const theory = own.flatMap((result): Point[] => {
+      const known = result.theory.find((one) => one.measure === measure);
+      return known === undefined ? [] : [{ x: xOf(result, isOverNodes), y: known.expected }];
+    });
+    const drawn: Series[] = [{ name, points: measured, kind: 'measured' }];
+    return theory.length === 0
+      ? drawn
+      : [...drawn, { name: `${name}, theory`, points: theory, kind: 'theory' } as const];
+  });
+}
+
+function pointOf(result: Result, measure: string, isOverNodes: boolean): Point[] {
+  const summary = result.measures[measure];
+  if (summary === undefined || summary.mean <= 0) return [];
+  return [{ x: xOf(result, isOverNodes), y: summary.mean, ci: summary.ci ?? undefined }];
+}
+
+function xOf({ conditions }: Result, isOverNodes: boolean): number {
+  return isOverNodes ? conditions.nodes : conditions.loss;
+}
+
+function nameOf({ algorithm, conditions }: Result, isOverNodes: boolean): string {
+  const loss = isOverNodes && conditions.loss > 0 ? `, loss ${conditions.loss}` : '';
+  const scenario = conditions.scenario === 'start' ? '' : `, ${conditions.scenario}`;
+  return `${algorithm}${scenario}${loss}`;
+}

@@ -1,0 +1,259 @@
+/**
+ * A replicated service over a wide area, as POLE's evaluation has it: D. Becker, F. Junqueira, M. Serafini, Leader Election for
+ * Replicated Services Using Application Scores (2011), section 5. A client asks the server of its data centre, which asks the
+ * leader; the leader works on it, has it acknowledged by a quorum, and the answer goes back the same way.
+ *
+ * Modelled, and so not the paper's: how long the leader works, how much links vary, how large a snapshot is and how fast it is sent.
+ */
+import { prepareStrategy } from '../core/read-config.js';
+import { Events, ticks } from './events.js';
+import { type Random, randomFrom } from './random.js';
+
+/** There and back, in milliseconds. */
+const roundTripsMs: Readonly<Record<string, number>> = {
+  'caltech slac': 9.88,
+  'cern tud': 20.75,
+  'fnal slac': 53.26,
+  'caltech fnal': 77.06,
+  'cern slac': 172.47,
+};
+
+export interface Deployment {
+  readonly name: string;
+  /** Of D1, D2, …: where it stands. */
+  readonly places: readonly string[];
+  /** Of each server that is left, p5 having led and crashed: its data centre, from 1. */
+  readonly servers: Readonly<Record<string, number>>;
+}
+
+const inThree = { p1: 3, p2: 2, p3: 2, p4: 1 };
+export const deployments = {
+  1: { name: 'deployment 1', places: ['caltech', 'slac', 'fnal'], servers: inThree },
+  2: { name: 'deployment 2', places: ['slac', 'caltech', 'fnal'], servers: inThree },
+  3: { name: 'deployment 3', places: ['slac', 'fnal', 'caltech'], servers: inThree },
+  two: { name: 'two centres', places: ['tud', 'cern'], servers: { p1: 1, p2: 2, p3: 1, p4: 2 } },
+} as const satisfies Record<string, Deployment>;
+
+/** With p5. */
+const groupSize = 5;
+const quorum = Math.floor(groupSize / 2) + 1;
+
+export function roundTripMs({ places, servers }: Deployment, from: string, to: string): number {
+  const [one = '', other = ''] = [from, to].map((server) => places[(servers[server] ?? 0) - 1]).toSorted();
+  return one === other ? 0 : (roundTripsMs[`${one} ${other}`] ?? Number.NaN);
+}
+
+/** Of requests, by server: those of a centre spread evenly over its servers. */
+export function sharesOf({ servers }: Deployment, loads: readonly number[]): ReadonlyMap<string, number> {
+  const total = loads.reduce((sum, load) => sum + load, 0);
+  const names = Object.keys(servers);
+  return new Map(
+    names.map((name) => {
+      const beside = names.filter((other) => servers[other] === servers[name]).length;
+      return [name, (loads[(servers[name] ?? 0) - 1] ?? 0) / total / beside];
+    }),
+  );
+}
+
+/** Whom one of Petrel's strategies elects of those that are left. Equal logs: by `history` the highest id. */
+export function electedBy(
+  deployment: Deployment,
+  strategy: string,
+  loads: readonly number[],
+  term = 1,
+): string {
+  const shares = sharesOf(deployment, loads);
+  const names = Object.keys(deployment.servers).toSorted();
+  const peers = names.map((node) => ({
+    node,
+    site: `D${deployment.servers[node]}`,
+    scores: new Map([
+      ['requests', shares.get(node) ?? 0],
+      ['history', 1],
+    ]),
+    roundTripsMs: new Map(
+      names.filter((other) => other !== node).map((other) => [other, roundTripMs(deployment, node, other)]),
+    ),
+  }));
+  const candidates = peers.map(({ node, site, scores }) => {
+    return { node, site, scores, priority: 100, sitePriority: 100, seat: 0, tags: {} };
+  });
+  const circumstance = {
+    after: 'failure' as const,
+    failedSite: null,
+    minuteOfDay: 0,
+    registered: names.length,
+    fit: names.length,
+    flags: [],
+  };
+  const prepared = prepareStrategy({ strategy, strategyOptions: {} });
+  const ranking = prepared.strategy?.rank({
+    ...{ candidates, peers, circumstance, term, incumbent: null, previous: { node: 'p5', site: 'D1' } },
+  });
+  return ranking?.[0]?.node ?? '';
+}
+
+export interface Service {
+  readonly deployment: Deployment;
+  /** Of requests, D1 first. */
+  readonly loads: readonly number[];
+  readonly leader: string;
+  /** How long the leader works on a request, one after the other. */
+  readonly workMs: number;
+  readonly requestsPerS: number;
+  readonly requests: number;
+  /** A way takes up to this share longer, each time anew. */
+  readonly jitter: number;
+  readonly seed: number;
+}
+
+export const usualService = { workMs: 1, requestsPerS: 200, requests: 1500, jitter: 0.05, seed: 1 } as const;
+
+export interface Waits {
+  readonly meanMs: number;
+  readonly worstMs: number;
+}
+
+export interface Served extends Waits {
+  /** Of data centres with clients: D1 first; null: it has none. */
+  readonly centres: readonly (Waits | null)[];
+}
+
+/** How long clients wait under a leader. */
+export function serve(service: Service): Served {
+  const waits = new Serving(service).run();
+  const { places, servers } = service.deployment;
+  const centres = places.map((_, index) => {
+    return waits.filter(({ at }) => servers[at] === index + 1).map(({ ms }) => ms);
+  });
+  return {
+    ...waitsOf(waits.map(({ ms }) => ms)),
+    centres: centres.map((all) => (all.length === 0 ? null : waitsOf(all))),
+  };
+}
+
+function waitsOf(all: readonly number[]): Waits {
+  return { meanMs: all.reduce((sum, ms) => sum + ms, 0) / all.length, worstMs: Math.max(...all) };
+}
+
+/** Requests on their way through a service. */
+class Serving {
+  readonly #service: Service;
+  readonly #events = new Events();
+  readonly #random: Random;
+  readonly #waits: { at: string; ms: number }[] = [];
+  #freeAt = 0;
+
+  constructor(service: Service) {
+    this.#service = service;
+    this.#random = randomFrom(service.seed);
+  }
+
+  run(): readonly { readonly at: string; readonly ms: number }[] {
+    const shares = [...sharesOf(this.#service.deployment, this.#service.loads)];
+    let arrivalMs = 0;
+    for (let request = 0; request < this.#service.requests; request += 1) {
+      arrivalMs += (-Math.log(1 - this.#random.next()) * 1000) / this.#service.requestsPerS;
+      const drawn = this.#random.next();
+      let sum = 0;
+      const [at = ''] =
+        shares.find(([, share]) => {
+          sum += share;
+          return drawn < sum;
+        }) ?? [];
+      this.#events.plan(ticks(arrivalMs), 'arrival', () => this.#ask(at));
+    }
+    while (this.#events.nextAt < Number.POSITIVE_INFINITY) this.#events.step();
+    return this.#waits;
+  }
+
+  #ask(at: string): void {
+    const { leader } = this.#service;
+    const askedAt = this.#events.nowMs;
+    this.#after(this.#wayMs(at, leader), () => {
+      this.#freeAt = Math.max(this.#freeAt, this.#events.nowMs) + this.#service.workMs;
+      this.#after(this.#freeAt - this.#events.nowMs, () => this.#replicate(at, askedAt));
+    });
+  }
+
+  #replicate(at: string, askedAt: number): void {
+    const { leader, deployment } = this.#service;
+    let acknowledged = 0;
+    const acknowledge = () => {
+      acknowledged += 1;
+      if (acknowledged !== quorum) return;
+      this.#after(this.#wayMs(leader, at), () => {
+        this.#waits.push({ at, ms: this.#events.nowMs - askedAt });
+      });
+    };
+    acknowledge();
+    for (const follower of Object.keys(deployment.servers)) {
+      if (follower !== leader)
+        this.#after(this.#wayMs(leader, follower) + this.#wayMs(follower, leader), acknowledge);
+    }
+  }
+
+  #wayMs(from: string, to: string): number {
+    const { deployment, jitter } = this.#service;
+    return (roundTripMs(deployment, from, to) / 2) * (1 + this.#random.next() * jitter);
+  }
+
+  #after(ms: number, run: () => void): void {
+    this.#events.plan(this.#events.now + ticks(ms), 'arrival', run);
+  }
+}
+
+export interface Recovery {
+  /** The election timer T of Algorithm 1: a proposal is missing, the crashed leader's. */
+  readonly electionMs: number;
+  readonly snapshotBytes: number;
+  readonly bandwidthBytesPerS: number;
+  /** Unacknowledged bytes on a connection. */
+  readonly windowBytes: number;
+}
+
+export const usualRecovery = {
+  electionMs: 200,
+  snapshotBytes: 10 * 2 ** 20,
+  bandwidthBytesPerS: 12.5e6,
+  windowBytes: 2 ** 18,
+} as const;
+
+/**
+ * From the crash's being noticed until the clients of each data centre are served again: proposals and votes of all who are left
+ * (Algorithm 1), a snapshot from the new leader to each follower, a quorum of which has to have it, and the centre's own server.
+ */
+export function recoveryMs(
+  deployment: Deployment,
+  leader: string,
+  given: Recovery = usualRecovery,
+): number[] {
+  const names = Object.keys(deployment.servers);
+  const wayMs = (from: string, to: string) => roundTripMs(deployment, from, to) / 2;
+  const decidedMs = (at: string) => nth(names.map((other) => wayMs(other, at))) + given.electionMs;
+  const votesMs = (at: string) => names.map((other) => decidedMs(other) + wayMs(other, at));
+  const followsMs = (at: string) => Math.max(nth(votesMs(at)), decidedMs(leader) + wayMs(leader, at));
+  const hasStateMs = (at: string) => {
+    const tripMs = roundTripMs(deployment, leader, at);
+    const askedMs = Math.max(followsMs(at) + tripMs / 2, followsMs(leader));
+    const isOwn = at === leader;
+    return isOwn ? followsMs(leader) : askedMs + tripMs / 2 + transferMs(tripMs, given);
+  };
+  const readyMs = nth(names.map((at) => hasStateMs(at) + (at === leader ? 0 : wayMs(at, leader))));
+  return deployment.places.map((_, index) => {
+    const own = names.filter((name) => deployment.servers[name] === index + 1);
+    const served = own.map((at) => Math.max(hasStateMs(at), readyMs + wayMs(leader, at)));
+    return served.reduce((sum, ms) => sum + ms, 0) / served.length;
+  });
+}
+
+/** When a quorum has it. */
+function nth(instants: readonly number[]): number {
+  return instants.toSorted((a, b) => a - b)[quorum - 1] ?? Number.NaN;
+}
+
+/** As fast as the link, or as a window a round trip allows. */
+function transferMs(tripMs: number, given: Recovery): number {
+  const byWindow = tripMs === 0 ? Number.POSITIVE_INFINITY : (given.windowBytes / tripMs) * 1000;
+  return (given.snapshotBytes / Math.min(given.bandwidthBytesPerS, byWindow)) * 1000;
+}

@@ -1,0 +1,11 @@
+/** The parts of the literature that can be run again. */
+import { chapter5 } from './chapter5.js';
+import { pole } from './pole.js';
+import type { Plan } from './reproduction.js';
+import { rings } from './rings.js';
+
+export const reproductions: ReadonlyMap<string, Plan> = new Map([
+  ['chapter5', chapter5],
+  ['pole', pole],
+  ['rings', rings],
+]);

@@ -1,0 +1,102 @@
+/**
+ * D. Becker et al. (2011), section 5: how long clients wait, and for how long nobody serves them, per data centre, by who is
+ * elected. Compared are the latencies whose published values are at hand; of recoveries there is the model alone.
+ */
+import type { Chart } from '../chart.js';
+import { type Deployment, deployments, electedBy, recoveryMs, serve, usualService } from '../replication.js';
+import { type Compared, compared, type Plan } from './reproduction.js';
+
+interface Situation {
+  readonly deployment: Deployment;
+  /** D1 first. */
+  readonly loads: readonly number[];
+  readonly strategy: string;
+  readonly term?: number;
+  /** What the paper measured: the mean, and in each centre. */
+  readonly published?: { readonly meanMs: number; readonly centresMs?: readonly number[] };
+}
+
+const { 1: one, 2: two, 3: three, two: centres } = deployments;
+const even = [1, 1, 1];
+
+const situations: readonly Situation[] = [
+  {
+    deployment: one,
+    loads: even,
+    strategy: 'consensus',
+    published: { meanMs: 42, centresMs: [12, 22, 92] },
+  },
+  { deployment: one, loads: even, strategy: 'worst-case', published: { meanMs: 33 } },
+  { deployment: one, loads: even, strategy: 'latency' },
+  { deployment: two, loads: even, strategy: 'consensus' },
+  { deployment: two, loads: even, strategy: 'worst-case' },
+  { deployment: one, loads: [1, 1, 0], strategy: 'latency', published: { meanMs: 16.5 } },
+  { deployment: one, loads: [1, 1, 0], strategy: 'rotating', term: 8, published: { meanMs: 125.8 } },
+  { deployment: one, loads: [0, 0, 1], strategy: 'latency', published: { meanMs: 57.4 } },
+  { deployment: one, loads: [0, 0, 1], strategy: 'worst-case', published: { meanMs: 66.6 } },
+  { deployment: three, loads: [0, 1, 0], strategy: 'latency', published: { meanMs: 57.4 } },
+  { deployment: three, loads: [0, 1, 0], strategy: 'consensus', published: { meanMs: 111.3 } },
+  { deployment: centres, loads: [1, 1], strategy: 'worst-case', published: { meanMs: 30 } },
+  { deployment: centres, loads: [1, 0], strategy: 'latency' },
+  { deployment: centres, loads: [1, 0], strategy: 'history' },
+];
+
+const figure = 'Mean latency of requests';
+
+export const pole: Plan = {
+  cases: [],
+  runs: 1,
+  make: (_results, seed) => {
+    const played = situations.map((situation) => play(situation, seed));
+    const charts = [chartOf('Request latency by data centre: mean, worst', 'ms', played, latencySeries)];
+    charts.push(chartOf('Recovery by data centre (modelled)', 'ms', played, recoverySeries));
+    return { charts, points: played.flatMap(pointsOf) };
+  },
+};
+
+interface Played extends Situation {
+  readonly name: string;
+  readonly served: ReturnType<typeof serve>;
+  readonly recoveryMs: readonly number[];
+}
+
+function play(situation: Situation, seed: number): Played {
+  const { deployment, loads, strategy, term } = situation;
+  const leader = electedBy(deployment, strategy, loads, term);
+  const name = `${deployment.name}, requests ${loads.join(':')}, ${strategy} elects ${leader}`;
+  const served = serve({ ...usualService, seed, deployment, loads, leader });
+  return { ...situation, name, served, recoveryMs: recoveryMs(deployment, leader) };
+}
+
+function pointsOf({ name, served, published }: Played): Compared[] {
+  if (published === undefined) return [];
+  const from = 'published';
+  const all = { figure, point: name, from, expected: published.meanMs, measured: served.meanMs } as const;
+  const own = (published.centresMs ?? []).flatMap((expected, index) => {
+    const measured = served.centres[index]?.meanMs;
+    const point = `${name}: D${index + 1}`;
+    return measured === undefined ? [] : [compared({ figure, point, from, expected, measured })];
+  });
+  return [compared(all), ...own];
+}
+
+type SeriesOf = (played: Played) => Chart['series'];
+
+function chartOf(title: string, label: string, all: readonly Played[], seriesOf: SeriesOf): Chart {
+  const series = all.flatMap(seriesOf);
+  return { title, x: { label: 'data centre', isLog: false }, y: { label, isLog: false }, series };
+}
+
+function latencySeries({ name, served, published }: Played): Chart['series'] {
+  const waits = served.centres.flatMap((wait, index) => (wait === null ? [] : [{ x: index + 1, ...wait }]));
+  const printed = (published?.centresMs ?? []).map((y, index) => ({ x: index + 1, y }));
+  return [
+    { name, points: waits.map(({ x, meanMs }) => ({ x, y: meanMs })), kind: 'measured' },
+    { name: 'its worst', points: waits.map(({ x, worstMs }) => ({ x, y: worstMs })), kind: 'theory' },
+    ...(printed.length === 0 ? [] : [{ name: 'as published', points: printed, kind: 'published' } as const]),
+  ];
+}
+
+function recoverySeries({ name, recoveryMs: all }: Played): Chart['series'] {
+  return [{ name, points: all.map((y, index) => ({ x: index + 1, y })), kind: 'measured' }];
+}
