@@ -149,20 +149,16 @@ function pointsOf({ title, x, measure }: Figure, curve: Curve, of: Find): Compar
     const summary = of(one)?.measures[measure];
     if (summary === undefined) return [];
     const at = x.of(one.conditions);
+    const ci = summary.least === summary.most ? null : summary.ci;
     const point = `${curve.name}, ${x.label} = ${at}`;
-    const shared = { figure: title, point, measured: summary.mean - (curve.offset ?? 0), ci: summary.ci };
-    const byFormula = { ...shared, from: 'formula', expected: expectedOf(curve, one) } as const;
+    const shared = { figure: title, point, measured: summary.mean - (curve.offset ?? 0), ci };
+    const byFormula = { ...shared, from: 'formula', expected: curve.expected(one.conditions) } as const;
     const printed = curve.published?.get(at);
     const both = [compared(byFormula)];
     return printed === undefined
       ? both
       : [...both, compared({ ...shared, from: 'published', expected: printed })];
   });
-}
-
-/** Curves that leave Δ out have a formula that does, too. */
-function expectedOf(curve: Curve, { conditions }: Case): number {
-  return curve.expected(conditions);
 }
 
 function chartOf({ title, x, y, measure, curves }: Figure, of: Find): Chart {
@@ -174,7 +170,7 @@ function chartOf({ title, x, y, measure, curves }: Figure, of: Find): Chart {
         ? []
         : [{ x: at, y: summary.mean - (curve.offset ?? 0), ci: summary.ci ?? undefined }];
     });
-    const theory = curve.cases.map((one) => ({ x: x.of(one.conditions), y: expectedOf(curve, one) }));
+    const theory = curve.cases.map((one) => ({ x: x.of(one.conditions), y: curve.expected(one.conditions) }));
     const printed = [...(curve.published ?? [])].map(([at, value]) => ({ x: at, y: value }));
     return [
       { name: curve.name, points: measured, kind: 'measured' },

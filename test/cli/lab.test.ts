@@ -1,0 +1,54 @@
+/** `petrel lab` at the command line. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { reproductionSchema } from '../../src/cli/lab-reproduction-text.js';
+import { labSchema } from '../../src/cli/lab-text.js';
+import { runProcess } from '../support/agents.js';
+
+beforeAll(async () => {
+  // Built before the first test's time begins.
+  await runProcess(['--version']);
+}, 300_000);
+
+function lab(...args: string[]) {
+  return runProcess(['lab', ...args]);
+}
+
+describe('petrel lab', () => {
+  it('prints the same bytes for the same seed, whatever the number of workers', async () => {
+    const args = ['lcr', 'le-s', 'petrel', '--nodes', '3,6', '--scenario', 'start,crash', '--runs', '5'];
+    const [one, two] = await Promise.all([
+      lab(...args, '--workers', '1', '-f', 'json'),
+      lab(...args, '--workers', '2', '-f', 'json'),
+    ]);
+    expect(one.code).toBe(0);
+    expect(two.stdout).toBe(one.stdout);
+    expect(labSchema.parse(JSON.parse(one.stdout)).results).toHaveLength(12);
+    expect(one.stderr).toBe('');
+  });
+
+  it('prints a table, measured against theory, and a picture', async () => {
+    const [table, svg] = await Promise.all([
+      lab('lcr', '--nodes', '8,16', '--order', 'falling', '--runs', '2', '-f', 'table'),
+      lab('lcr', '--nodes', '8,16', '--order', 'falling', '--runs', '2', '-f', 'svg'),
+    ]);
+    expect(table.stdout).toMatch(/^lcr +16 +0 +start +election messages +136\.00 +136 +yes +n\(n\+1\)\/2$/m);
+    expect(svg.stdout).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
+  });
+
+  it('says how far off the literature is', async () => {
+    const { code, stdout } = await lab('--reproduce', 'pole', '-f', 'json');
+    expect(code).toBe(0);
+    expect(reproductionSchema.parse(JSON.parse(stdout)).points.length).toBeGreaterThan(10);
+  });
+
+  it.each([
+    [['nobody'], 'there is no election nobody: anonymous, lcr'],
+    [['lcr', '--nodes', '0'], 'a whole number, 1 to 10000'],
+    [['lcr', '--delay', 'soon'], 'is not a duration'],
+    [['lcr', '--loss', '1'], 'It is a number from 0 to 0.95'],
+  ])('refuses %s', async (args, reason) => {
+    const { code, stderr } = await lab(...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(reason);
+  });
+});

@@ -1,0 +1,58 @@
+/** The literature run again: what its sources print, within a tolerance. */
+import { describe, expect, it } from 'vitest';
+import { chartsOf } from '../../src/lab/chart.js';
+import { resultsOf, runTask, tasksOf } from '../../src/lab/experiment.js';
+import { deployments, recoveryMs, serve, usualService } from '../../src/lab/replication.js';
+import { reproductions } from '../../src/lab/reproduce/index.js';
+
+function reproduce(name: string, runs: number) {
+  const plan = reproductions.get(name);
+  if (plan === undefined) throw new Error(`there is no ${name}`);
+  const tasks = tasksOf(plan.cases, runs, 1);
+  return plan.make(resultsOf(plan.cases, tasks, tasks.map(runTask)), 1);
+}
+
+describe('the evaluation of POLE', () => {
+  const { points, charts } = reproduce('pole', 1);
+  it.each(points.map((point) => [point.point, point] as const))('%s: is within a tenth', (_name, point) => {
+    expect(Math.abs(point.offPercent)).toBeLessThan(10);
+  });
+
+  it('is drawn: latency and recovery by data centre', () => {
+    expect(charts).toHaveLength(2);
+    expect(chartsOf(charts)).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
+  });
+});
+
+it('rings and Bully send what closed forms say, and no more than bounds allow', () => {
+  for (const { from, offPercent, point } of reproduce('rings', 1).points) {
+    if (from === 'formula') expect([point, offPercent]).toEqual([point, 0]);
+    else expect([point, offPercent < 0]).toEqual([point, true]);
+  }
+});
+
+it('chapter 5 prints nothing that is far from what is measured', () => {
+  const { points } = reproduce('chapter5', 60);
+  const printed = points.filter(({ from }) => from === 'published');
+  expect(printed).toHaveLength(4);
+  for (const { point, expected, measured, ci } of points) {
+    const off = Math.abs(measured - expected);
+    expect([point, off <= 2 * (ci ?? 0) + 0.02 * expected]).toEqual([point, true]);
+  }
+});
+
+describe('a replicated service', () => {
+  const service = { ...usualService, requests: 200, jitter: 0, requestsPerS: 1 };
+
+  it('serves a centre in the time of its way to the leader and of the leader’s to a quorum', () => {
+    const { centres } = serve({ ...service, deployment: deployments[1], loads: [1, 1, 1], leader: 'p4' });
+    const expected = [9.88, 9.88 + 9.88, 77.06 + 9.88].map((ms) => ms + service.workMs);
+    for (const [index, centre] of centres.entries())
+      expect(centre?.meanMs).toBeCloseTo(expected[index] ?? 0, 0);
+  });
+
+  it('serves the centre of its new leader first', () => {
+    const [first = 0, , third = 0] = recoveryMs(deployments[1], 'p4');
+    expect(first).toBeLessThan(third);
+  });
+});
