@@ -30,7 +30,7 @@ import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slo
 import { ended, previousLeader, reachedReady } from './records.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
-import { judgeSites } from './site-rules.js';
+import { judgeSites, type SiteJudgement } from './site-rules.js';
 import type { GroupSnapshot } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
@@ -166,7 +166,7 @@ function decide(seen: Case): ElectorRound {
       choice.recheckInMs,
       nextLimitInMs(config, choice.failures, epochMs),
       nextMinuteInMs(seen.strategy.minutes ?? [], epochMs),
-      judgeSites(seen, memory.siteCounts).waitMs,
+      siteVerdicts({ ...seen, memory }).waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
       seen.strategy.usesScores === true ? durationMs(config.resignation.every) : null,
     ]),
@@ -324,10 +324,14 @@ function endOverrides({ snapshot, config, epochMs }: Case): ChangeSites | null {
   };
 }
 
+function siteVerdicts(seen: Case): SiteJudgement {
+  return judgeSites(seen, seen.memory.sites?.counts ?? new Map());
+}
+
 /** One site at a time: each change is told with its own reason. */
 function declareSites(seen: Case): ChangeSites | null {
-  const { snapshot, memory, epochMs, self } = seen;
-  const [verdict] = snapshot.config.value === null ? [] : judgeSites(seen, memory.siteCounts).verdicts;
+  const { snapshot, epochMs, self } = seen;
+  const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;
   if (verdict === undefined) return null;
   const { site, isFailed, reason } = verdict;
   const failed = { byRule: true, by: self, reason, at: toInstant(epochMs) };

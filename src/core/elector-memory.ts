@@ -35,8 +35,12 @@ export interface ElectorMemory {
   readonly betters: Betters | null;
   /** Since when it has looked for the group's first election; null where that waits for nothing. */
   readonly firstLookMs: number | null;
-  /** Which sites have had nodes enough, or too few. */
-  readonly siteCounts: SiteCounts;
+  /** Which sites have had nodes enough, or too few; null for who does not elect, who sees only now and again what there is. */
+  readonly sites: {
+    /** This node's own seat when it counted: in another it was not woken by what happened in between. */
+    readonly seat: string;
+    readonly counts: SiteCounts;
+  } | null;
   /** Since when the elected node has been READY under this token. */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
   /** Token of the claim that an alarm was raised for. */
@@ -52,7 +56,7 @@ export const newElector: ElectorMemory = {
   fitSinceMs: new Map(),
   betters: null,
   firstLookMs: null,
-  siteCounts: new Map(),
+  sites: null,
   ready: null,
   alarmed: null,
   fenced: null,
@@ -83,13 +87,20 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
     fitSinceMs: before.fitSinceMs,
     betters: before.betters,
     firstLookMs: before.firstLookMs,
-    siteCounts: countSites(scene, before.siteCounts),
+    sites: sitesSeen(scene, before.sites),
     watched,
     progress: progressSeen(scene, elected, watched, before.progress),
     ready: readySeen(scene, elected, before.ready),
     alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
     fenced: before.fenced,
   };
+}
+
+function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory['sites'] {
+  const { seat } = scene.snapshot;
+  if (seat === null || seat.below !== null) return null;
+  const counts = before?.seat === seat.name ? before.counts : new Map();
+  return { seat: seat.name, counts: countSites(scene, counts) };
 }
 
 /**

@@ -122,8 +122,16 @@ export interface SiteVerdict {
   readonly reason: string;
 }
 
-/** Since when each site that has a rule has had nodes enough, or too few, on the elector's monotonic clock. */
-export type SiteCounts = ReadonlyMap<string, { readonly isEnough: boolean; readonly sinceMs: number }>;
+interface SiteCount {
+  readonly isEnough: boolean;
+  /** When it was declared failed, as that stands: whatever is said of the site begins a new count. */
+  readonly failedAt: string | null;
+  /** On the elector's monotonic clock. */
+  readonly sinceMs: number;
+}
+
+/** Since when each site that has a rule has had nodes enough, or too few. */
+export type SiteCounts = ReadonlyMap<string, SiteCount>;
 
 interface Counted {
   readonly members: readonly Member[];
@@ -147,13 +155,15 @@ export function countSites({ members, config, nowMs }: Counted, before: SiteCoun
   return new Map(
     ruled(config).map(({ site, minNodes }) => {
       const isEnough = alive(site, members) >= minNodes;
+      const failedAt = siteConfig(config, site).failed?.at ?? null;
       const known = before.get(site);
-      return [site, known?.isEnough === isEnough ? known : { isEnough, sinceMs: nowMs }];
+      const isSame = known?.isEnough === isEnough && known.failedAt === failedAt;
+      return [site, isSame ? known : { isEnough, failedAt, sinceMs: nowMs }];
     }),
   );
 }
 
-interface Judgement {
+export interface SiteJudgement {
   readonly verdicts: readonly SiteVerdict[];
   /** Until the next may be due; null: none is coming. */
   readonly waitMs: number | null;
@@ -163,7 +173,7 @@ interface Judgement {
  * Which sites are to be declared failed, and which no longer. A site fails and recovers only after it has had too few
  * nodes, or enough, for some time without a break; what a person declared no rule takes back.
  */
-export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): Judgement {
+export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): SiteJudgement {
   const { after, recovery } = config.siteRules.failed;
   const verdicts: SiteVerdict[] = [];
   const waits: number[] = [];

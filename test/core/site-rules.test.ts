@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { newElector } from '../../src/core/electing.js';
+import { electorRound, newElector } from '../../src/core/electing.js';
 import { Bench } from './bench.js';
-import { ask, byHand, config, decided, failure, members } from './builders.js';
+import { ask, byHand, config, decided, failure, members, strategyOf } from './builders.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 }, c: { priority: 10 } };
 const minute = 60_000;
@@ -205,6 +205,47 @@ describe('a site that has failed', () => {
     expect(bench.lastConfig.sites.a?.failed).not.toBeNull();
     bench.advance(1);
     expect(bench.lastConfig.sites.a?.failed).toBeNull();
+  });
+
+  it('by the rule: the next in line, which looks now and again, counts nothing until it elects', () => {
+    const bench = led(['a1', 'b1'], settings);
+    const seat = { name: 'b1-0000000001', version: 0, below: 'a1-0000000000', second: true };
+    const situation = {
+      self: 'b1',
+      members: bench.members,
+      config: bench.lastConfig,
+      strategy: strategyOf(bench.lastConfig),
+      clock: bench.clock,
+      nowMs: bench.nowMs,
+      canFence: false,
+    };
+    const snapshot = { ...bench.snapshot, seat };
+    bench.memory = electorRound({ ...situation, snapshot, memory: newElector }).memory;
+    bench.nowMs += 11_000;
+    bench.seat = seat.name;
+    bench.advance(9_999);
+    expect(bench.lastConfig.sites.a?.failed).toBeNull();
+    bench.advance(1);
+    expect(bench.lastConfig.sites.a?.failed).toMatchObject({ byRule: true });
+  });
+
+  it('by the rule: who has lost its seat counts anew from the next one', () => {
+    const bench = led(['a1', 'b1'], settings);
+    bench.advance(9_000);
+    bench.seat = 'a1-0000000007';
+    bench.advance(9_999);
+    expect(bench.lastConfig.sites.a?.failed).toBeNull();
+  });
+
+  it('by the rule: once a person has said that it is whole again, it counts anew', () => {
+    const bench = led(['a1', 'b1'], settings);
+    bench.advance(30_000);
+    expect(bench.lastConfig.sites.a?.failed).toMatchObject({ byRule: true });
+    bench.configure({ ...settings, sites: counted });
+    bench.advance(9_999);
+    expect(bench.lastConfig.sites.a?.failed).toBeNull();
+    bench.advance(1);
+    expect(bench.lastConfig.sites.a?.failed).toMatchObject({ byRule: true });
   });
 
   it('by a person’s word: no rule takes that back', () => {

@@ -174,7 +174,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       alarmed: _alarmed,
       betters: _betters,
       firstLookMs: _firstLook,
-      siteCounts: _siteCounts,
+      sites: _sites,
       watched,
       progress,
       fitSinceMs,

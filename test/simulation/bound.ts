@@ -40,6 +40,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const losesServers = has('kill server', 'freeze server', 'cut server off', 'partition', 'strand');
   const losesAgents = faults.some(mayEndSession);
   const isMute = has('mute');
+  const hasMinNodes = Object.values(setup.config.sites).some(({ minNodes }) => minNodes > 0);
   const parts: [boolean, string, number][] = [
     [true, 'a handover', handoverMs(setup)],
     [true, 'a release that is under way', hangs ? releaseMs : hookMs],
@@ -60,6 +61,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
     [isRegistrationDeleted(plan), 'registrations are looked for', resyncMs],
     [isMute, 'the next in line looks, three times', 3 * auditMs],
     [isMute, 'the next in line learns that it is that', resyncMs],
+    [hasMinNodes, 'a site that failed is whole again', durationMs(setup.config.siteRules.failed.recovery)],
     [does('misconfigure'), 'each elector gives up', nodes.length * 1_000],
   ];
   return parts.filter(([isDue]) => isDue).map(([, what, atLeastMs]) => ({ what, ms: atLeastMs * slack }));

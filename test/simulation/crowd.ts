@@ -28,6 +28,8 @@ export const shareSchema = z.object({
   from: z.number(),
   step: z.number(),
   to: z.number(),
+  /** Only those whose groups have rules about sites. */
+  siteRules: z.boolean(),
 });
 
 export interface CrowdOptions {
@@ -38,6 +40,8 @@ export interface CrowdOptions {
   readonly from: number;
   readonly to: number;
   readonly workers?: number | undefined;
+  /** Only seeds whose groups have rules about sites, and those of `first`. */
+  readonly siteRules?: boolean | undefined;
   /** Ends it before that. */
   readonly signal?: AbortSignal | undefined;
   /** True: enough. */
@@ -67,13 +71,13 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
 
 /** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
 export async function runCrowd(options: CrowdOptions): Promise<void> {
-  const { program, first = [], from, to, workers, signal, heard } = options;
+  const { program, first = [], from, to, workers, siteRules = false, signal, heard } = options;
   const count = Math.max(1, Math.min(workers ?? availableParallelism(), to - from + 1));
   const threads = Array.from(
     { length: count },
     (_, index) =>
       new Worker(program, {
-        workerData: { first: index === 0 ? first : [], from: from + index, step: count, to },
+        workerData: { first: index === 0 ? first : [], from: from + index, step: count, to, siteRules },
         execArgv: ['--enable-source-maps'],
       }),
   );

@@ -118,7 +118,7 @@ export type Act =
       readonly priority: number;
       readonly lastsMs: number | null;
     }
-  | { readonly do: 'disable site'; readonly site: number }
+  | { readonly do: 'disable site' | 'fail site' | 'recover site'; readonly site: number }
   /** A strategy that no node has. */
   | { readonly do: 'misconfigure' }
   | { readonly do: 'configure'; readonly strategy: string; readonly failback: string };

@@ -37,11 +37,18 @@ const program = new Command('npm run simulate --')
       .default({ from: 1, to: 2000 }, '1-2000'),
   )
   .option('--workers <n>', 'how many at a time; default: as many as there are processors', workers)
+  .option('--site-rules', 'only lives of groups that have rules about sites')
   .option('--story', 'tell the one seed whole')
   .option('--keep-going', 'do not stop at the first violation')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUsage))
   .parse();
-const options = program.opts<{ seeds: Range; workers?: number; story?: boolean; keepGoing?: boolean }>();
+const options = program.opts<{
+  seeds: Range;
+  workers?: number;
+  siteRules?: boolean;
+  story?: boolean;
+  keepGoing?: boolean;
+}>();
 
 if (options.story !== true) await run(options.seeds);
 else if (options.seeds.from === options.seeds.to) await tell(options.seeds.from);
@@ -66,6 +73,7 @@ async function run({ from, to }: Range): Promise<void> {
     to,
     program: await buildWorker(),
     workers: options.workers,
+    siteRules: options.siteRules,
     heard(result) {
       sums.seeds += 1;
       sums.steps += result.steps;

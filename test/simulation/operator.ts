@@ -1,6 +1,6 @@
 /** A person at a keyboard of the simulated world: the shipped commands, over a session of their own. */
 import { ensureTree } from '../../src/agent/tree.js';
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import type { GroupPaths } from '../../src/core/paths.js';
 import { parseSeatName } from '../../src/core/sequence.js';
 import { PetrelError } from '../../src/errors.js';
@@ -10,7 +10,7 @@ import { evict } from '../../src/group/evict.js';
 import { failover, switchover } from '../../src/group/handover.js';
 import { drainNode, readmitNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
-import { disableSite, overridePriority } from '../../src/group/sites.js';
+import { disableSite, failSite, overridePriority, recoverSite } from '../../src/group/sites.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
@@ -90,11 +90,18 @@ export class Operator {
       const sites = Object.fromEntries(
         Object.entries(config.sites).map(([name, site]) => [
           name,
-          { ...site, enabled: true, disabled: null, override: null },
+          { ...site, enabled: true, disabled: null, override: null, failed: null },
         ]),
       );
       return {
-        config: { ...config, sites, drained: {}, paused: null, switchover: null },
+        config: {
+          ...config,
+          sites,
+          siteRules: allowing(config),
+          drained: {},
+          paused: null,
+          switchover: null,
+        },
         what: 'all is well again',
       };
     };
@@ -158,6 +165,10 @@ export class Operator {
         return await this.#change(resumeGroup);
       case 'disable site':
         return await this.#change(disableSite(siteOf(act.site)));
+      case 'fail site':
+        return await this.#change(failSite(siteOf(act.site)));
+      case 'recover site':
+        return await this.#change(recoverSite(siteOf(act.site)));
       case 'priority': {
         const { priority, lastsMs } = act;
         return await this.#change(overridePriority({ site: siteOf(act.site), priority, forMs: lastsMs }));
@@ -208,6 +219,13 @@ export class Operator {
       work(store, paths).catch((error: unknown) => this.#mayFail(error));
     });
   }
+}
+
+/** Where a leader that failed must not be followed from its own site, no other may be shut out for good. */
+function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
+  const { from, strength } = siteRules.afterFailure;
+  const isTight = from === 'another-site' && strength === 'hard' && siteRules.only.strength === 'hard';
+  return isTight ? { ...siteRules, only: { ...siteRules.only, sites: [] } } : siteRules;
 }
 
 async function deleteRecursively(store: Store, path: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { durationMs } from '../../src/core/duration.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
+import { isAvoided, isBarred, refusals } from './rules-of-sites.js';
 
 export function claimRules(court: Court): Rule {
   const { violate, setup, promptMs, answerMs } = court;
@@ -141,6 +142,8 @@ function whyLeave({ registrations, config, elected }: Picture, node: string): st
   if (Object.hasOwn(config.content.drained, node)) return 'it is drained';
   const site = config.content.sites[registration.content.site];
   if (site?.enabled === false) return 'its site is disabled';
+  const [refusal] = refusals(config.content, registration.content.site);
+  if (refusal !== undefined) return refusal.why;
   const priority = site?.override?.priority ?? site?.priority ?? 100;
   if (priority === 0) return 'its priority is 0';
   const [then] = elected?.content.priorities ?? [priority];
@@ -154,17 +157,17 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
     const site = config.content.sites[registrations.get(node)?.content.site ?? ''];
     return site?.override?.priority ?? site?.priority ?? 100;
   };
-  const better = [...registrations.keys()].filter((node) => priority(node) > priority(leaver));
+  const isAllowed = (node: string) => !isAvoided(config.content, registrations.get(node)?.content.site ?? '');
+  const better = [...registrations.keys()].filter(
+    (node) => priority(node) > priority(leaver) && isAllowed(node),
+  );
   const others = new Map([...registrations].filter(([node]) => better.includes(node)));
   return hasHeir({ ...picture, registrations: others }, leaver, court);
 }
 
 /** Somebody else has been fit for a while, by the plainest reading. */
-export function hasHeir(
-  { registrations, seats, elected, config }: Picture,
-  leaver: string,
-  { world: { nowMs }, promptMs }: Court,
-): boolean {
+export function hasHeir(picture: Picture, leaver: string, { world: { nowMs }, promptMs }: Court): boolean {
+  const { registrations, seats, elected, config } = picture;
   return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
     if (node === leaver || illSinceMs !== null || leavingSinceMs !== null || config === null) return false;
     if (nowMs - Math.max(sinceMs, lastIllMs) < promptMs || !seats.some((seat) => seat.node === node))
@@ -172,6 +175,7 @@ export function hasHeir(
     if (elected?.content.failures.some((record) => record.node === node) === true) return false;
     const { drained, sites } = config.content;
     const site = sites[content.site];
+    if (isBarred(picture, content.site)) return false;
     return drained[node] === undefined && site?.enabled !== false && site?.priority !== 0 && !site?.override;
   });
 }

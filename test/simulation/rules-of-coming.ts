@@ -5,6 +5,7 @@ import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { hasHeir } from './rules-of-claims.js';
 import { failbackDelayMs, priorityOf } from './rules-of-electing.js';
+import { isAvoided } from './rules-of-sites.js';
 
 export function comingRules(court: Court): Rule {
   const { promptMs } = court;
@@ -67,6 +68,9 @@ function isBetter(
   { node, than }: { node: string; than: string },
 ): boolean {
   const [better, worse] = [registrations.get(node), registrations.get(than)];
-  if (config.strategy !== 'site-priority' || better === undefined || worse === undefined) return false;
+  if (better === undefined || worse === undefined) return false;
+  const avoided = [better, worse].map(({ content }) => isAvoided(config, content.site));
+  if (avoided[0] !== avoided[1]) return avoided[1] === true;
+  if (config.strategy !== 'site-priority') return false;
   return priorityOf(config, better.content.site) > priorityOf(config, worse.content.site);
 }

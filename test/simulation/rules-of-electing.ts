@@ -5,6 +5,7 @@ import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js
 import type { Violate } from './judge.js';
 import { type Picture, type RegistrationSeen, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
+import { isAvoided, refusals } from './rules-of-sites.js';
 import { sticks } from './setup.js';
 
 /** Clocks differ in rate. */
@@ -87,7 +88,7 @@ export function electingRules(court: Court): Rule {
     const registration = was.registrations.get(from);
     if (registration === undefined || registration.sinceMs > since) return true;
     if (registration.illSinceMs !== null || registration.leavingSinceMs !== null) return true;
-    if (was.config === null || was.config.changedMs >= since) return true;
+    if (was.config === null || weightyMs(was.config) >= since) return true;
     const { switchover } = was.config.content;
     const isAsked = switchover?.replacesTerm === was.elected?.content.term;
     if (isAsked && is.elected?.content.cause === 'planned') return true;
@@ -96,6 +97,19 @@ export function electingRules(court: Court): Rule {
     const now = is.elected?.content.failures.find(({ node }) => node === from);
     // Counted anew where the last one was of an earlier life.
     return then?.until != null || (now !== undefined && now.failedAt !== then?.failedAt);
+  }
+
+  /** When the configuration changed last, but for what only prefers. */
+  const weighty = new WeakMap<object, number>();
+
+  function weightyMs(config: NonNullable<Picture['config']>): number {
+    return weighty.get(config) ?? config.changedMs;
+  }
+
+  function weigh({ was, is }: Step): void {
+    if (was.config === null || is.config === null || was.config === is.config) return;
+    if (was.config.id === is.config.id && isSoftVerdict(was.config.content, is.config.content))
+      weighty.set(is.config, weightyMs(was.config));
   }
 
   /** Whoever is taken away by hand and back before anybody can have looked was there all the while. */
@@ -115,10 +129,9 @@ export function electingRules(court: Court): Rule {
     if (config === undefined || better === undefined || worse === undefined) return;
     const why = `${to} is elected instead of ${from}, which is as fit as before`;
     const delayMs = failbackDelayMs(config);
+    const problem = whyNoBetter(config, worse.content.site, better.content.site);
     if (delayMs === null) complain(6, `${why}, and failback is manual`);
-    else if (config.strategy !== 'site-priority') complain(6, `${why}, and the strategy prefers nobody`);
-    else if (priorityOf(config, better.content.site) <= priorityOf(config, worse.content.site))
-      complain(6, `${why}, and is no better`);
+    else if (problem !== null) complain(6, `${why}, and ${problem}`);
     else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
     else if (nowMs - Math.max(presentSinceMs(better), better.lastIllMs) < delayMs * slack)
       complain(9, `${why}, and has not been fit for long`);
@@ -157,6 +170,7 @@ export function electingRules(court: Court): Rule {
     if (site?.enabled === false) not('site-disabled', 'its site is disabled');
     if ((site?.override ?? site)?.priority === 0 && site?.override?.until == null)
       not('priority-zero', 'its priority is 0');
+    for (const { kind, why } of refusals(config, registration.content.site)) not(kind, why);
     if (registration.illSinceMs !== null) not('unhealthy', 'it is unhealthy');
     if (registration.leavingSinceMs !== null) not('leaving', 'it leaves');
   }
@@ -219,10 +233,30 @@ export function electingRules(court: Court): Rule {
     readyRecorded(step);
     byElector(step);
     terms(step);
+    weigh(step);
     moved(step);
     records(step);
     remember(step);
   };
+}
+
+/** Why leadership does not leave one site for another. */
+function whyNoBetter(config: GroupConfig, from: string, to: string): string | null {
+  const [isBad, isWorse] = [isAvoided(config, from), isAvoided(config, to)];
+  if (isBad !== isWorse) return isBad ? null : 'a soft rule speaks against it';
+  if (config.strategy !== 'site-priority') return 'the strategy prefers nobody';
+  return priorityOf(config, to) > priorityOf(config, from) ? null : 'is no better';
+}
+
+/** Whether no more has changed than what a rule that prefers says of sites. */
+function isSoftVerdict(before: GroupConfig, after: GroupConfig): boolean {
+  const without = ({ sites, ...rest }: GroupConfig) => {
+    const others = Object.entries(sites).map(([site, { failed, ...settings }]) => {
+      return [site, settings, failed?.byRule === false ? failed : null];
+    });
+    return JSON.stringify([rest, others]);
+  };
+  return after.siteRules.failed.strength === 'soft' && without(before) === without(after);
 }
 
 export function failbackDelayMs({ failback, failbackHold }: GroupConfig): number | null {

@@ -6,6 +6,7 @@ import type { Violate } from './judge.js';
 import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { misreadingMs } from './rules-of-limits.js';
+import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
 
 const slack = 0.9;
 /** Readings of the ensemble's clock differ by less, unless it was set. */
@@ -216,6 +217,10 @@ export function failureRules(court: Court): Rule {
       if (config === undefined || config.drained[other.node] !== undefined) continue;
       const site = config.sites[member.content.site];
       if (site?.enabled === false || site?.override != null || site?.priority === 0) continue;
+      if (refusals(config, member.content.site).length > 0) continue;
+      const { from, strength } = config.siteRules.afterFailure;
+      const isTied = from === 'another-site' && strength === 'hard';
+      if (isTied && member.content.site === siteOfFailure({ was, is })) continue;
       if (court.isCalm && Date.parse(other.failedAt) < Date.parse(known.failedAt))
         complain(9, `${node} is tried again, though the failure of ${other.node} is longer ago`);
     }
@@ -268,13 +273,14 @@ export function failureRules(court: Court): Rule {
   }
 
   /** But for its failures. */
-  function isFit({ registrations, config, seats }: Picture, node: string): boolean {
+  function isFit(picture: Picture, node: string): boolean {
+    const { registrations, config, seats } = picture;
     const member = registrations.get(node);
     if (member === undefined || config === null || member.illSinceMs !== null) return false;
     if (member.leavingSinceMs !== null || config.content.drained[node] !== undefined) return false;
     const site = config.content.sites[member.content.site];
     const isSiteFit = site?.enabled !== false && site?.override == null && site?.priority !== 0;
-    return isSiteFit && seats.some((seat) => seat.node === node);
+    return isSiteFit && !isBarred(picture, member.content.site) && seats.some((seat) => seat.node === node);
   }
 
   /** READY ends it all. */

@@ -14,6 +14,7 @@ import { electingRules } from './rules-of-electing.js';
 import { failureRules } from './rules-of-failures.js';
 import { limitRules } from './rules-of-limits.js';
 import { seatRules } from './rules-of-seats.js';
+import { siteRules } from './rules-of-sites.js';
 import { znodeRules } from './rules-of-znodes.js';
 import type { Setup } from './setup.js';
 import type { World } from './world.js';
@@ -145,6 +146,7 @@ export class Rules implements Court {
       limitRules(this),
       comingRules(this),
       znodeRules(this),
+      siteRules(this),
     ];
   }
 
@@ -264,17 +266,19 @@ export class Rules implements Court {
     }
   }
 
-  /** What was read of it all cannot be older than what the round was told first; it holds only of the same decision and
-   * configuration, for a write checks those. */
+  /** What was read of it all cannot be older than what the round was told first; it holds only of the same configuration
+   * and, of decisions, the same one before, for a write checks those. */
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
     const present = { ...step, views: [] };
-    if (write?.asker == null || step.isByHand || is.elected === was.elected) return [present];
+    const isDecision = is.elected !== was.elected;
+    if (write?.asker == null || step.isByHand || (!isDecision && is.config === was.config)) return [present];
     const basis = this.#basisOf(write.asker);
     const views: Step[] = [present];
     let untilMs = step.nowMs;
     for (const { picture, zxid, sinceMs } of this.#past.toReversed()) {
-      if (basis === null || picture.elected !== was.elected || picture.config !== was.config) break;
+      const isOther = picture.config !== was.config || (isDecision && picture.elected !== was.elected);
+      if (basis === null || isOther) break;
       views.push({ ...present, was: picture, nowMs: untilMs });
       untilMs = sinceMs;
       if (zxid <= basis) break;

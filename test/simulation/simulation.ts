@@ -3,7 +3,7 @@
  * the group must have a leader again, and peace.
  */
 import { groupPaths } from '../../src/core/paths.js';
-import { chance } from '../support/chance.js';
+import { type Chance, chance } from '../support/chance.js';
 import { isRegistrationDeleted, leaderBound, reconnectingMs, resyncMs, settlingMs } from './bound.js';
 import { Conduct } from './conduct.js';
 import { Ensemble } from './ensemble.js';
@@ -17,8 +17,9 @@ import { Operator } from './operator.js';
 import { reconnectMs } from './pace.js';
 import { Process } from './process.js';
 import { Rules } from './rules.js';
-import { scenarioOf } from './scenarios.js';
+import { type Story, scenarioOf } from './scenarios.js';
 import { drawSetup, type Setup, sticks } from './setup.js';
+import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
 
@@ -54,12 +55,33 @@ export interface SimulateOptions {
 }
 
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
+  const { life, ofWorld } = lifeOf(seed);
+  const { setup } = life;
+  const faults = options.faults ?? life.faults;
+  const simulation = new Simulation(setup, new World(ofWorld, options.keepsStory ?? false));
+  return { seed, setup, faults, ...(await simulation.run(faults)) };
+}
+
+/** Whether the group of this seed has rules about sites. */
+export function drawsSiteRules(seed: number): boolean {
+  return hasSiteRules(seed, sourcesOf(seed).ofSites);
+}
+
+/** What is drawn for one thing shifts nothing that is drawn for another. */
+function sourcesOf(seed: number) {
   const drawn = chance(seed);
-  const drawnSetup = drawSetup(drawn.fork());
-  const ofFaults = drawn.fork();
-  const told = scenarioOf(seed, ofFaults, drawnSetup);
-  const setup = told?.setup ?? drawnSetup;
-  const { servers, sessionTimeoutMs, troubleMs } = setup;
+  return { ofSetup: drawn.fork(), ofFaults: drawn.fork(), ofWorld: drawn.fork(), ofSites: drawn.fork() };
+}
+
+function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
+  const { ofSetup, ofFaults, ofWorld, ofSites } = sourcesOf(seed);
+  const setup = drawSetup(ofSetup);
+  const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
+  return { life: hasSiteRules(seed, ofSites) ? siteLifeOf(ofSites, life) : life, ofWorld };
+}
+
+function untold(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
+  const { servers, sessionTimeoutMs, troubleMs, isGentle } = setup;
   const target = {
     nodes: setup.nodes.length,
     sites: setup.sites.length,
@@ -67,13 +89,9 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
     sessionTimeoutMs,
     fromMs: 0,
     untilMs: troubleMs,
-    isGentle: setup.isGentle,
+    isGentle,
   };
-  const untold = () =>
-    seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(ofFaults, target);
-  const faults = options.faults ?? told?.faults ?? untold();
-  const simulation = new Simulation(setup, new World(drawn.fork(), options.keepsStory ?? false));
-  return { seed, setup, faults, ...(await simulation.run(faults)) };
+  return seed % sweepEvery === 0 ? sweepFaults(seed / sweepEvery, target) : drawFaults(ofFaults, target);
 }
 
 class Simulation {

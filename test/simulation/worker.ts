@@ -1,9 +1,9 @@
 /** Simulates its share of the seeds, in a thread of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Result, shareSchema } from './crowd.js';
-import { simulate } from './simulation.js';
+import { drawsSiteRules, simulate } from './simulation.js';
 
-const { first, from, step, to } = shareSchema.parse(workerData);
+const { first, from, step, to, siteRules } = shareSchema.parse(workerData);
 let unhandled: string | null = null;
 process.on('unhandledRejection', (error) => {
   unhandled ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -19,5 +19,7 @@ for (const seed of seeds()) {
 
 function* seeds(): Generator<number> {
   yield* first;
-  for (let seed = from; seed <= to; seed += step) yield seed;
+  for (let seed = from; seed <= to; seed += step) {
+    if (!siteRules || drawsSiteRules(seed)) yield seed;
+  }
 }

@@ -34,7 +34,9 @@ export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Pro
     return found !== null;
   };
   try {
-    await runCrowd({ ...seeds, first: [...known, ...told(seeds)], program, workers: 1, heard, signal });
+    const { needsSiteRules: siteRules = false } = sabotage;
+    const first = siteRules ? known : [...known, ...told(seeds)];
+    await runCrowd({ ...seeds, first, siteRules, program, workers: 1, heard, signal });
     return found;
   } finally {
     await rm(dirname(program), { recursive: true, force: true });

@@ -5,6 +5,7 @@ import { failureSabotages } from './failures.js';
 import { leaseSabotages } from './lease.js';
 import { membershipSabotages } from './membership.js';
 import type { Sabotage } from './sabotage.js';
+import { siteSabotages } from './sites.js';
 import { tenureSabotages } from './tenure.js';
 
 export const sabotages: readonly Sabotage[] = [
@@ -14,4 +15,5 @@ export const sabotages: readonly Sabotage[] = [
   ...electingSabotages,
   ...failureSabotages,
   ...membershipSabotages,
+  ...siteSabotages,
 ];

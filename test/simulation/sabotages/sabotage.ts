@@ -21,6 +21,8 @@ export interface Sabotage extends Edit {
   readonly rule: string;
   /** Further edits, where the rule has a second line of defence that would hide the breach. */
   readonly also?: readonly Edit[];
+  /** Nothing comes of it where a group has no rules about sites: other lives are not tried. */
+  readonly needsSiteRules?: boolean;
 }
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));

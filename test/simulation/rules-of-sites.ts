@@ -1,0 +1,245 @@
+/**
+ * Rules about sites: which may not lead, which come last, where the successor of a leader that failed may be, and when a site
+ * counts as failed. Told from the configuration and from who is registered, as docs/sites.md says.
+ */
+import { durationMs } from '../../src/core/duration.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import type { Violate } from './judge.js';
+import type { Picture } from './ledger.js';
+import { reconnectMs } from './pace.js';
+import type { Court, Rule, Step } from './rules.js';
+
+/** Clocks differ in rate. */
+const slack = 0.9;
+
+interface Refusal {
+  readonly kind: string;
+  readonly why: string;
+}
+
+function found(config: GroupConfig, site: string, strength: 'hard' | 'soft'): Refusal[] {
+  const { only, failed } = config.siteRules;
+  const isOut = only.sites.length > 0 && !only.sites.includes(site) && only.strength === strength;
+  const declared = config.sites[site]?.failed ?? null;
+  // A person's word is never soft.
+  const declaredStrength = declared?.byRule === true ? failed.strength : 'hard';
+  return [
+    ...(isOut ? [{ kind: 'site-not-allowed', why: 'its site may not lead' }] : []),
+    ...(declared !== null && declaredStrength === strength
+      ? [{ kind: 'site-failed', why: 'its site has failed' }]
+      : []),
+  ];
+}
+
+/** What forbids every node of a site to lead. */
+export function refusals(config: GroupConfig, site: string): Refusal[] {
+  return found(config, site, 'hard');
+}
+
+/** Whether a site's nodes come after all others. */
+export function isAvoided(config: GroupConfig, site: string): boolean {
+  return found(config, site, 'soft').length > 0;
+}
+
+/** Whether nobody in a site may be elected, also because a leader has failed there. */
+export function isBarred({ config, elected }: Picture, site: string): boolean {
+  if (config === null) return false;
+  const { from, strength } = config.content.siteRules.afterFailure;
+  const isFailedSite = elected?.content.node === null && elected.content.failedSite === site;
+  return (
+    refusals(config.content, site).length > 0 ||
+    (from === 'another-site' && strength === 'hard' && isFailedSite)
+  );
+}
+
+/** Where whoever is to be replaced has failed; null: it has not, or leaves as people wish, or that cannot be told. */
+export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | null {
+  const before = was.elected?.content;
+  const config = was.config?.content;
+  if (before === undefined || config === undefined) return null;
+  const { node, failures } = before;
+  if (node === null) return before.failedSite;
+  const registration = was.registrations.get(node);
+  if (registration === undefined) return before.site;
+  const { site } = registration.content;
+  const settings = config.sites[site];
+  const isWished =
+    before.asked !== null ||
+    Object.hasOwn(config.drained, node) ||
+    settings?.enabled === false ||
+    settings?.priority === 0 ||
+    settings?.override?.priority === 0;
+  if (isWished || registration.leavingSinceMs !== null) return null;
+  const isExcluded = [...failures, ...(is.elected?.content.failures ?? [])].some(
+    (record) => record.node === node && record.until !== null,
+  );
+  const isUnfit = registration.illSinceMs !== null || refusals(config, site).length > 0 || isExcluded;
+  return isUnfit ? site : null;
+}
+
+/** A time in which nothing of what is counted changed. */
+interface Stretch {
+  readonly key: string;
+  readonly isEnough: boolean;
+  readonly sinceMs: number;
+  /** When it began for an elector that missed what it may miss. */
+  readonly mayBeSinceMs: number;
+  untilMs: number;
+}
+
+type Failed = GroupConfig['sites'][string]['failed'];
+
+export function siteRules(court: Court): Rule {
+  const { promptMs, setup } = court;
+  /** What is over within so long may not have been seen. */
+  const missableMs = promptMs + reconnectMs(setup);
+  /** Of each site, the last one last. */
+  const stretches = new Map<string, Stretch[]>();
+  const then = new WeakMap<Picture, ReadonlyMap<string, Stretch>>();
+
+  function count({ is, nowMs }: Step): void {
+    const config = is.config?.content;
+    if (config === undefined) stretches.clear();
+    for (const [site, { minNodes, failed }] of Object.entries(config?.sites ?? {})) {
+      const isEnough = nodesIn(is, site) >= minNodes;
+      enter(site, { key: `${isEnough} ${told(failed)}`, isEnough, nowMs });
+    }
+    then.set(
+      is,
+      new Map([...stretches].flatMap(([site, known]) => known.slice(-1).map((one) => [site, one]))),
+    );
+  }
+
+  function enter(
+    site: string,
+    { key, isEnough, nowMs }: { key: string; isEnough: boolean; nowMs: number },
+  ): void {
+    const known = stretches.get(site) ?? [];
+    stretches.set(site, known);
+    const last = known.at(-1);
+    if (last?.key === key) return;
+    if (last !== undefined) last.untilMs = nowMs;
+    const same = known.findLast((one) => one.key === key);
+    const wasMissed = same !== undefined && (nowMs - same.untilMs < missableMs || !court.isCalm);
+    const mayBeSinceMs = wasMissed ? same.mayBeSinceMs : nowMs;
+    known.push({ key, isEnough, sinceMs: nowMs, mayBeSinceMs, untilMs: Number.POSITIVE_INFINITY });
+  }
+
+  /** By an elector: only what it has counted itself, for long enough. */
+  function declared(step: Step): void {
+    if (step.isByHand || step.is.config === step.was.config) return;
+    court.judged(step, (view, complain) => {
+      const [was, is] = [view.was.config, view.is.config];
+      if (was === null || is === null || was.id !== is.id) return;
+      for (const [site, { failed }] of Object.entries(is.content.sites)) {
+        const before = was.content.sites[site]?.failed ?? null;
+        if (told(before) !== told(failed)) changed({ site, before, after: failed }, view, complain);
+      }
+    });
+  }
+
+  function changed(
+    { site, before, after }: { site: string; before: Failed; after: Failed },
+    { was, nowMs }: Step,
+    complain: Violate,
+  ): void {
+    const verdict = after === null ? `site ${site} counts as whole again` : `site ${site} counts as failed`;
+    if (before?.byRule === false) complain(9, `${verdict}, and a person said that it has failed`);
+    else if (after?.byRule === false) complain(9, `${verdict}, by no person`);
+    else if ((before === null) === (after === null)) complain(9, `${verdict} once more`);
+    const { failed: rule } = was.config?.content.siteRules ?? {};
+    const stretch = then.get(was)?.get(site);
+    if (rule === undefined || stretch === undefined) return;
+    const dueMs = durationMs(after === null ? rule.recovery : rule.after) * slack;
+    const countedMs = nowMs - Math.max(stretch.mayBeSinceMs, was.electorSinceMs);
+    if (stretch.isEnough !== (after === null)) complain(9, `${verdict}, and is not that by its nodes`);
+    else if (countedMs < dueMs)
+      complain(9, `${verdict} after ${Math.round(countedMs)} ms in which its elector can have counted that`);
+  }
+
+  /** What is due for long enough is declared. */
+  function declaredInTime({ was, is, nowMs }: Step): void {
+    if (is.config === null) return;
+    const { failed: rule } = is.config.content.siteRules;
+    for (const [site, { minNodes, failed }] of Object.entries(is.config.content.sites)) {
+      const stretch = then.get(is)?.get(site);
+      const isRuled = (minNodes > 0 || failed !== null) && failed?.byRule !== false;
+      if (stretch === undefined || !isRuled || stretch.isEnough === (failed === null)) continue;
+      if (stretch.sinceMs !== nowMs && is.config === was.config) continue;
+      const dueMs = durationMs(stretch.isEnough ? rule.recovery : rule.after) * 1.1 + 2 * promptMs;
+      const isWrong = (): string | null => {
+        if (then.get(court.picture())?.get(site) !== stretch) return null;
+        const inOfficeMs = court.electorForMs();
+        if (inOfficeMs >= dueMs)
+          return `site ${site} has had ${stretch.isEnough ? 'enough nodes' : 'too few nodes'} for long, and nobody says so`;
+        court.soon(dueMs - inOfficeMs, 9, isWrong);
+        return null;
+      };
+      court.soon(dueMs, 9, isWrong);
+    }
+  }
+
+  /** After a failure. */
+  function followed(step: Step): void {
+    court.judged(step, ({ was, is, nowMs }, complain) => {
+      const before = was.elected;
+      const after = is.elected;
+      const config = is.config?.content;
+      if (before === null || after === null || before.id !== after.id || config === undefined) return;
+      const { term, node: to, asked, failedSite: toldSite } = after.content;
+      if (before.content.term === 0 || term === before.content.term) return;
+      if (config.paused !== null || asked !== null) return;
+      const failedSite = siteOfFailure({ was, is });
+      const { from, strength } = config.siteRules.afterFailure;
+      const heir = (sites: (site: string) => boolean) =>
+        fitFor(was, nowMs).find(([node, site]) => node !== before.content.node && sites(site))?.[0];
+      const isTied = from === 'another-site' && failedSite !== null;
+      if (to === null) {
+        const other = heir((site) => !isTied || strength === 'soft' || site !== failedSite);
+        if (other !== undefined) complain(9, `nobody is elected any more, though ${other} is fit`);
+      } else if (isTied && was.registrations.get(to)?.content.site === failedSite) {
+        const other = heir((site) => site !== failedSite);
+        if (strength === 'hard') complain(9, `${to} is elected, and a leader has failed in its site`);
+        else if (other !== undefined)
+          complain(9, `${to} is elected, and not ${other}, though a leader has failed in its site`);
+      }
+      if (failedSite !== null && toldSite !== failedSite)
+        complain(9, `a leader has failed in site ${failedSite}, and that is not told, but ${toldSite}`);
+    });
+  }
+
+  /** Who has been fit for a while, by the plainest reading, and where. */
+  function fitFor({ registrations, seats, elected, config }: Picture, nowMs: number): [string, string][] {
+    if (config === null) return [];
+    const { drained, sites } = config.content;
+    return [...registrations].flatMap(
+      ([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
+        const { site } = content;
+        const settings = sites[site];
+        const isSiteFit =
+          settings?.enabled !== false && settings?.priority !== 0 && settings?.override == null;
+        const isWell = illSinceMs === null && leavingSinceMs === null && drained[node] === undefined;
+        const isLong = nowMs - Math.max(sinceMs, lastIllMs, config.changedMs) >= promptMs;
+        const hasFailed = elected?.content.failures.some((record) => record.node === node);
+        const isSeated = seats.some((seat) => seat.node === node);
+        const isFit = isSiteFit && isWell && isLong && isSeated && hasFailed !== true;
+        return isFit && refusals(config.content, site).length === 0 ? [[node, site]] : [];
+      },
+    );
+  }
+
+  return (step) => {
+    count(step);
+    declared(step);
+    declaredInTime(step);
+    followed(step);
+  };
+}
+
+function told(failed: Failed): string {
+  return failed === null ? 'whole' : `failed at ${failed.at}, says ${failed.by}`;
+}
+
+function nodesIn({ registrations }: Picture, site: string): number {
+  return [...registrations.values()].filter(({ content }) => content.site === site).length;
+}

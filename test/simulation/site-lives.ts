@@ -1,0 +1,271 @@
+/**
+ * Lives of groups that have rules about sites: drawn beside all else that a seed has, so that the other lives are what they
+ * would be without. In some of them it is told what the rules are there for, for that seldom happens by chance.
+ */
+import { type GroupConfig, groupConfigSchema, withSites } from '../../src/core/group-config.js';
+import type { Chance } from '../support/chance.js';
+import {
+  type Act,
+  bystander,
+  type Fault,
+  type PlannedFault,
+  sweepEvery,
+  whoElects,
+  whoLeads,
+} from './faults.js';
+import { isTold, type Story } from './scenarios.js';
+import type { Setup } from './setup.js';
+
+/** Of the lives that are neither told nor gone through call by call, which are four in five. */
+const share = 0.155;
+const toldShare = 0.2;
+/** Sites fail, and recover, within a life. */
+const longerMs = 4_000;
+
+/** Whether the group of this seed has rules about sites; drawn first of what `chance` has for them. */
+export function hasSiteRules(seed: number, chance: Chance): boolean {
+  return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
+}
+
+/** The life that `drawn` becomes where its group has rules about sites. */
+export function siteLifeOf(chance: Chance, drawn: Story): Story {
+  if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, drawn.setup);
+  const setup = { ...drawn.setup, troubleMs: drawn.setup.troubleMs + longerMs };
+  const ruled = { ...setup, config: drawRules(chance, setup) };
+  const faults = [...drawn.faults, ...drawSiteFaults(chance, ruled)];
+  return { setup: ruled, faults: faults.sort((one, other) => one.atMs - other.atMs) };
+}
+
+function drawRules(chance: Chance, { config, sites, nodes }: Setup): GroupConfig {
+  const { pick, odds, upTo } = chance;
+  const only = odds(0.4) ? { sites: [pick(['a', 'b'])], strength: drawStrength(chance) } : {};
+  const afterFailure = odds(0.6) ? { from: 'another-site', strength: drawStrength(chance) } : {};
+  const failed = {
+    after: pick(['500ms', '1s', '2s']),
+    recovery: pick(['1s', '2s']),
+    strength: drawStrength(chance),
+  };
+  const ruled = groupConfigSchema.parse({ ...config, siteRules: { only, afterFailure, failed } });
+  const changes = sites.map((site, index) => {
+    const most = Math.ceil((nodes.length - index) / sites.length);
+    return { site, settings: { minNodes: odds(0.6) ? 1 + upTo(most - 1) : 0 } };
+  });
+  return withSites(ruled, changes);
+}
+
+function drawStrength({ pick }: Chance): string {
+  return pick(['hard', 'soft']);
+}
+
+/** Sites fail: their nodes go, one after the other, or people say so. */
+function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
+  const { upTo, between, pick, odds } = chance;
+  const { sites, nodes, sessionTimeoutMs, troubleMs, isGentle } = setup;
+  return Array.from({ length: 1 + upTo(2) }, (): PlannedFault[] => {
+    const site = upTo(sites.length - 1);
+    const atMs = between(0, 0.8) * troubleMs;
+    if (odds(0.4)) {
+      const laterMs = atMs + between(0.1, 3) * sessionTimeoutMs;
+      return [at(atMs, people({ do: 'fail site', site })), at(laterMs, people({ do: 'recover site', site }))];
+    }
+    const forMs = between(0.2, 1.5) * sessionTimeoutMs;
+    const kind = isGentle ? 'leave' : pick(['power off', 'kill both', 'leave', 'kill agent'] as const);
+    const there = nodes.map((_, index) => index).filter((index) => index % sites.length === site);
+    return there
+      .filter(() => odds(0.7))
+      .map((node) => at(atMs + between(0, 300), { kind, node, forMs: Math.round(forMs) }));
+  }).flat();
+}
+
+function at(atMs: number, fault: Fault): PlannedFault {
+  return { atMs: Math.round(atMs), fault };
+}
+
+function people(act: Act): Fault {
+  return { kind: 'people', act, forMs: 0 };
+}
+
+// -- Told lives
+
+type Scenario = (chance: Chance, setup: Setup) => Story;
+
+/** When the group has settled, and what has to happen soon is judged. */
+const settledMs = 3_300;
+
+/** Two nodes in each of two sites; the leader is in the first, unless something speaks against it. */
+function groupOf(setup: Setup, rules: object, changes: Partial<Setup> = {}): Setup {
+  const config = groupConfigSchema.parse({
+    ...setup.config,
+    strategy: 'site-priority',
+    sites: { a: { priority: 200 }, b: { priority: 100 } },
+    ...rules,
+  });
+  const plain = { sequence: null, hasPrepare: false, isGentle: false };
+  return { ...setup, nodes: ['a1', 'b1', 'a2', 'b2'], ...plain, config, ...changes };
+}
+
+/** With fewer nodes than `minNodes` the first site fails. */
+function withMinNodes(setup: Setup, minNodes: number): Setup {
+  return { ...setup, config: withSites(setup.config, [{ site: 'a', settings: { minNodes } }]) };
+}
+
+const failedBy = (after: string, strength: string) => {
+  return { siteRules: { failed: { after, recovery: '2s', strength } } };
+};
+
+/** A whole site loses its power. */
+const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
+  const rules = failedBy('1s', pick(['hard', 'soft']));
+  const forMs = between(0.5, 2) * setup.sessionTimeoutMs + 1_500;
+  const troubleMs = settledMs + forMs + 4_000;
+  return {
+    setup: withMinNodes(groupOf(setup, rules, { troubleMs }), 1 + upTo(1)),
+    faults: [0, 2].map((node) => at(settledMs + between(0, 200), { kind: 'power off', node, forMs })),
+  };
+};
+
+/** A site has one node too few for long: its leader goes, too, and the site is whole again some time after it is back. */
+const siteThinned: Scenario = ({ pick }, setup) => {
+  const rules = failedBy('1s', pick(['hard', 'soft']));
+  return {
+    setup: withMinNodes(groupOf(setup, { ...rules, failback: 'auto' }, { troubleMs: settledMs + 14_000 }), 2),
+    faults: [at(settledMs, { kind: 'leave', node: pick([0, 2]), forMs: 6_000 })],
+  };
+};
+
+/** A node of a site that just has enough of them comes and goes, and is never away for long. */
+const siteFlaps: Scenario = ({ between }, setup) => {
+  const turns = [0, 1, 2, 3].map((turn) => settledMs + 1_500 * turn);
+  return {
+    setup: withMinNodes(groupOf(setup, failedBy('3s', 'hard'), { troubleMs: settledMs + 9_000 }), 2),
+    faults: turns.map((atMs) => at(atMs, { kind: 'leave', node: 2, forMs: between(800, 1_000) })),
+  };
+};
+
+/** The next in line looks twice, and finds too few nodes each time; between its looks there were enough. */
+const looksInBetween: Scenario = ({ between }, setup) => ({
+  setup: withMinNodes(groupOf(setup, failedBy('6s', 'hard'), { troubleMs: 19_000 }), 2),
+  faults: [
+    at(0, { kind: 'leave', node: 2, forMs: between(1_500, 2_000) }),
+    at(9_000, { kind: 'leave', node: 2, forMs: 5_000 }),
+    at(12_600, { kind: 'leave', node: whoElects, forMs: 3_000 }),
+  ],
+});
+
+/** The leader dies, and the other site, where its successor has to be, has nobody who may lead. */
+const otherSiteExcluded: Scenario = ({ pick }, setup) => {
+  const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
+  const laterMs = settledMs + 2_500;
+  const config = { ...rules, failback: 'manual', exclusion: { base: '3s', max: '6s' } };
+  return {
+    setup: groupOf(setup, config, { troubleMs: laterMs + 5_000 }),
+    faults: [
+      ...[1, 3].map((node) =>
+        at(settledMs, { kind: 'hook', node, phase: 'takeover', mood: 'fails', forMs: 5_000 }),
+      ),
+      at(settledMs, people({ do: 'failover', node: 1 })),
+      at(
+        laterMs,
+        pick<Fault>([
+          { kind: 'power off', node: whoLeads, forMs: 4_000 },
+          { kind: 'unhealthy', node: whoLeads, forMs: 4_000 },
+          { kind: 'leave', node: whoLeads, forMs: 3_000 },
+        ]),
+      ),
+    ],
+  };
+};
+
+/** The leader fails, and its own site would be the best. */
+const leaderFails: Scenario = ({ pick }, setup) => {
+  const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
+  const fails = pick<Fault>([
+    { kind: 'unhealthy', node: whoLeads, forMs: 5_000 },
+    { kind: 'kill both', node: whoLeads, forMs: 5_000 },
+  ]);
+  return {
+    setup: groupOf(
+      setup,
+      { ...rules, failback: pick(['manual', 'after:2s']) },
+      { troubleMs: settledMs + 8_000 },
+    ),
+    faults: [at(settledMs, fails)],
+  };
+};
+
+/** A whole group is in one site, and its leader fails. */
+const noOtherSite: Scenario = ({ pick }, setup) => {
+  const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
+  return {
+    setup: groupOf(setup, rules, { troubleMs: settledMs + 6_000 }),
+    faults: [
+      ...[1, 3].map((node) => at(settledMs - 1_000, { kind: 'unhealthy', node, forMs: 6_000 })),
+      at(settledMs, { kind: 'unhealthy', node: whoLeads, forMs: 2_000 }),
+    ],
+  };
+};
+
+/** A person says that the leader's own site has failed, which has nodes enough, and takes it back. */
+const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
+  setup: withMinNodes(
+    groupOf(setup, failedBy('1s', pick(['hard', 'soft'])), { troubleMs: settledMs + 11_000 }),
+    1,
+  ),
+  faults: [
+    at(settledMs, people({ do: 'fail site', site: 0 })),
+    at(settledMs + 7_000, people(odds(0.5) ? { do: 'recover site', site: 0 } : { do: 'fail site', site: 1 })),
+  ],
+});
+
+/** The site that a rule says has failed is said to be whole by a person, who knows no better. */
+const recoveredByHand: Scenario = (_, setup) => ({
+  setup: withMinNodes(groupOf(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
+  faults: [
+    at(settledMs, { kind: 'leave', node: 2, forMs: 9_000 }),
+    at(settledMs + 4_500, people({ do: 'recover site', site: 0 })),
+  ],
+});
+
+/** Of the sites that alone may lead no node is fit. */
+const onlySiteUnfit: Scenario = ({ pick }, setup) => {
+  const only = { sites: ['b'], strength: pick(['hard', 'soft']) };
+  return {
+    setup: groupOf(setup, { siteRules: { only } }, { troubleMs: settledMs + 9_000 }),
+    faults: [1, 3].map((node) => at(settledMs, { kind: 'unhealthy', node, forMs: 4_000 })),
+  };
+};
+
+/** The preferred site comes back while another leads. */
+const preferredReturns: Scenario = ({ pick }, setup) => {
+  const only = { sites: ['b'], strength: 'soft' };
+  const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minTenure: '5s' };
+  return {
+    setup: groupOf(setup, config, { troubleMs: settledMs + 7_000 }),
+    faults: [1, 3].map((node) => at(0, { kind: 'unhealthy', node, forMs: settledMs })),
+  };
+};
+
+/** A person wants a node to lead whose site has failed. */
+const forcedIntoFailed: Scenario = (_, setup) => ({
+  setup: groupOf(setup, {}, { troubleMs: settledMs + 7_000 }),
+  faults: [
+    at(settledMs, people({ do: 'fail site', site: 1 })),
+    at(settledMs + 1_000, people({ do: 'failover', node: 1 })),
+    at(settledMs + 4_000, { kind: 'unhealthy', node: bystander, forMs: 500 }),
+  ],
+});
+
+const scenarios: readonly [Scenario, ...Scenario[]] = [
+  siteLost,
+  siteThinned,
+  siteFlaps,
+  looksInBetween,
+  otherSiteExcluded,
+  leaderFails,
+  noOtherSite,
+  leadersSiteFailed,
+  recoveredByHand,
+  onlySiteUnfit,
+  preferredReturns,
+  forcedIntoFailed,
+];
