@@ -66,14 +66,14 @@ const broken: readonly Sabotage[] = [
     rule: 'A site fails only after it has had too few nodes for as long as is configured',
     file: rules,
     find: 'durationMs(count.isEnough ? recovery : after)',
-    replace: 'durationMs(count.isEnough ? recovery : '0s')',
+    replace: "durationMs(count.isEnough ? recovery : '0s')",
   },
   {
     name: 'a site recovers at once',
     rule: 'A site recovers only after it has had enough nodes for as long as is configured',
     file: rules,
     find: 'durationMs(count.isEnough ? recovery : after)',
-    replace: 'durationMs(count.isEnough ? '0s' : after)',
+    replace: "durationMs(count.isEnough ? '0s' : after)",
   },
   {
     name: 'what comes and goes is counted on',
