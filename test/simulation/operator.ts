@@ -224,8 +224,8 @@ export class Operator {
 /** Where a leader that failed must not be followed from its own site, no other may be shut out for good. */
 function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
   const { from, strength } = siteRules.afterFailure;
-  const isTight = from === 'another-site' && strength === 'hard' && siteRules.only.strength === 'hard';
-  return isTight ? { ...siteRules, only: { ...siteRules.only, sites: [] } } : siteRules;
+  const isExclusive = from === 'another-site' && strength === 'hard' && siteRules.only.strength === 'hard';
+  return isExclusive ? { ...siteRules, only: { ...siteRules.only, sites: [] } } : siteRules;
 }
 
 async function deleteRecursively(store: Store, path: string): Promise<void> {
