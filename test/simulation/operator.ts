@@ -223,9 +223,9 @@ export class Operator {
 
 /** Where a leader that failed must not be followed from its own site, no other may be shut out for good. */
 function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
-  const { from, strength } = siteRules.afterFailure;
-  const isExclusive = from === 'another-site' && strength === 'hard' && siteRules.only.strength === 'hard';
-  return isExclusive ? { ...siteRules, only: { ...siteRules.only, sites: [] } } : siteRules;
+  const { only, afterFailure } = siteRules;
+  const isTied = afterFailure.from === 'another-site' && afterFailure.strength === 'hard';
+  return isTied ? { ...siteRules, only: { ...only, sites: [] } } : siteRules;
 }
 
 async function deleteRecursively(store: Store, path: string): Promise<void> {
