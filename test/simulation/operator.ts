@@ -225,7 +225,7 @@ export class Operator {
 function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
   const { only, afterFailure } = siteRules;
   const isTied = afterFailure.from === 'another-site' && afterFailure.strength === 'hard';
-  return isTied ? { ...siteRules, only: { ...only, sites: [] } } : siteRules;
+  return isTied ? { ...siteRules, only: { strength: only.strength, sites: [] } } : siteRules;
 }
 
 async function deleteRecursively(store: Store, path: string): Promise<void> {
