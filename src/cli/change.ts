@@ -68,7 +68,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const waits = options.wait && term !== null && isTransitionExpected(made);
     if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
     if (!waits) return;
-    const outcome = await waitFor(session, change.until, term).catch((error: unknown) => {
+    const outcome = await waitFor(session, change.until, term, made.slot).catch((error: unknown) => {
       // The change stands, and whoever reads this can follow its term.
       if (settings.format !== 'pretty') print(settings.format, printable(announced));
       throw error;
@@ -96,8 +96,13 @@ function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) 
   };
 }
 
-function waitFor(session: Session, until: ChangeCommand['until'], term: number): Promise<Outcome> {
-  const options = waitOptions(session);
+function waitFor(
+  session: Session,
+  until: ChangeCommand['until'],
+  term: number,
+  slot: number,
+): Promise<Outcome> {
+  const options = { ...waitOptions(session), slot };
   return until === 'term' ? awaitTerm(session.access, term, options) : awaitSettled(session.access, options);
 }
 
@@ -137,14 +142,26 @@ function printable(result: ChangeResult): Printable {
   };
 }
 
-function pretty({ what, changed, dryRun, changes, configVersion, follows, term }: ChangeResult): string[] {
+function pretty({
+  what,
+  changed,
+  dryRun,
+  changes,
+  configVersion,
+  follows,
+  slot,
+  term,
+}: ChangeResult): string[] {
   if (changes.length === 0) return [`Nothing to change: ${what}`];
   const head = dryRun
     ? [styled('bold', `Would do: ${what}`), ...changes.map((each) => `  ${differenceText(each)}`)]
     : changed
       ? [`Done: ${what} (configuration version ${configVersion})`]
       : [what];
-  const follow = term === null || dryRun ? [] : [`To follow it: petrel wait --term ${term}`];
+  const follow =
+    term === null || dryRun
+      ? []
+      : [`To follow it: petrel wait --term ${term}${slot === 1 ? '' : ` --slot ${slot}`}`];
   return [...head, ...followsLines(follows), ...follow];
 }
 

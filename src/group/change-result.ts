@@ -6,6 +6,8 @@ import { causeSchema } from '../core/znodes.js';
 import type { Plan } from './change.js';
 import { configDifferenceSchema, configDifferences } from './config-keys.js';
 import { isPutOff, readableConfig } from './judge.js';
+import { viewOfSlot } from './slot-view.js';
+import type { GroupView } from './view.js';
 import { type Outcome, outcomeSchema } from './wait.js';
 
 export const changeResultSchema = z.object({
@@ -21,6 +23,8 @@ export const changeResultSchema = z.object({
   follows: z
     .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
     .nullable(),
+  /** The slot that `follows` and `term` are about. */
+  slot: z.int(),
   /** The term to follow; null when no transition is expected. */
   term: z.int().nullable(),
   /** Null when it was not waited for, or there is nothing to wait for. */
@@ -45,9 +49,14 @@ export function changeResult(plan: Plan, { dryRun, version, outcome }: Made): Ch
     changes: config === null ? [] : configDifferences(readableConfig(before), config),
     configVersion: version,
     follows: follows === null ? null : choiceResult(follows),
-    term: isTransitionExpected(plan) || asksForSwitchover(plan) ? electedOrRestored(before).term + 1 : null,
+    slot: plan.slot,
+    term: isTransitionExpected(plan) || asksForSwitchover(plan) ? termIn(before, plan.slot) + 1 : null,
     outcome,
   };
+}
+
+function termIn(view: GroupView, slot: number): number {
+  return electedOrRestored(viewOfSlot(view, slot)).term;
 }
 
 /** A transition follows, and soon. */

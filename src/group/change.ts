@@ -10,10 +10,11 @@ import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { brief, toInstant } from '../core/names.js';
 import { configProblems } from '../core/read-config.js';
 import { electedOrRestored } from '../core/restored.js';
+import { slotStates } from '../core/slots.js';
 import type { ChangeRecord, Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { type ConfigWrite, type GroupAccess, wasWritten, writeConfig } from './config-write.js';
-import { judge, readableConfig } from './judge.js';
+import { judgeSlots, readableConfig } from './judge.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
 
@@ -40,6 +41,8 @@ export interface Decision {
   readonly config: GroupConfig | null;
   /** One line: "site a: priority 0 until …". */
   readonly what: string;
+  /** The slot that it is about; missing: all of them. */
+  readonly slot?: number;
 }
 
 /**
@@ -54,6 +57,8 @@ export interface Plan extends Decision {
   readonly nowMs: number;
   /** The group as it will be. */
   readonly after: GroupView;
+  /** The slot that `follows` is about: where it changes something, if it does anywhere. */
+  readonly slot: number;
   /** What the elector would choose then; null where that cannot be told. */
   readonly follows: Choice | null;
   /** Somebody leads now, and nobody would. */
@@ -114,8 +119,13 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   const decision = request({ view: before, config, elected: electedOrRestored(before), nowMs, byHand });
   if (decision.config !== null) mustBeValid(decision.config);
   const after = decision.config === null ? before : underConfig(before, decision.config);
-  const follows = choiceOrNull(after, nowMs);
-  const leavesNobody = before.current?.value?.status === 'READY' && follows !== null && follows.node === null;
+  const choices = choicesOrNull(after, nowMs);
+  const slot = decision.slot ?? [...choices].find(([, { changes }]) => changes)?.[0] ?? 1;
+  const follows = choices.get(slot) ?? null;
+  const leavesNobody = slotStates(before).some(({ slot: of, current }) => {
+    const isKept = of <= (after.config.value?.leaders ?? 1);
+    return isKept && current?.value?.status === 'READY' && choices.get(of)?.node === null;
+  });
   const record: ChangeRecord = {
     kind: 'change',
     by: author.by,
@@ -123,7 +133,7 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
     reason: author.reason === null ? null : brief(author.reason),
     at,
   };
-  return { plan: { ...decision, before, nowMs, after, follows, leavesNobody }, reading, record };
+  return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody }, reading, record };
 }
 
 function mustBeValid(config: GroupConfig): void {
@@ -134,11 +144,12 @@ function mustBeValid(config: GroupConfig): void {
   });
 }
 
-function choiceOrNull(view: GroupView, nowMs: number): Choice | null {
+/** By slot, in their order; empty where they cannot be told. */
+function choicesOrNull(view: GroupView, nowMs: number): ReadonlyMap<number, Choice> {
   try {
-    return judge(view, nowMs);
+    return new Map([...judgeSlots(view, nowMs)].toSorted(([one], [other]) => one - other));
   } catch (error) {
-    if (error instanceof PetrelError) return null;
+    if (error instanceof PetrelError) return new Map();
     throw error;
   }
 }

@@ -8,12 +8,14 @@
 import { ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
+import { slotOf } from '../core/slots.js';
 import type { Claim, Member } from '../core/snapshot.js';
 import type { ChangeRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Operation, type Store } from '../ports/store.js';
 import type { Author } from './change.js';
 import { type GroupAccess, recordOperation } from './config-write.js';
+import { viewsOfSlots } from './slot-view.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, sessionText } from './view.js';
 
@@ -81,7 +83,7 @@ async function tryEvict(store: Store, operations: readonly Operation[]): Promise
 
 async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
   const { store, paths, clock } = access;
-  const view = await readGroup(store, paths);
+  const view = slotHeldBy(await readGroup(store, paths), node);
   const nowMs = ensembleNowMs(await readEnsembleClock(store, paths, clock), clock.monotonicMs());
   const member = view.members.find((one) => one.node === node) ?? null;
   const seats = view.seats.filter((seat) => seat.node === node);
@@ -103,8 +105,8 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
       ? []
       : [
           {
-            text: `claim leader/current, ${claim.value?.status ?? 'unreadable'}, token ${claim.token}`,
-            operation: { type: 'delete', path: paths.current, version: claim.version } as const,
+            text: `claim ${claimText(view)}, ${claim.value?.status ?? 'unreadable'}, token ${claim.token}`,
+            operation: { type: 'delete', path: view.paths.current, version: claim.version } as const,
           },
         ]),
   ];
@@ -118,6 +120,18 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
   };
   const operations = [...checks(view, node), ...removals.map(({ operation }) => operation)];
   return { eviction, operations, at: toInstant(nowMs) };
+}
+
+/** The slot whose claim the node owns, and where it owns none, one that it is elected in. */
+function slotHeldBy(view: GroupView, node: string): GroupView {
+  const slots = viewsOfSlots(view);
+  const owned = slots.find((each) => ownClaim(each, node) !== null);
+  return owned ?? slots.find((each) => electedOrRestored(each).node === node) ?? view;
+}
+
+function claimText(view: GroupView): string {
+  const slot = slotOf(view);
+  return slot === 1 ? 'leader/current' : `leader/current of slot ${slot}`;
 }
 
 /** The claim that the node owns: told by the session, and where that is nobody's, by what the claim says. */

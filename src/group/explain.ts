@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { nameSchema } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
+import { slotOf } from '../core/slots.js';
 import { causeSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { judge, readableConfig, type WhatIf } from './judge.js';
@@ -10,6 +11,8 @@ import type { GroupView } from './view.js';
 export const explanationSchema = z.object({
   root: z.string(),
   strategy: z.string(),
+  /** Which of the group's slots it is about. */
+  slot: z.int(),
   /** What was thought away. */
   without: z.object({ nodes: z.array(z.string()), sites: z.array(z.string()) }),
   /** What `leader/elected` says. */
@@ -54,6 +57,7 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
   return {
     root: view.paths.root,
     strategy: whatIf.strategy?.name ?? readableConfig(view).strategy,
+    slot: slotOf(view),
     without: { nodes: [...without], sites: [...withoutSites] },
     elected: { node: elected.node, term: elected.term },
     choice: { node, changes, cause, reason },

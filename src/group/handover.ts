@@ -2,10 +2,14 @@
 import { obstacles } from '../core/eligibility.js';
 import type { SwitchoverRequest } from '../core/group-config.js';
 import { toInstant } from '../core/names.js';
+import { type OtherSlots, otherSlotsOf, slotObstacles } from '../core/other-slots.js';
 import { activeRequest, requestTarget } from '../core/requests.js';
+import { electedOrRestored } from '../core/restored.js';
+import { slotOf } from '../core/slots.js';
 import { PetrelError } from '../errors.js';
 import type { Request, Scene } from './change.js';
 import { judge, standingFailures } from './judge.js';
+import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { transitionOf, transitionText } from './transition.js';
 import { underConfig } from './view.js';
 
@@ -15,11 +19,14 @@ export interface SwitchoverOptions {
   readonly to: Target;
   /** Not before this instant, in milliseconds since the epoch on the ensemble's clock; null at once. */
   readonly notBeforeMs: ((nowMs: number) => number) | null;
+  /** Whose leader it is about; needed where the group has several. */
+  readonly slot?: number | undefined;
 }
 
 /** A planned handover. Refused, with every node's reasons, where the target is not fit. */
-export function switchover({ to, notBeforeMs }: SwitchoverOptions): Request {
-  return (scene) => {
+export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
+  return (group) => {
+    const scene = inSlot(group, slot);
     const { elected, config, nowMs, byHand } = scene;
     mustBeQuiet(scene);
     if (elected.node === null) {
@@ -36,12 +43,13 @@ export function switchover({ to, notBeforeMs }: SwitchoverOptions): Request {
       replacesTerm: elected.term,
       notBefore: atMs === null ? null : toInstant(atMs),
       force: false,
+      ...named(scene),
       ...byHand,
     };
     mustBeFit(scene, request, atMs ?? nowMs);
     const when = atMs === null ? '' : `, not before ${toInstant(atMs)}`;
     const what = `switchover from ${elected.node} to ${targetText(to)} asked for${when}`;
-    return { config: { ...config, switchover: request }, what };
+    return { config: { ...config, switchover: request }, what, slot: slotOf(scene.view) };
   };
 }
 
@@ -49,11 +57,14 @@ export interface FailoverOptions {
   readonly to: string;
   /** Also while another request or transition is under way. */
   readonly evenUnderWay?: boolean;
+  /** Whose leader it is about; needed where the group has several. */
+  readonly slot?: number | undefined;
 }
 
 /** A forced change of leader: the target need not be fit, but it must be registered. */
-export function failover({ to, evenUnderWay = false }: FailoverOptions): Request {
-  return (scene) => {
+export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): Request {
+  return (group) => {
+    const scene = inSlot(group, slot);
     const { view, elected, config, byHand } = scene;
     if (!evenUnderWay) mustBeQuiet(scene, ['-y fails over all the same']);
     if (elected.node === to) {
@@ -64,27 +75,54 @@ export function failover({ to, evenUnderWay = false }: FailoverOptions): Request
       replacesTerm: elected.term,
       notBefore: null,
       force: true,
+      ...named(scene),
       ...byHand,
     };
-    if (requestTarget(request, { members: view.members, elected }, []) === null) {
+    if (requestTarget(request, { members: view.members, elected, otherSlots: beside(scene) }, []) === null) {
       throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
     }
     const from = elected.node ?? 'nobody';
-    return { config: { ...config, switchover: request }, what: `failover from ${from} to ${to} asked for` };
+    const what = `failover from ${from} to ${to} asked for`;
+    return { config: { ...config, switchover: request }, what, slot: slotOf(view) };
   };
 }
 
 /** Takes back a request that has not been acted on. */
-export const cancelSwitchover: Request = ({ config, elected }) => {
-  const request = activeRequest(config, elected);
+export const cancelSwitchover: Request = ({ view, config }) => {
+  const requests = viewsOfSlots(view).map((each) =>
+    activeRequest(config, electedOrRestored(each), slotOf(each)),
+  );
+  const request = requests.find((one) => one !== null) ?? null;
   if (request === null) return { config: null, what: 'no switchover is waiting' };
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
 
+/** The scene of one slot. Throws PetrelError INVALID where there are several and none is named, or one that is not there. */
+function inSlot(scene: Scene, slot: number | undefined): Scene {
+  const slots = viewsOfSlots(scene.view);
+  if (slot === undefined && slots.length > 1) {
+    const leaders = slots.map((each) => `${slotOf(each)}: ${electedOrRestored(each).node ?? 'nobody'}`);
+    const right = `say which by --slot (${leaders.join(', ')})`;
+    throw new PetrelError('INVALID', `the group has ${slots.length} leaders: ${right}`, { reasons: leaders });
+  }
+  const view = viewOfSlot(scene.view, slot ?? 1);
+  return { ...scene, view, elected: electedOrRestored(view) };
+}
+
+/** The first slot is not named, as in a group of one leader. */
+function named({ view }: Scene): Pick<SwitchoverRequest, 'slot'> {
+  return slotOf(view) === 1 ? {} : { slot: slotOf(view) };
+}
+
+function beside({ view, config, nowMs }: Scene): OtherSlots | undefined {
+  return otherSlotsOf({ snapshot: view, members: view.members, config, nowMs });
+}
+
 /** "switchover to b1 asked for by …". */
-export function requestText({ to, force, by, at, notBefore }: SwitchoverRequest): string {
+export function requestText({ to, force, by, at, notBefore, slot }: SwitchoverRequest): string {
   const when = notBefore === null ? '' : ` not before ${notBefore}`;
-  return `${force ? 'failover' : 'switchover'} to ${targetText(to)}${when}, asked for by ${by} at ${at},`;
+  const which = slot === undefined ? '' : ` of slot ${slot}`;
+  return `${force ? 'failover' : 'switchover'}${which} to ${targetText(to)}${when}, asked for by ${by} at ${at},`;
 }
 
 function targetText(to: Target): string {
@@ -94,7 +132,7 @@ function targetText(to: Target): string {
 
 /** One transition at a time. Throws PetrelError CONFLICT. */
 function mustBeQuiet({ view, config, elected, nowMs }: Scene, hints: readonly string[] = []): void {
-  const waiting = activeRequest(config, elected);
+  const waiting = activeRequest(config, elected, slotOf(view));
   if (waiting !== null) {
     throw new PetrelError('CONFLICT', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
       reasons: [
@@ -114,7 +152,8 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, hints: readonly st
 function mustBeFit(scene: Scene, request: SwitchoverRequest, atMs: number): void {
   const { view, config, elected } = scene;
   const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
-  const target = requestTarget(request, { members: view.members, elected }, ranking);
+  const otherSlots = beside(scene);
+  const target = requestTarget(request, { members: view.members, elected, otherSlots }, ranking);
   if (target !== null && target !== elected.node) return;
   if (isPresent(scene, request.to)) {
     throw new PetrelError('REFUSED', `${elected.node} leads already`, { reasons: [elected.reason] });
@@ -130,12 +169,16 @@ function isPresent({ elected }: Scene, to: Target): boolean {
 }
 
 /** A line for each node and why it does not do, those that were asked for first. */
-function unfitReasons({ view, config, elected }: Scene, to: Target, atMs: number): string[] {
+function unfitReasons(scene: Scene, to: Target, atMs: number): string[] {
+  const { view, config, elected } = scene;
   const failures = standingFailures(view, config, atMs);
   const lines = view.members.map((member) => {
     const asked = isAskedFor(to, member.node, member.value?.site);
     const present = member.node === elected.node ? ['it leads'] : [];
-    const found = obstacles(member, config, failures, atMs).map(({ reason }) => reason);
+    const found = [
+      ...obstacles(member, config, failures, atMs),
+      ...slotObstacles(member, config, beside(scene)),
+    ].map(({ reason }) => reason);
     const reasons = [...present, ...found];
     const fit = asked ? 'it is fit' : 'it is fit, but was not asked for';
     return { asked, line: `${member.node}: ${reasons.length === 0 ? fit : reasons.join(', ')}` };
@@ -146,7 +189,10 @@ function unfitReasons({ view, config, elected }: Scene, to: Target, atMs: number
 }
 
 /** Why not even force makes a node lead. */
-function unableText({ view }: Scene, node: string): string {
+function unableText(scene: Scene, node: string): string {
+  const { view } = scene;
+  const taken = beside(scene)?.taken.get(node);
+  if (taken !== undefined) return `${node}: ${taken}, and nobody leads two`;
   const member = view.members.find((one) => one.node === node);
   const registered = view.members.map((one) => one.node).join(', ') || 'none';
   if (member === undefined) return `${node}: it is not registered; registered are ${registered}`;

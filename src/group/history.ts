@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { fromInstant, instantSchema, type Parsed, parseJson, toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { compareSequences } from '../core/sequence.js';
+import { slotOf } from '../core/slots.js';
 import {
   changeRecordSchema,
   type HistoryRecord,
@@ -31,12 +32,13 @@ export async function recordOfTerm(
   store: Store,
   paths: GroupPaths,
   term: number,
+  slot = 1,
 ): Promise<TransitionRecord | null> {
   const names = await recordNames(store, paths);
   for (let from = 0; from < names.length; from += batchSize) {
     const batch = names.slice(from, from + batchSize).map((name) => readRecord(store, paths, name));
     for (const record of await Promise.all(batch)) {
-      if (record?.value?.kind !== 'transition') continue;
+      if (record?.value?.kind !== 'transition' || slotOf(record.value) !== slot) continue;
       if (record.value.term === term) return record.value;
       if (record.value.term < term) return null;
     }
@@ -104,7 +106,7 @@ export async function readHistory(store: Store, paths: GroupPaths, limit: number
 /** Records as JSON, the newest first. */
 export function historyOf(paths: GroupPaths, stored: readonly StoredRecord[]): History {
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
-  const gaps = gapsOf(records.filter((record) => record.kind === 'transition'));
+  const gaps = gapsOfSlots(records.filter((record) => record.kind === 'transition'));
   return {
     root: paths.root,
     records: records.map((record) => {
@@ -119,6 +121,20 @@ export function historyOf(paths: GroupPaths, stored: readonly StoredRecord[]): H
         : [{ path: paths.historyRecord(name), problem: `cannot be read: ${problem}` }];
     }),
   };
+}
+
+/** Each slot has its own; in the order of their records. */
+function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
+  const slots = [...new Set(newestFirst.map(slotOf))];
+  const found = new Map(
+    slots.flatMap((slot) => [...gapsOf(newestFirst.filter((record) => slotOf(record) === slot))]),
+  );
+  return new Map(
+    newestFirst.toReversed().flatMap((record): [TransitionRecord, Gap][] => {
+      const gap = found.get(record);
+      return gap === undefined ? [] : [[record, gap]];
+    }),
+  );
 }
 
 /** The time without a leader that ended with each transition; the last one may not have ended. */

@@ -6,11 +6,14 @@ import { failureOf } from '../core/eligibility.js';
 import { readyNode, settleFailures } from '../core/failures.js';
 import { awaited } from '../core/first-election.js';
 import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
+import { slotsInOrder, throughSlots } from '../core/group-electing.js';
+import { otherSlotsOf, withFailuresOfOthers } from '../core/other-slots.js';
 import { prepareStrategy } from '../core/read-config.js';
 import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
-import type { Claim, Member } from '../core/snapshot.js';
+import { slotOf } from '../core/slots.js';
+import type { Claim, GroupSnapshot, Member } from '../core/snapshot.js';
 import type { Elected, FailureRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { GroupView } from './view.js';
@@ -25,32 +28,66 @@ export interface WhatIf {
 }
 
 /**
- * The choice at `nowMs` (epoch, the ensemble's clock). How long a node has been fit only the elector knows: it is
- * taken to be long enough.
+ * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has been fit only
+ * the elector knows: it is taken to be long enough.
  * Throws PetrelError: INVALID where the configuration cannot be read or names no strategy known here, FAILED where
  * the strategy cannot rank.
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
-  const config = readableConfig(view);
-  const members = remaining(view, whatIf);
-  const current = ownedBy(view.current, members);
-  const elected = electedOrRestored(view);
+  const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
+  if (choice === undefined) throw new PetrelError('INVALID', `there is no slot ${slotOf(view)}`);
+  return choice;
+}
+
+/** The choices for all slots, by slot: each as the choices for those before it, in the elector's order, make it. Throws as `judge`. */
+export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}): ReadonlyMap<number, Choice> {
+  const whole = view.whole ?? view;
+  const config = readableConfig(whole);
+  const members = remaining(whole, whatIf);
+  const strategy = whatIf.strategy ?? strategyOf(config);
+  const order = slotsInOrder({ snapshot: whole, members, config, strategy }, nowMs);
+  return throughSlots(whole, order, (snapshot, _slot, courted) => {
+    const choice = judgeSlot({ whole, snapshot, members, config, strategy, nowMs, courted });
+    const member = members.find(({ node }) => node === choice.node)?.value ?? null;
+    const { node, changes } = choice;
+    const decided = { ...electedOrRestored(snapshot), node, site: member?.site ?? null };
+    return { told: choice, elected: changes ? decided : null, courts: choice.courts ?? null };
+  });
+}
+
+interface Judged {
+  readonly whole: GroupView;
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly config: GroupConfig;
+  readonly strategy: ReadyStrategy;
+  readonly nowMs: number;
+  readonly courted: ReadonlyMap<string, number>;
+}
+
+function judgeSlot({ whole, snapshot, members, config, strategy, nowMs, courted }: Judged): Choice {
+  const current = ownedBy(snapshot.current, members);
+  const elected = electedOrRestored(snapshot);
   const leads = readyNode(current, members) === elected.node;
+  const others = snapshot.others?.map((state) => ({ ...state, current: ownedBy(state.current, members) }));
+  const otherSlots = otherSlotsOf({ snapshot: { ...snapshot, others }, members, config, nowMs, courted });
+  const own = settleFailures(elected.failures, members, current, config, nowMs);
   try {
     const question: Question = {
       config,
-      strategy: whatIf.strategy ?? strategyOf(config),
+      strategy,
       elected,
       current,
-      previous: previousLeader(view, view.members),
+      previous: previousLeader(snapshot, whole.members),
       members,
-      failures: settleFailures(elected.failures, members, current, config, nowMs),
+      failures: withFailuresOfOthers(own, otherSlots),
       nowMs,
-      electedFailed: !leads && electedFailed(view, elected),
+      electedFailed: !leads && electedFailed(snapshot, whole.members, elected),
       fitForMs: () => Number.POSITIVE_INFINITY,
       betterForMs: () => Number.POSITIVE_INFINITY,
       lookedForMs: Number.POSITIVE_INFINITY,
       readyForMs: leads && current !== null ? nowMs - current.modifiedAtMs : null,
+      otherSlots,
     };
     const choice = elect(question);
     const wait = waitText(question, choice);
@@ -86,7 +123,9 @@ function waitText(question: Question, choice: Choice): string | null {
 
 /** The failures as they stand now: forgiven and outlived ones are gone. */
 export function standingFailures(view: GroupView, config: GroupConfig, nowMs: number): FailureRecord[] {
-  return settleFailures(electedOrRestored(view).failures, view.members, view.current, config, nowMs);
+  const { members, current } = view;
+  const own = settleFailures(electedOrRestored(view).failures, members, current, config, nowMs);
+  return [...withFailuresOfOthers(own, otherSlotsOf({ snapshot: view, members, config, nowMs }))];
 }
 
 /** Throws PetrelError INVALID where it cannot be read. */
@@ -117,8 +156,9 @@ function ownedBy(claim: Claim | null, members: readonly Member[]): Claim | null 
   return claim !== null && members.some(({ owner }) => owner === claim.owner) ? claim : null;
 }
 
-function electedFailed({ members, elected: { version } }: GroupView, elected: Elected): boolean {
+function electedFailed(snapshot: GroupSnapshot, members: readonly Member[], elected: Elected): boolean {
   if (elected.node === null) return false;
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure;
-  return own?.electedVersion === version || failureOf(elected.failures, elected.node)?.until != null;
+  const isOfThis = own?.electedVersion === snapshot.elected.version && slotOf(own) === slotOf(snapshot);
+  return isOfThis || failureOf(elected.failures, elected.node)?.until != null;
 }

@@ -12,9 +12,11 @@ import {
 import { instantSchema, longSchema, nameSchema, toInstant } from '../core/names.js';
 import { activeRequest } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
+import { slotOf, slotsOfNode } from '../core/slots.js';
 import { claimOwner, type Member } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
 import { judge, standingFailures } from './judge.js';
+import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { transitionOf, transitionSchema } from './transition.js';
 import type { GroupView, Problem } from './view.js';
 
@@ -72,6 +74,8 @@ export const nodeListingSchema = z.object({
   score: z.number().nullable(),
   /** What the node tells of itself; numbers of 64 bits as strings. */
   scores: z.record(nameSchema, z.union([z.number(), longSchema])),
+  /** The slot that it leads, or is to lead; null: none. */
+  slot: z.int().nullable(),
   /** Place among the seats, 0 the elector's; null without one. */
   seat: z.int().nullable(),
   eligible: z.boolean(),
@@ -80,25 +84,38 @@ export const nodeListingSchema = z.object({
 });
 export type NodeListing = z.infer<typeof nodeListingSchema>;
 
+const leaderSchema = z.object({
+  node: z.string().nullable(),
+  site: nameSchema.nullable(),
+  status: z.enum(['PROGRESS', 'READY']).nullable(),
+  term: z.int().nullable(),
+  fencingToken: longSchema,
+  /** READY since, or taking over since. */
+  since: instantSchema,
+});
+
+const electedListingSchema = z.object({ node: nameSchema.nullable(), term: z.int(), reason: z.string() });
+
+export const slotListingSchema = z.object({
+  slot: z.int(),
+  elected: electedListingSchema,
+  leader: leaderSchema.nullable(),
+  transition: transitionSchema.nullable(),
+  preferred: z.object({ node: nameSchema, reason: z.string() }).nullable(),
+});
+export type SlotListing = z.infer<typeof slotListingSchema>;
+
 export const listingSchema = z.object({
   root: z.string(),
   strategy: z.string(),
   paused: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   /** The node with the lowest seat. */
   elector: z.string().nullable(),
-  elected: z.object({ node: nameSchema.nullable(), term: z.int(), reason: z.string() }),
-  leader: z
-    .object({
-      node: z.string().nullable(),
-      site: nameSchema.nullable(),
-      status: z.enum(['PROGRESS', 'READY']).nullable(),
-      term: z.int().nullable(),
-      fencingToken: longSchema,
-      /** READY since, or taking over since. */
-      since: instantSchema,
-    })
-    .nullable(),
+  elected: electedListingSchema,
+  leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
+  /** What stands in every slot, the first, which the fields above are about, included. */
+  leaders: z.array(slotListingSchema),
   /** A switchover that a person asked for and that has not happened yet. */
   switchover: switchoverSchema.nullable(),
   /** A better node than the present leader, and why it does not lead. */
@@ -115,6 +132,7 @@ export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
   const elected = electedOrRestored(view);
   const { preferred, scores, problem } = judged(view, nowMs);
+  const slots = viewsOfSlots(view);
   return {
     root: view.paths.root,
     strategy: view.config.value === null ? elected.strategy : config.strategy,
@@ -123,7 +141,8 @@ export function listing(view: GroupView, nowMs: number): Listing {
     elected: { node: elected.node, term: elected.term, reason: elected.reason },
     leader: leaderOf(view),
     transition: transitionOf(view, nowMs),
-    switchover: activeRequest(config, elected),
+    leaders: slots.map((each) => slotListing(each, nowMs)),
+    switchover: slots.map(requestIn).find((request) => request !== null) ?? null,
     preferred,
     sites: siteNames(view, config).map((site) => siteListing(config, site, nowMs)),
     nodes: view.members.map((member) => ({
@@ -132,6 +151,21 @@ export function listing(view: GroupView, nowMs: number): Listing {
     })),
     problems: [...view.problems, ...(problem === null ? [] : [problem])],
   };
+}
+
+function slotListing(view: GroupView, nowMs: number): SlotListing {
+  const { node, term, reason } = electedOrRestored(view);
+  return {
+    slot: slotOf(view),
+    elected: { node, term, reason },
+    leader: leaderOf(view),
+    transition: transitionOf(view, nowMs),
+    preferred: judged(view, nowMs).preferred,
+  };
+}
+
+function requestIn(view: GroupView): Listing['switchover'] {
+  return activeRequest(view.config.value ?? defaultGroupConfig, electedOrRestored(view), slotOf(view));
 }
 
 function leaderOf({ current, members }: GroupView): Listing['leader'] {
@@ -210,15 +244,18 @@ function nodeListing(
   nowMs: number,
 ): Omit<NodeListing, 'score'> {
   const found = obstacles(member, config, standingFailures(view, config, nowMs), nowMs);
+  const [own] = slotsOfNode(view, member.node, member.owner);
+  const slot = own === undefined ? view : viewOfSlot(view, own);
   return {
     node: member.node,
     site: member.value?.site ?? null,
     host: member.value?.host ?? null,
     pid: member.value?.pid ?? null,
-    roles: rolesOf(view, member),
-    state: stateOf(view, member, found),
+    roles: rolesOf(slot, member),
+    state: stateOf(slot, member, found),
     priority: member.value?.priority ?? null,
     scores: scoresOf(member),
+    slot: own ?? null,
     seat: member.seat,
     eligible: found.length === 0,
     reasons: found.map(({ reason }) => reason),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
+import { slotOf } from '../core/slots.js';
 import {
   type ChangeRecord,
   changeRecordSchema,
@@ -86,7 +87,9 @@ type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermStory, 'outcome'>;
 
 /** `records`: the oldest first. Throws as `readTerm` does. */
 export function termStory(view: GroupView, records: readonly HistoryRecord[], term: number): TermStory {
-  const transitions = records.filter((record) => record.kind === 'transition');
+  const transitions = records
+    .filter((record) => record.kind === 'transition')
+    .filter((record) => slotOf(record) === slotOf(view));
   const tries = triesOf(view, transitions, term);
   const [first] = tries;
   const told = tries.at(-1);

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { longSchema, nameSchema, parseJson } from '../core/names.js';
+import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { claimSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
@@ -30,12 +31,12 @@ export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
  * Throws PetrelError INVALID when there is no group at the root, StoreError when it cannot be read.
  */
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
-  const claim = await store.exists(paths.current);
+  const { current, claim } = await newestClaim(store, paths, token);
   if (claim === null && (await store.exists(paths.elected)) === null) {
     const right = 'is it another root (--root, PETREL_ROOT)?';
     throw new PetrelError('INVALID', `there is no group at ${paths.root}: ${right}`);
   }
-  const leader = claim === null ? null : await leaderOf(store, paths.current, claim);
+  const leader = claim === null ? null : await leaderOf(store, current, claim);
   const newest = claim?.czxid ?? null;
   return {
     root: paths.root,
@@ -45,6 +46,29 @@ export async function verifyToken({ store, paths }: GroupAccess, token: bigint):
     leader,
     reason: reasonFor(token, newest, leader),
   };
+}
+
+/** The claim that has the token, in whatever slot; else the newest of all there are. */
+async function newestClaim(
+  store: Store,
+  paths: GroupPaths,
+  token: bigint,
+): Promise<{ current: string; claim: Stat | null }> {
+  const claims = await Promise.all(
+    (await claimsOf(store, paths)).map(async (current) => ({ current, claim: await store.exists(current) })),
+  );
+  const newestFirst = claims.toSorted((a, b) => ((a.claim?.czxid ?? 0n) < (b.claim?.czxid ?? 0n) ? 1 : -1));
+  const found = newestFirst.find(({ claim }) => claim?.czxid === token) ?? newestFirst[0];
+  return found ?? { current: paths.current, claim: null };
+}
+
+async function claimsOf(store: Store, paths: GroupPaths): Promise<string[]> {
+  try {
+    return claimPaths(paths, (await store.getChildren(paths.leader)).children);
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return [];
+    throw error;
+  }
 }
 
 /** Null when there is none to read, or another has taken its place. */

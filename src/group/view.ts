@@ -8,15 +8,17 @@
 import { withMisplaced } from '../core/beside.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { parseGroupConfig, usesScores } from '../core/read-config.js';
 import { type ScoreReport, scoreReportSchema } from '../core/scores.js';
 import { parseSeatName, type SeatName, seatsInOrder } from '../core/sequence.js';
+import { slotStates } from '../core/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
   type Member,
   type SessionId,
+  type SlotState,
   type Versioned,
   withScores,
 } from '../core/snapshot.js';
@@ -29,7 +31,10 @@ import { strategyProblems } from './strategy-versions.js';
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
 
 export interface GroupView extends GroupSnapshot {
+  /** Those of the slot that it is about. */
   readonly paths: GroupPaths;
+  /** The group, of which this is how a slot beyond the first sees it; missing: it is that itself. */
+  readonly whole?: GroupView;
   readonly members: readonly Member[];
   /** The elector's first. */
   readonly seats: readonly Seat[];
@@ -81,26 +86,39 @@ export async function readGroup(
   ]);
   if (configRead === null && nodeNames === null) throw noGroup(paths);
   const config = versioned(configRead, parseGroupConfig);
-  const telling = isScoring(config.value) ? nodeNames : told;
+  const decided = versioned(elected, (text) => parseJson(electedSchema, text));
+  const others = await readOthers(store, paths, decided.value?.slots ?? 1, watch);
+  const names = others.length === 0 ? nodeNames : await readChildren(store, paths.nodes, watch);
+  const telling = isScoring(config.value) ? names : told;
   const [seats, registrations, scores] = await Promise.all([
     readSeats(store, paths, seatNames ?? []),
-    readRegistrations(store, paths, nodeNames ?? [], options.watch === 'all'),
+    readRegistrations(store, paths, names ?? [], options.watch === 'all'),
     readScores(store, paths, telling ?? []),
   ]);
-  const decided = versioned(elected, (text) => parseJson(electedSchema, text));
   const neighbour = await readNeighbour(store, config.value, watch);
   const view = {
     paths,
     config,
     elected: decided,
     current: current === null ? null : claimOf(current),
+    others: others.map(({ slot, elected: text, current: claim }): SlotState => {
+      return {
+        slot,
+        elected: versioned(text, (content) => parseJson(electedSchema, content)),
+        current: claim === null ? null : claimOf(claim),
+      };
+    }),
     seats,
     members: withMisplaced(membersOf(registrations, seats, scores), config.value, decided.value, neighbour),
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
     self: null,
     seat: null,
   };
-  const stats = [configRead, elected, current, history, ...registrations.map(([, entry]) => entry)];
+  const inOthers = others.flatMap((slot) => [slot.elected, slot.current]);
+  const stats = [
+    ...[configRead, elected, current, history, ...inOthers],
+    ...registrations.map(([, entry]) => entry),
+  ];
   return {
     ...view,
     problems: [
@@ -110,6 +128,31 @@ export async function readGroup(
     ],
     newestChangeMs: Math.max(0, ...stats.map((entry) => entry?.stat.mtimeMs ?? 0)),
   };
+}
+
+interface SlotRead {
+  readonly slot: number;
+  readonly elected: Content | null;
+  readonly current: Content | null;
+}
+
+/** What stands in the slots beyond the first. */
+async function readOthers(
+  store: Store,
+  paths: GroupPaths,
+  slots: number,
+  watch: boolean,
+): Promise<SlotRead[]> {
+  const numbers = Array.from({ length: slots - 1 }, (_, index) => index + 2);
+  const reads = numbers.map(async (slot): Promise<SlotRead> => {
+    const own = pathsOfSlot(paths, slot);
+    const [elected, current] = await Promise.all([
+      readContent(store, own.elected, watch),
+      readContent(store, own.current, watch),
+    ]);
+    return { slot, elected, current };
+  });
+  return await Promise.all(reads);
 }
 
 function noGroup({ root }: GroupPaths): PetrelError {
@@ -228,7 +271,7 @@ function problemsOf(
   view: Omit<GroupView, 'problems' | 'newestChangeMs'>,
   seatNames: readonly string[],
 ): Problem[] {
-  const { paths, config, elected, current, history, members, seats } = view;
+  const { paths, config, history, members, seats } = view;
   const unreadable = (path: string, part: Versioned<unknown> | null, node: string | null = null) =>
     part === null || part.problem === null
       ? []
@@ -236,8 +279,10 @@ function problemsOf(
   const registered = new Set(members.map(({ owner }) => owner));
   return [
     ...unreadable(paths.config, config),
-    ...unreadable(paths.elected, elected),
-    ...unreadable(paths.current, current),
+    ...slotStates(view).flatMap(({ slot, elected, current }) => [
+      ...unreadable(pathsOfSlot(paths, slot).elected, elected),
+      ...unreadable(pathsOfSlot(paths, slot).current, current),
+    ]),
     ...unreadable(paths.history, history),
     ...members.flatMap((member) => [
       ...unreadable(paths.node(member.node), member, member.node),
@@ -254,9 +299,11 @@ function problemsOf(
       ...unregistered(paths.seat(seat.name), seat, registered),
       ...sessionless(paths.seat(seat.name), seat),
     ]),
-    ...(current === null
-      ? []
-      : unregistered(paths.current, { node: current.value?.node ?? null, owner: current.owner }, registered)),
+    ...slotStates(view).flatMap(({ slot, current }) => {
+      if (current === null) return [];
+      const owned = { node: current.value?.node ?? null, owner: current.owner };
+      return unregistered(pathsOfSlot(paths, slot).current, owned, registered);
+    }),
   ];
 }
 
@@ -289,5 +336,6 @@ export function sessionText(session: SessionId): string {
 /** The same group as it would be under another configuration. */
 export function underConfig(view: GroupView, config: GroupConfig): GroupView {
   const { version, modifiedAtMs } = view.config;
-  return { ...view, config: { value: config, problem: null, version, modifiedAtMs } };
+  const whole = view.whole === undefined ? {} : { whole: underConfig(view.whole, config) };
+  return { ...view, ...whole, config: { value: config, problem: null, version, modifiedAtMs } };
 }

@@ -17,6 +17,7 @@ import type { GroupAccess } from './config-write.js';
 import { follow } from './follow.js';
 import { recordOfTerm } from './history.js';
 import { isPutOff, judge, readableConfig } from './judge.js';
+import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { readOrEstimateClock } from './time.js';
 import { transitionOf, transitionText } from './transition.js';
 import type { GroupView } from './view.js';
@@ -42,6 +43,11 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface TermOptions extends WaitOptions {
+  /** Whose term it is. Default: the first. */
+  readonly slot?: number;
+}
+
 /** An outcome, or null while there is none. `nowMs`: milliseconds since the epoch, the ensemble's clock. */
 type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
 
@@ -49,10 +55,11 @@ type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
  * Until `term` is READY, has failed or was superseded.
  * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
  */
-export function awaitTerm(access: GroupAccess, term: number, options: WaitOptions = {}): Promise<Outcome> {
+export function awaitTerm(access: GroupAccess, term: number, options: TermOptions = {}): Promise<Outcome> {
   const { store, paths } = access;
+  const { slot = 1 } = options;
   return awaitGoal(access, `term ${term} has no outcome yet`, options, (view) =>
-    outcomeOfTerm(view, term, () => recordOfTerm(store, paths, term)),
+    outcomeOfTerm(viewOfSlot(view, slot), term, () => recordOfTerm(store, paths, term, slot)),
   );
 }
 
@@ -75,12 +82,17 @@ export async function outcomeOfTerm(
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
   return awaitGoal(access, 'the group is still under way', options, async (view, nowMs) => {
-    if (transitionOf(view, nowMs) !== null) return null;
-    const choice = judge(view, nowMs);
-    const moves = choice.changes && !isPutOff(choice, readableConfig(view));
-    if (moves || (choice.node === null && choice.recheckInMs !== null)) return null;
-    return presentTerm(view);
+    const slots = viewsOfSlots(view);
+    if (slots.length !== readableConfig(view).leaders) return null;
+    return slots.every((each) => isSettled(each, nowMs)) ? presentTerm(view) : null;
   });
+}
+
+function isSettled(view: GroupView, nowMs: number): boolean {
+  if (transitionOf(view, nowMs) !== null) return false;
+  const choice = judge(view, nowMs);
+  const moves = choice.changes && !isPutOff(choice, readableConfig(view));
+  return !moves && (choice.node !== null || choice.recheckInMs === null);
 }
 
 /** What has become of the term that `elected` names. */
@@ -174,8 +186,10 @@ function lookAt({ store, clock }: GroupAccess, view: GroupView, goal: Goal, know
 
 /** What is waited for, as far as one can see. */
 function hindranceOf(view: GroupView, nowMs: number): Hindrance {
-  const transition = transitionOf(view, nowMs);
-  if (transition !== null) {
+  const transition = viewsOfSlots(view)
+    .map((each) => transitionOf(each, nowMs))
+    .find((each) => each !== null);
+  if (transition !== undefined) {
     const { term, phase, node } = transition;
     return { key: `${term} ${phase} ${node}`, text: `term ${term}: ${transitionText(transition)}` };
   }

@@ -3,6 +3,7 @@ import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { durationMs, durationSchema } from '../core/duration.js';
+import { mostLeaders } from '../core/group-config.js';
 import { nameSchema, strictObject } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Author, changeGroup, type Plan, planChange, type Request } from '../group/change.js';
@@ -69,11 +70,14 @@ const pointInTime = z
   })
   .describe('not before then: an instant with its zone, or how long from now, like 30m');
 
+const slotNumber = z.int().min(1).max(mostLeaders);
+
 const switchoverBody = strictObject({
   ...common,
   to: nameSchema.optional().describe('who is to lead; default: the best other node'),
   toSite: nameSchema.optional().describe('the best node of this site'),
   at: pointInTime.optional(),
+  slot: slotNumber.optional().describe('whose leader hands over, where the group has several'),
   cancel: z.boolean().default(false).describe('take back a switchover that has not happened yet'),
 })
   .refine(({ to, toSite }) => to === undefined || toSite === undefined, 'to or toSite, not both')
@@ -81,7 +85,11 @@ const switchoverBody = strictObject({
     ({ cancel, to, toSite, at }) => !cancel || [to, toSite, at].every((value) => value === undefined),
     'cancel goes without to, toSite and at',
   );
-const failoverBody = strictObject({ ...common, to: nameSchema.describe('who is to lead') });
+const failoverBody = strictObject({
+  ...common,
+  to: nameSchema.describe('who is to lead'),
+  slot: slotNumber.optional().describe('in which slot, where the group has several leaders'),
+});
 const priorityRule = 'a whole number, 0 to 1000000';
 const priorityBody = strictObject({
   ...common,
@@ -168,7 +176,7 @@ function addHandovers(add: Add): void {
     command: 'petrel failover',
     params,
     body: failoverBody,
-    request: ({ to, yes }) => failover({ to, evenUnderWay: yes }),
+    request: ({ to, yes, slot }) => failover({ to, evenUnderWay: yes, slot }),
   });
   const body = plainBody;
   add({ url: '/pause', command: 'petrel pause', params, body, request: () => pauseGroup });
@@ -240,10 +248,10 @@ function emptyIfAbsent(request: FastifyRequest, _reply: FastifyReply, done: () =
   done();
 }
 
-function switchoverOf({ to, toSite, at, cancel }: z.output<typeof switchoverBody>): Request {
+function switchoverOf({ to, toSite, at, slot, cancel }: z.output<typeof switchoverBody>): Request {
   if (cancel) return cancelSwitchover;
   const notBeforeMs = at === undefined ? null : readPointInTime(at);
-  return switchover({ to: targetOf(to, toSite), notBeforeMs });
+  return switchover({ to: targetOf(to, toSite), notBeforeMs, slot });
 }
 
 function targetOf(to: string | undefined, toSite: string | undefined): Target {

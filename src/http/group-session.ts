@@ -3,10 +3,12 @@
  * are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a little longer.
  */
 import type { GroupPaths } from '../core/paths.js';
+import { slotOf } from '../core/slots.js';
 import type { TransitionRecord } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { GroupAccess } from '../group/config-write.js';
 import { type History, historyOf, mostRecords, newestRecords, type StoredRecord } from '../group/history.js';
+import { viewOfSlot } from '../group/slot-view.js';
 import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { type Outcome, outcomeOfTerm } from '../group/wait.js';
@@ -63,11 +65,12 @@ export class GroupSession {
   }
 
   /** What has become of a term; null while nothing has. Throws as `look` does. */
-  async outcome(term: number): Promise<Outcome | null> {
+  async outcome(term: number, slot = 1): Promise<Outcome | null> {
     const { view } = await this.look();
-    return await outcomeOfTerm(view, term, async () => {
+    return await outcomeOfTerm(viewOfSlot(view, slot), term, async () => {
       const records = await this.#newest(mostRecords);
-      return records.find((record) => isOfTerm(record, term))?.value ?? null;
+      const found = records.map(({ value }) => value).find((value) => isOfTerm(value, term, slot));
+      return found ?? null;
     });
   }
 
@@ -146,6 +149,6 @@ export class GroupSession {
   }
 }
 
-function isOfTerm(record: StoredRecord, term: number): record is StoredRecord & { value: TransitionRecord } {
-  return record.value?.kind === 'transition' && record.value.term === term;
+function isOfTerm(value: StoredRecord['value'], term: number, slot: number): value is TransitionRecord {
+  return value?.kind === 'transition' && value.term === term && slotOf(value) === slot;
 }

@@ -11,6 +11,7 @@ import type { ServedGroup } from '../agent/served-groups.js';
 import { failureOf } from '../core/eligibility.js';
 import { fromInstant } from '../core/names.js';
 import { phasesInTurn } from '../core/records.js';
+import { slotStates } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { causeSchema, transitionOutcomeSchema } from '../core/znodes.js';
 import type { Clock } from '../ports/clock.js';
@@ -93,7 +94,7 @@ export class Metrics {
     const sight = {
       isElector: elector,
       inTouch: joined,
-      isLed: agent.snapshot.current?.value?.status === 'READY',
+      isLed: isLed(agent.snapshot),
       sessionTimeoutMs: agent.session?.negotiatedTimeoutMs ?? 0,
     };
     this.#leaderless.see(sight, clock.monotonicMs());
@@ -131,6 +132,11 @@ export class Metrics {
     );
     this.#gauge('petrel_term', 'Number of the last decision that this node has read.', () =>
       ofSnapshot(agent.snapshot, ({ elected }) => elected.value?.term ?? null),
+    );
+    this.#gauge(
+      'petrel_slot',
+      'Which slot of the group this node has claimed; missing while it has none.',
+      () => agent.status.slot,
     );
     this.#addTimes();
     this.#addSessionState();
@@ -276,6 +282,11 @@ function ofSnapshot<T>(
   read: (snapshot: GroupSnapshot) => T | null,
 ): T | null {
   return snapshot === null ? null : read(snapshot);
+}
+
+/** Every slot is, where there are several. */
+function isLed(snapshot: GroupSnapshot): boolean {
+  return slotStates(snapshot).every(({ current }) => current?.value?.status === 'READY');
 }
 
 function isExcluded({ elected }: GroupSnapshot, node: string, nowMs: number): boolean | null {

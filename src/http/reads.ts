@@ -1,8 +1,10 @@
 /** What the group is, was, and would be: what `petrel list`, `history`, `explain` and `wait` say. */
 import { z } from 'zod';
+import { mostLeaders } from '../core/group-config.js';
 import { nameSchema, strictObject } from '../core/names.js';
 import { explain, explanationSchema } from '../group/explain.js';
 import { historySchema } from '../group/history.js';
+import { viewOfSlot } from '../group/slot-view.js';
 import { outcomeSchema } from '../group/wait.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
@@ -25,7 +27,10 @@ const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()
   .describe('may be given several times');
-const explainQuery = strictObject({ without: names, withoutSite: names, ...ofRoot });
+/** Where the group has several leaders. */
+const slot = wholeNumber(mostLeaders).default(1);
+const explainQuery = strictObject({ without: names, withoutSite: names, slot, ...ofRoot });
+const termQuery = strictObject({ slot, ...ofRoot });
 
 const termParams = strictObject({
   term: wholeNumber(Number.MAX_SAFE_INTEGER),
@@ -60,9 +65,13 @@ function addPresent(app: App, groups: Groups): void {
     querystring: explainQuery,
     response: { 200: explanationSchema, ...failures },
   };
-  app.get('/explain', { schema: explained }, async ({ query: { without, withoutSite, root } }) => {
+  app.get('/explain', { schema: explained }, async ({ query }) => {
+    const { without, withoutSite, root } = query;
     const { view, nowMs } = await groups.session(root).look();
-    return explain(view, nowMs, { without: listOf(without), withoutSites: listOf(withoutSite) });
+    return explain(viewOfSlot(view, query.slot), nowMs, {
+      without: listOf(without),
+      withoutSites: listOf(withoutSite),
+    });
   });
 }
 
@@ -82,12 +91,12 @@ function addPast(app: App, groups: Groups): void {
     summary: 'what has become of a term, as petrel wait tells it; does not wait',
     tags,
     params: termParams,
-    querystring: rootQuery,
+    querystring: termQuery,
     response: { 200: termSchema, ...failures },
   };
-  app.get('/terms/:term', { schema: term }, async ({ params, query: { root } }) => ({
+  app.get('/terms/:term', { schema: term }, async ({ params, query }) => ({
     term: params.term,
-    outcome: await groups.session(root).outcome(params.term),
+    outcome: await groups.session(query.root).outcome(params.term, query.slot),
   }));
 }
 

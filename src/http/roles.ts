@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
 import type { ServedGroup } from '../agent/served-groups.js';
+import { mostLeaders } from '../core/group-config.js';
 import { nameSchema } from '../core/names.js';
 import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
@@ -28,6 +29,8 @@ export const roleSchema = z.object({
   /** How far its leadership has come; null when it has none. */
   stage: z.enum(stages).nullable(),
   term: z.int().nullable(),
+  /** Which of the group's slots it has claimed; null while it has none. */
+  slot: z.int().nullable(),
   fencingToken: z.string().nullable(),
   /** Registered, with a seat, and in touch with ZooKeeper. */
   joined: z.boolean(),
@@ -43,11 +46,14 @@ export const aliveSchema = z.object({ groups: z.int() });
 interface RoleRoute {
   readonly path: string;
   readonly summary: string;
-  holds(role: Role): boolean;
+  holds(role: Role, slot?: number): boolean;
 }
 
+/** Of a group of several leaders: in this slot. */
+const roleQuery = rootQuery.extend({ slot: z.coerce.number().int().min(1).max(mostLeaders).optional() });
+
 const routes: readonly RoleRoute[] = [
-  { path: '/leader', summary: 'READY, and the lease is good', holds: ({ leads }) => leads },
+  { path: '/leader', summary: 'READY, and the lease is good; slot: in this slot alone', holds: isLeader },
   {
     path: '/standby',
     summary: 'in the group, in touch, staying, and nothing of a leadership',
@@ -74,13 +80,13 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
       schema: {
         summary,
         tags: ['node'],
-        querystring: rootQuery,
+        querystring: roleQuery,
         response: { 200: roleSchema, 400: failures[400], 503: roleSchema },
       },
       // Not async: what is told is looked up in the same breath as it is written.
-      handler: ({ query }, reply) => {
-        const role = roleOf(groups.pick(query.root), clock);
-        void reply.code(holds(role) ? 200 : 503).send(role);
+      handler: ({ query: { root, slot } }, reply) => {
+        const role = roleOf(groups.pick(root), clock);
+        void reply.code(holds(role, slot) ? 200 : 503).send(role);
       },
     });
   }
@@ -102,6 +108,10 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
   });
 }
 
+function isLeader({ leads, slot }: Role, asked?: number): boolean {
+  return leads && (asked === undefined || slot === asked);
+}
+
 function roleOf({ agent, root, site }: ServedGroup, clock: Clock): Role {
   const status = agent.status;
   const leaseMs = Math.floor(status.lease.releaseAtMs - clock.monotonicMs());
@@ -116,10 +126,11 @@ function roleOf({ agent, root, site }: ServedGroup, clock: Clock): Role {
   };
 }
 
-function rest({ stage, term, fencingToken, joined, elector, leaving }: AgentStatus) {
+function rest({ stage, term, slot, fencingToken, joined, elector, leaving }: AgentStatus) {
   return {
     stage,
     term,
+    slot,
     fencingToken: fencingToken === null ? null : String(fencingToken),
     joined,
     elector,

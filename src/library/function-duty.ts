@@ -13,6 +13,8 @@ import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase
 export interface Leadership {
   /** Counts decisions; for people. */
   readonly term: number;
+  /** Which of the group's slots this node leads; 1 where the group has one leader. */
+  readonly slot: number;
   /** Grows with every leadership in the group: a store that remembers the highest one seen can refuse an older. */
   readonly fencingToken: bigint;
   /** Why this node was elected. */
@@ -160,10 +162,11 @@ export class FunctionDuty implements Duty {
     return this.#service;
   }
 
-  #grant({ term, fencingToken, reason, previousLeader }: DutyContext, signal: AbortSignal): Leadership {
+  #grant({ term, slot, fencingToken, reason, previousLeader }: DutyContext, signal: AbortSignal): Leadership {
     const isHeld = this.#isHeld;
     return {
       term,
+      slot,
       fencingToken: fencingToken ?? 0n,
       reason,
       previousLeader,

@@ -5,8 +5,10 @@ import { prepareStrategy } from '../../core/read-config.js';
 import { PetrelError } from '../../errors.js';
 import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
 import { readableConfig } from '../../group/judge.js';
+import { viewOfSlot } from '../../group/slot-view.js';
 import type { GroupView } from '../../group/view.js';
 import { forTerminal, type Printable, table } from '../output.js';
+import { slotOption } from '../slot-option.js';
 import { styled } from '../style.js';
 import { show, watchOption } from '../watch.js';
 
@@ -14,6 +16,7 @@ const optionsSchema = z.object({
   without: z.array(z.string()).default([]),
   withoutSite: z.array(z.string()).default([]),
   strategy: z.string().optional(),
+  slot: z.int().default(1),
 });
 
 export function addExplain(program: Command): void {
@@ -23,13 +26,15 @@ export function addExplain(program: Command): void {
     .option('--without <node...>', 'as if these nodes were gone')
     .option('--without-site <site...>', 'as if these sites were gone')
     .option('--strategy <name>', 'as if this strategy were configured')
+    .addOption(slotOption('for which slot, where the group has several leaders; default: 1'))
     .addOption(watchOption())
     .addHelpText('after', '\nExamples:\n  petrel explain\n  petrel explain --without-site a')
     .action(async (_options, command: Command) => {
-      const { without, withoutSite, strategy } = optionsSchema.parse(command.opts());
+      const { without, withoutSite, strategy, slot } = optionsSchema.parse(command.opts());
       await show(command, async (view, nowMs) => {
         const other = strategy === undefined ? {} : { strategy: otherStrategy(view, strategy) };
-        return printable(explain(view, nowMs, { without, withoutSites: withoutSite, ...other }));
+        const whatIf = { without, withoutSites: withoutSite, ...other };
+        return printable(explain(viewOfSlot(view, slot), nowMs, whatIf));
       });
     });
 }
@@ -71,12 +76,13 @@ function pretty(explanation: Explanation): string {
   ].join('\n');
 }
 
-function headline({ root, strategy, without, elected, choice }: Explanation): string[] {
+function headline({ root, strategy, slot, without, elected, choice }: Explanation): string[] {
   const away = [
     ...without.nodes.map((node) => `node ${node}`),
     ...without.sites.map((site) => `site ${site}`),
   ];
-  const where = `Group ${root}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
+  const which = slot === 1 ? '' : `, slot ${slot}`;
+  const where = `Group ${root}${which}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
   const who = choice.node ?? 'nobody';
   const verdict = choice.changes
     ? `${who} would be elected instead of ${elected.node ?? 'nobody'}`

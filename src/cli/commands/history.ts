@@ -3,16 +3,18 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { phasesInTurn } from '../../core/records.js';
 import { type History, historySchema, readHistory } from '../../group/history.js';
+import { viewOfSlot } from '../../group/slot-view.js';
 import { readTerm } from '../../group/term.js';
 import { wholeNumber } from '../arguments.js';
 import { failureLines } from '../change.js';
 import { forTerminal, type Printable, table } from '../output.js';
+import { slotOption } from '../slot-option.js';
 import { styled } from '../style.js';
 import { printableTerm } from '../term-text.js';
 import { lengthText } from '../times.js';
 import { show, watchOption } from '../watch.js';
 
-const optionsSchema = z.object({ number: z.int(), term: z.int().optional() });
+const optionsSchema = z.object({ number: z.int(), term: z.int().optional(), slot: z.int().default(1) });
 
 export function addHistory(program: Command): void {
   program
@@ -28,11 +30,13 @@ export function addHistory(program: Command): void {
         wholeNumber(1, Number.MAX_SAFE_INTEGER),
       ),
     )
+    .addOption(slotOption('whose term, where the group has several leaders; default: 1'))
     .addOption(watchOption())
     .addHelpText(
       'after',
       `
-Columns: RELEASE, the old leader’s release hook; CLAIM, from the decision to the claim, without the release; TAKEOVER,
+Columns: TERM, and before it the slot where the group has several leaders; RELEASE, the old leader’s release hook; CLAIM,
+from the decision to the claim, without the release; TAKEOVER,
 from the claim to READY; GAP, for how long nobody led: from the beginning of the release, after a crash from the
 decision. The service is then down for longer: from the crash on, which is up to the session timeout before anybody notices.
 A leader that lost its lease and came back has a line of its own, under the same term: it is counted from when it stopped.
@@ -43,9 +47,11 @@ Examples:
   petrel history -f json | jq '.records[] | select(.kind == "transition" and .outcome == "FAILED")'`,
     )
     .action(async (_options, command: Command) => {
-      const { number, term } = optionsSchema.parse(command.opts());
+      const { number, term, slot } = optionsSchema.parse(command.opts());
       await show(command, async (view, _nowMs, { access }) => {
-        if (term !== undefined) return printableTerm(await readTerm(access.store, access.paths, view, term));
+        if (term !== undefined) {
+          return printableTerm(await readTerm(access.store, access.paths, viewOfSlot(view, slot), term));
+        }
         return printable(await readHistory(access.store, access.paths, number));
       });
     });
@@ -60,12 +66,13 @@ function cells(record: HistoryEntry): string[] {
     const { at, what, by, reason } = record;
     return [at, '', what, '', '', '', '', '', '', `${by}${reason === null ? '' : `: ${reason}`}`];
   }
-  const { electedAt, claimedAt, resumes, term, outcome, cause, previous, node, leaderlessMs, reason } =
+  const { electedAt, claimedAt, resumes, slot, term, outcome, cause, previous, node, leaderlessMs, reason } =
     record;
   const phases = phasesInTurn(record);
   return [
     resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
-    String(term),
+    // Where there are several leaders each slot counts its own terms.
+    slot === undefined ? String(term) : `${slot}:${term}`,
     `${outcome} (${cause})`,
     previous?.node ?? '-',
     node ?? 'nobody',

@@ -55,7 +55,9 @@ function cells(list: Listing, node: NodeListing, scoreText: (score: number) => s
   return [
     node.node,
     node.site ?? '?',
-    node.roles.join(','),
+    [...node.roles, ...(list.leaders.length > 1 && node.slot !== null ? [`slot ${node.slot}`] : [])].join(
+      ',',
+    ),
     node.state,
     site === undefined ? '?' : String(site.priority),
     String(node.priority ?? '?'),
@@ -90,18 +92,27 @@ function shortScore(score: number): string {
 }
 
 function summary(list: Listing, nowMs: number): string[] {
-  const { leader, elected } = list;
   const group = `Group ${list.root}, strategy ${list.strategy}, elector ${list.elector ?? 'none'}`;
+  if (list.leaders.length === 1) return [group, ...leaderLines(list, nowMs)];
+  return [
+    group,
+    ...list.leaders.flatMap((each) => {
+      const [first = '', ...rest] = leaderLines(each, nowMs);
+      return [`Slot ${each.slot}: ${first}`, ...rest.map((line) => `  ${line}`)];
+    }),
+  ];
+}
+
+function leaderLines({ leader, elected }: Pick<Listing, 'leader' | 'elected'>, nowMs: number): string[] {
   if (leader?.status === 'READY') {
     const since = `READY since ${instantText(leader.since, nowMs)}`;
     const leads = styled('green', `${leader.node ?? '?'} (site ${leader.site ?? '?'}) leads`);
     return [
-      group,
       `${leads}: ${since}, term ${leader.term}, fencing token ${leader.fencingToken}`,
       because(elected),
     ];
   }
-  return [group, styled('red', `Nobody leads; term ${elected.term}`), because(elected)];
+  return [styled('red', `Nobody leads; term ${elected.term}`), because(elected)];
 }
 
 function because({ node, reason }: Listing['elected']): string {
@@ -112,16 +123,20 @@ function because({ node, reason }: Listing['elected']): string {
 function footer(list: Listing, nowMs: number): string[] {
   const lines = [
     ...pausedLines(list, nowMs),
-    ...(list.transition === null
-      ? []
-      : [styled('yellow', `Transition, term ${list.transition.term}: ${transitionText(list.transition)}`)]),
+    ...list.leaders.flatMap(({ slot, transition }) => {
+      if (transition === null) return [];
+      const which = list.leaders.length === 1 ? '' : `slot ${slot}, `;
+      return [styled('yellow', `Transition, ${which}term ${transition.term}: ${transitionText(transition)}`)];
+    }),
     ...(list.switchover === null
       ? []
       : [styled('yellow', `Waiting: ${requestText(list.switchover)} ${list.switchover.reason}`)]),
     ...siteLines(list, nowMs),
-    ...(list.preferred === null
-      ? []
-      : [`Preferred leader available: ${list.preferred.node} (${list.preferred.reason})`]),
+    ...list.leaders.flatMap(({ slot, preferred }) => {
+      if (preferred === null) return [];
+      const which = list.leaders.length === 1 ? '' : ` for slot ${slot}`;
+      return [`Preferred leader available${which}: ${preferred.node} (${preferred.reason})`];
+    }),
     ...list.nodes
       .filter(({ eligible }) => !eligible)
       .map(({ node, reasons }) => `Not eligible: ${node}: ${reasons.join(', ')}`),

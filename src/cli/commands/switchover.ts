@@ -4,12 +4,14 @@ import { z } from 'zod';
 import { cancelSwitchover, failover, switchover, type Target } from '../../group/handover.js';
 import { name, pointInTime } from '../arguments.js';
 import { changeOptions, runChange, saidYes } from '../change.js';
+import { slotOption } from '../slot-option.js';
 
 const switchoverSchema = z.object({
   to: z.string().optional(),
   toSite: z.string().optional(),
   at: z.custom<(nowMs: number) => number>((value) => typeof value === 'function').optional(),
   cancel: z.boolean().default(false),
+  slot: z.int().optional(),
 });
 
 export function addSwitchover(program: Command): void {
@@ -19,6 +21,7 @@ export function addSwitchover(program: Command): void {
       .description('hand leadership over, planned and graceful; refused if the target is not fit')
       .addOption(new Option('--to <node>', 'who is to lead; default: the best other node').argParser(name))
       .addOption(new Option('--to-site <site>', 'the best node of this site').argParser(name).conflicts('to'))
+      .addOption(slotOption('whose leader hands over, where the group has several'))
       .addOption(
         new Option(
           '--at <time>',
@@ -42,10 +45,10 @@ Examples:
   petrel switchover --at 30m`,
     )
     .action(async (_options, command: Command) => {
-      const { to, toSite, at, cancel } = switchoverSchema.parse(command.opts());
+      const { to, toSite, at, cancel, slot } = switchoverSchema.parse(command.opts());
       if (cancel) return runChange(command, { request: cancelSwitchover, until: 'settled' });
       await runChange(command, {
-        request: switchover({ to: target(to, toSite), notBeforeMs: at ?? null }),
+        request: switchover({ to: target(to, toSite), notBeforeMs: at ?? null, slot }),
         question: 'Switch over?',
         until: 'term',
       });
@@ -54,20 +57,21 @@ Examples:
     program
       .command('failover')
       .description('force leadership onto a node: fitness is not asked for, fencing is never skipped')
-      .requiredOption('--to <node>', 'who is to lead', name),
+      .requiredOption('--to <node>', 'who is to lead', name)
+      .addOption(slotOption('in which slot, where the group has several leaders')),
   )
     .addHelpText('after', '\nExample:\n  petrel failover --to b1 --reason "site a is on fire"')
     .action(async (_options, command: Command) => {
-      const { to } = failoverSchema.parse(command.opts());
+      const { to, slot } = failoverSchema.parse(command.opts());
       await runChange(command, {
-        request: failover({ to, evenUnderWay: saidYes(command) }),
+        request: failover({ to, evenUnderWay: saidYes(command), slot }),
         question: `Fail over to ${to}, fit or not?`,
         until: 'term',
       });
     });
 }
 
-const failoverSchema = z.object({ to: z.string() });
+const failoverSchema = z.object({ to: z.string(), slot: z.int().optional() });
 
 function target(to: string | undefined, toSite: string | undefined): Target {
   if (to !== undefined) return { node: to };

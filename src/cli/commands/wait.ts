@@ -7,19 +7,21 @@ import { outcomeText, tellOutcome, waitOptions } from '../change.js';
 import { exitCodes } from '../errors.js';
 import { type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
+import { slotOption } from '../slot-option.js';
 
-const optionsSchema = z.object({ term: z.int() });
+const optionsSchema = z.object({ term: z.int(), slot: z.int().default(1) });
 
 export function addWait(program: Command): void {
   program
     .command('wait')
     .description('wait until a term is READY (exit code 0) or has failed (1); 6: it is still under way')
     .requiredOption('--term <n>', 'the term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .addOption(slotOption('whose term, where the group has several leaders; default: 1'))
     .addHelpText('after', '\nExample:\n  petrel wait --term 4 --wait-timeout 2m')
     .action(async (_options, command: Command) => {
-      const { term } = optionsSchema.parse(command.opts());
+      const { term, slot } = optionsSchema.parse(command.opts());
       await withSession(command, async (session) => {
-        const outcome = await awaitTerm(session.access, term, waitOptions(session));
+        const outcome = await awaitTerm(session.access, term, { ...waitOptions(session), slot });
         if (session.settings.format === 'pretty') await tellOutcome(session, outcome);
         else print(session.settings.format, printable(outcome));
         process.exitCode = outcome.state === 'READY' ? exitCodes.done : exitCodes.failed;

@@ -1,0 +1,8 @@
+/** `--slot`: which of a group's leaders something is about. */
+import { Option } from 'commander';
+import { mostLeaders } from '../core/group-config.js';
+import { wholeNumber } from './arguments.js';
+
+export function slotOption(what: string): Option {
+  return new Option('--slot <n>', what).argParser(wholeNumber(1, mostLeaders));
+}

@@ -1,0 +1,29 @@
+/** A group of several leaders as each of its slots sees it: what is asked about a leader is asked of one slot. */
+import { pathsOfSlot } from '../core/paths.js';
+import { slotStates, slotView } from '../core/slots.js';
+import { PetrelError } from '../errors.js';
+import type { GroupView } from './view.js';
+
+/** Throws PetrelError INVALID for a slot that the group has not. */
+export function viewOfSlot(view: GroupView, slot: number): GroupView {
+  const whole = view.whole ?? view;
+  const slots = slotStates(whole).map((state) => state.slot);
+  if (!slots.includes(slot)) {
+    const right = slots.length === 1 ? 'the one, 1' : `1 to ${slots.length}`;
+    throw new PetrelError('INVALID', `there is no slot ${slot}: the group has ${right}`);
+  }
+  return slot === 1
+    ? whole
+    : {
+        ...whole,
+        ...slotView(whole, slot),
+        paths: pathsOfSlot(whole.paths, slot),
+        members: whole.members,
+        whole,
+      };
+}
+
+/** Of all slots, in their order. */
+export function viewsOfSlots(view: GroupView): GroupView[] {
+  return slotStates(view.whole ?? view).map(({ slot }) => viewOfSlot(view, slot));
+}
