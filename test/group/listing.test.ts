@@ -43,6 +43,15 @@ describe('the listing', () => {
         since: new Date(current.stat.mtimeMs).toISOString(),
       },
       transition: null,
+      leaders: [
+        {
+          slot: 1,
+          elected: { node: 'a1', term: 3, reason: 'it is the best' },
+          leader: expect.objectContaining({ node: 'a1', status: 'READY', term: 3 }),
+          transition: null,
+          preferred: null,
+        },
+      ],
       switchover: null,
       preferred: null,
       sites: [{ site: 'a', priority: 100, enabled: true, failed: null, override: null }],
@@ -57,6 +66,7 @@ describe('the listing', () => {
           priority: 100,
           score: null,
           scores: {},
+          slot: 1,
           seat: 0,
           eligible: true,
           reasons: [],
