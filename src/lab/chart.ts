@@ -28,7 +28,7 @@ export interface Chart {
   readonly series: readonly Series[];
 }
 
-const width = 900;
+const width = 980;
 const area = { left: 80, right: 600, top: 50, bottom: 300 };
 const gap = 24;
 const lineHeight = 18;
@@ -97,8 +97,10 @@ function scaleOf({ isLog }: Axis, values: readonly number[], range: [number, num
 }
 
 function xTicks(x: Scale): string[] {
-  const format = x.tickFormat(6);
-  return x.ticks(6).flatMap((value) => {
+  const isWhole = x.domain().every((end) => end <= 3 && Number.isInteger(end));
+  const count = isWhole ? (x.domain()[1] ?? 6) : 6;
+  const format = x.tickFormat(count);
+  return x.ticks(count).flatMap((value) => {
     const at = x(value);
     const line = { x1: at, x2: at, y1: area.top, y2: area.bottom, stroke: colours.grid };
     const label = { 'text-anchor': 'middle', fill: colours.faint };

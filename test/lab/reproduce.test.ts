@@ -19,7 +19,7 @@ describe('the evaluation of POLE', () => {
   });
 
   it('is drawn: latency and recovery by data centre', () => {
-    expect(charts).toHaveLength(2);
+    expect(charts.filter(({ title }) => title.startsWith('Recovery'))).toHaveLength(charts.length / 2);
     expect(chartsOf(charts)).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
   });
 });

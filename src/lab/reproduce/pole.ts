@@ -48,14 +48,23 @@ export const pole: Plan = {
   runs: 1,
   make: (_results, seed) => {
     const played = situations.map((situation) => play(situation, seed));
-    const charts = [chartOf('Request latency by data centre: mean, worst', 'ms', played, latencySeries)];
-    charts.push(chartOf('Recovery by data centre (modelled)', 'ms', played, recoverySeries));
+    const places = [...new Set(played.map(({ place }) => place))];
+    const charts = places.flatMap((place) => {
+      const own = played.filter((one) => one.place === place);
+      return [
+        chartOf(`Request latency, ${place}`, own, latencySeries),
+        chartOf(`Recovery (modelled), ${place}`, own, recoverySeries),
+      ];
+    });
     return { charts, points: played.flatMap(pointsOf) };
   },
 };
 
 interface Played extends Situation {
-  readonly name: string;
+  /** Where, and where requests come from. */
+  readonly place: string;
+  /** Who is elected, and by what. */
+  readonly election: string;
   readonly served: ReturnType<typeof serve>;
   readonly recoveryMs: readonly number[];
 }
@@ -63,12 +72,14 @@ interface Played extends Situation {
 function play(situation: Situation, seed: number): Played {
   const { deployment, loads, strategy, term } = situation;
   const leader = electedBy(deployment, strategy, loads, term);
-  const name = `${deployment.name}, requests ${loads.join(':')}, ${strategy} elects ${leader}`;
+  const place = `${deployment.name}, requests ${loads.join(':')}`;
+  const election = `${strategy} elects ${leader}`;
   const served = serve({ ...usualService, seed, deployment, loads, leader });
-  return { ...situation, name, served, recoveryMs: recoveryMs(deployment, leader) };
+  return { ...situation, place, election, served, recoveryMs: recoveryMs(deployment, leader) };
 }
 
-function pointsOf({ name, served, published }: Played): Compared[] {
+function pointsOf({ place, election, served, published }: Played): Compared[] {
+  const name = `${place}, ${election}`;
   if (published === undefined) return [];
   const from = 'published';
   const all = { figure, point: name, from, expected: published.meanMs, measured: served.meanMs } as const;
@@ -82,21 +93,25 @@ function pointsOf({ name, served, published }: Played): Compared[] {
 
 type SeriesOf = (played: Played) => Chart['series'];
 
-function chartOf(title: string, label: string, all: readonly Played[], seriesOf: SeriesOf): Chart {
+function chartOf(title: string, all: readonly Played[], seriesOf: SeriesOf): Chart {
   const series = all.flatMap(seriesOf);
-  return { title, x: { label: 'data centre', isLog: false }, y: { label, isLog: false }, series };
+  return { title, x: { label: 'data centre', isLog: false }, y: { label: 'ms', isLog: false }, series };
 }
 
-function latencySeries({ name, served, published }: Played): Chart['series'] {
+function latencySeries({ election, served, published }: Played): Chart['series'] {
   const waits = served.centres.flatMap((wait, index) => (wait === null ? [] : [{ x: index + 1, ...wait }]));
   const printed = (published?.centresMs ?? []).map((y, index) => ({ x: index + 1, y }));
   return [
-    { name, points: waits.map(({ x, meanMs }) => ({ x, y: meanMs })), kind: 'measured' },
-    { name: 'its worst', points: waits.map(({ x, worstMs }) => ({ x, y: worstMs })), kind: 'theory' },
+    { name: `${election}, mean`, points: waits.map(({ x, meanMs }) => ({ x, y: meanMs })), kind: 'measured' },
+    {
+      name: `${election}, worst`,
+      points: waits.map(({ x, worstMs }) => ({ x, y: worstMs })),
+      kind: 'theory',
+    },
     ...(printed.length === 0 ? [] : [{ name: 'as published', points: printed, kind: 'published' } as const]),
   ];
 }
 
-function recoverySeries({ name, recoveryMs: all }: Played): Chart['series'] {
-  return [{ name, points: all.map((y, index) => ({ x: index + 1, y })), kind: 'measured' }];
+function recoverySeries({ election, recoveryMs: all }: Played): Chart['series'] {
+  return [{ name: election, points: all.map((y, index) => ({ x: index + 1, y })), kind: 'measured' }];
 }
