@@ -18,5 +18,5 @@ export interface AgentStatus {
 
 /** What is news when it changes. */
 export function statusText(status: AgentStatus): string {
-  return `${status.leads} ${status.stage} ${status.term} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
+  return `${status.leads} ${status.stage} ${status.term} ${status.slot} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
 }

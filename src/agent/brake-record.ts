@@ -3,11 +3,12 @@ import { type Brake, brakePath, brakeRecordSchema, emptyBrakeRecord } from '../c
 import type { GroupConfig } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
+import { PetrelError } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { ensurePath } from './tree.js';
 
 /**
- * Null where there is no brake, or it may not be read: a group is not held up by a record that it has no part in. One that
+ * Null where there is no brake, or its record may not be read or made: a group is not held up by a record that it has no part in. One that
  * holds nonsense is begun anew. Throws StoreError.
  */
 export async function readBrake(
@@ -26,6 +27,11 @@ export async function readBrake(
       if (isStoreError(error, 'NO_AUTH')) return null;
       if (!isStoreError(error, 'NO_NODE')) throw error;
     }
-    await ensurePath(store, path);
+    try {
+      await ensurePath(store, path);
+    } catch (error) {
+      if (error instanceof PetrelError) return null;
+      throw error;
+    }
   }
 }

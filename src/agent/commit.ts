@@ -1,14 +1,44 @@
 /** What an elector's commit is as one write: all of it is done, or nothing. */
+import type { Logger } from 'pino';
 import type { Brake } from '../core/brake.js';
 import type { Commit } from '../core/group-electing.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../core/znodes.js';
-import type { Operation } from '../ports/store.js';
+import { isPermissionError, type Operation, type Store } from '../ports/store.js';
+import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
 
+interface Turn {
+  readonly store: Store;
+  readonly snapshot: GroupSnapshot;
+  readonly seat: string;
+}
+
+/**
+ * False: what it was decided on no longer holds. A brake whose record this node may not write holds up nothing.
+ * Throws StoreError.
+ */
+export async function writeCommit(
+  turn: Turn,
+  paths: GroupPaths,
+  commit: Commit,
+  log: Logger,
+): Promise<boolean> {
+  const { store, seat, snapshot } = turn;
+  const operations = commitOperations(paths, seat, commit, snapshot.history);
+  try {
+    return (await guarded(() => store.multi(operations))) !== null;
+  } catch (error) {
+    const { brake } = commit;
+    if (brake === null || !isPermissionError(error) || error.path !== brake.path) throw error;
+    log.error({ path: brake.path }, `the brake counts nothing: no permission to write ${brake.path}`);
+    return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+  }
+}
+
 /** `history` as it was read. */
-export function commitOperations(
+function commitOperations(
   paths: GroupPaths,
   seat: string,
   commit: Commit,

@@ -4,7 +4,7 @@
  * its process: something of that life's tenure may still live.
  */
 import type { Logger } from 'pino';
-import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import { claimPaths, type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import type { Registration } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
@@ -65,13 +65,19 @@ export class EarlierLives {
     return await openStore(ticket).close({ timeoutMs: store.negotiatedTimeoutMs });
   }
 
-  /** The claim that it may own is one of the slot that its registration tells, which is written with it. */
+  /** The claim that it may own is one of the slot that its registration tells, which is written with it. Where that cannot
+   * be read, it may be any. */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
     const { workload } = this.#options;
     if (workload === 'inside') return false;
-    const paths = pathsOfSlot(this.#options.paths, registration?.claimedSlot ?? 1);
-    await store.sync(paths.current);
-    return (await store.exists(paths.current))?.ephemeralOwner === session;
+    const { paths } = this.#options;
+    await store.sync(paths.leader);
+    const claims =
+      registration === null
+        ? claimPaths(paths, (await store.getChildren(paths.leader)).children)
+        : [pathsOfSlot(paths, registration.claimedSlot ?? 1).current];
+    const stats = await Promise.all(claims.map((path) => store.exists(path)));
+    return stats.some((stat) => stat?.ephemeralOwner === session);
   }
 
   #wait(store: Store, { session, registration }: EarlierLife): void {

@@ -30,7 +30,7 @@ import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
-import { commitOperations } from './commit.js';
+import { writeCommit } from './commit.js';
 import { type ConfigAction, configure } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import type { AgentEvent } from './events.js';
@@ -76,7 +76,8 @@ export class Elector {
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
   #config: GroupConfig | null = null;
-  #fencing: bigint | null = null;
+  /** Tokens of the claims whose owners are being fenced, or are not to be yet again. */
+  readonly #fencing = new Set<bigint>();
   /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
    * counter has come to its end: nobody else gets to elect. */
   #stuckUnder: number | null = null;
@@ -204,8 +205,8 @@ export class Elector {
   async #commit(turn: ElectorTurn, commit: Commit): Promise<void> {
     const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
-    const operations = commitOperations(this.#options.paths, turn.seat, commit, turn.snapshot.history);
-    if ((await guarded(() => turn.store.multi(operations))) === null) return;
+    const { paths, log } = this.#options;
+    if (!(await writeCommit(turn, paths, commit, log))) return;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     for (const { slot, elected } of decisions) {
       const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
@@ -253,10 +254,10 @@ export class Elector {
     else log.info({ changes: action.changes }, `${what}: ${reason}`);
   }
 
-  /** One fence at a time; tried again after its time limit while the claim stands. */
+  /** Once at a time for each claim; tried again after its time limit while the claim stands. */
   #fence(turn: ElectorTurn, fence: Fence): void {
-    if (this.#fencing === fence.token) return;
-    this.#fencing = fence.token;
+    if (this.#fencing.has(fence.token)) return;
+    this.#fencing.add(fence.token);
     const { duty, node, site, paths, wake, clock } = this.#options;
     const slot = slotOf(turn.snapshot);
     const config = this.#config ?? defaultGroupConfig;
@@ -282,7 +283,7 @@ export class Elector {
     });
     void run.outcome.then((outcome) => {
       const mayTryAgain = () => {
-        if (this.#fencing === fence.token) this.#fencing = null;
+        this.#fencing.delete(fence.token);
         wake();
       };
       if (outcome.result === 'ok') {

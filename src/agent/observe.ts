@@ -109,8 +109,8 @@ export async function observe(
   const [members, reports, neighbour, brake] = await settleAll([
     names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),
     names === null ? null : scores.read(store, config.value, names.children),
-    names === null ? null : readNeighbour(store, config.value, isElector),
-    isElector ? readBrake(store, config.value, paths) : null,
+    names === null ? null : readNeighbour(store, config.value, paths, isElector),
+    names === null ? null : readBrake(store, config.value, paths),
   ] as const);
   return {
     seat: placed,

@@ -18,6 +18,8 @@ export class Share implements Store {
   readonly #changeListeners = new Set<(path: string) => void>();
   readonly #stateListeners = new Set<(state: StoreState) => void>();
   readonly #root: string;
+  /** Watched, and none of the group's: another group's leader, say. */
+  readonly #elsewhere = new Set<string>();
   #left: Promise<boolean> | null = null;
 
   /** `leave` is called once. */
@@ -53,14 +55,17 @@ export class Share implements Store {
   }
 
   async getData(path: string, options?: ReadOptions) {
+    this.#note(path, options);
     return await this.#open.getData(path, options);
   }
 
   async getChildren(path: string, options?: ReadOptions) {
+    this.#note(path, options);
     return await this.#open.getChildren(path, options);
   }
 
   async exists(path: string, options?: ReadOptions) {
+    this.#note(path, options);
     return await this.#open.exists(path, options);
   }
 
@@ -102,7 +107,16 @@ export class Share implements Store {
     return () => this.#stateListeners.delete(listener);
   }
 
-  /** Something of the group has changed. */
+  /** Whether it waits for a change of this path, which is not the group's; once for each watch. */
+  watchesElsewhere(path: string): boolean {
+    return this.#elsewhere.delete(path);
+  }
+
+  #note(path: string, options?: ReadOptions): void {
+    if (options?.watch === true && !this.isBelow(path)) this.#elsewhere.add(path);
+  }
+
+  /** Something of the group has changed, or something that it watches elsewhere. */
   changed(path: string): void {
     for (const listener of [...this.#changeListeners]) listener(path);
   }

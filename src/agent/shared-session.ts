@@ -132,6 +132,7 @@ export class SharedSession {
     this.#hasEnded = false;
     store.onChange((path) => {
       for (const root of rootsOf(path)) session.shares.get(root)?.changed(path);
+      for (const share of session.shares.values()) if (share.watchesElsewhere(path)) share.changed(path);
     });
     store.onState((state) => {
       if (state === 'CONNECTED') {

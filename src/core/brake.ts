@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { durationMs } from './duration.js';
 import type { GroupConfig } from './group-config.js';
+import { isAhead } from './limits.js';
 import { fromInstant, instantSchema, strictObject, toInstant } from './names.js';
 import type { Cause, Elected } from './znodes.js';
 
@@ -36,6 +37,9 @@ export function brakePath(config: GroupConfig, root: string): string | null {
   return transitions === 0 ? null : (record ?? `${root}/brake`);
 }
 
+/** The most that a brake may let pass. What a record holds beyond that no group that shares it can still count. */
+export const mostCounted = 1000;
+
 export type Braked =
   /** The decision may be made, and this is to be recorded with it; null: it does not count. */
   | { readonly stops: false; readonly record: BrakeRecord | null }
@@ -50,13 +54,17 @@ export function brake(
   epochMs: number,
 ): Braked {
   const { cause, term, node } = decision;
-  if (!automatic.has(cause) || node === null) return { stops: false, record: null };
+  // While a person, or the brake itself, has paused it, only whoever is elected is tried again.
+  if (!automatic.has(cause) || node === null || config.paused !== null) return { stops: false, record: null };
   const { transitions, within } = config.brake;
-  const lately = record.moved.filter(({ at }) => fromInstant(at) > epochMs - durationMs(within));
   const resumedMs = config.resumed === null ? Number.NEGATIVE_INFINITY : fromInstant(config.resumed.at);
-  const counted = lately.filter(({ at }) => fromInstant(at) > resumedMs);
+  const sinceMs = Math.max(resumedMs, epochMs - durationMs(within));
+  // One that lies ahead was counted before the ensemble's clock was set back.
+  const counted = record.moved.filter(
+    ({ at }) => fromInstant(at) > sinceMs && !isAhead({ failedAt: at }, epochMs),
+  );
   if (counted.length < transitions) {
-    const moved = [...lately, { at: toInstant(epochMs), root, term }];
+    const moved = [...record.moved, { at: toInstant(epochMs), root, term }].slice(-mostCounted);
     return { stops: false, record: { moved } };
   }
   const groups = [...new Set(counted.map((one) => one.root))].toSorted();

@@ -216,11 +216,12 @@ function failedBefore({ elected, snapshot, members }: Case): boolean {
 
 function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
-  if (decision !== null) return [braked(seen, decision)];
+  const made = decision === null ? null : braked(seen, decision);
+  if (made?.do === 'write-elected') return [made];
   const record = recordOfReady(seen);
   const upkeep = record === null ? upkeepWrite(seen, choice) : null;
   const sites = endOverrides(seen) ?? declareSites(seen);
-  const rest = [record, upkeep, sites].filter((action) => action !== null);
+  const rest = [record, upkeep, made ?? sites].filter((action) => action !== null);
   return [...heldTooLong(seen), ...rest];
 }
 

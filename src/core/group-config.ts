@@ -130,9 +130,15 @@ export const groupConfigSchema = strictObject({
   brake: strictObject({
     /** So many may move within `within`; the next pauses its group instead. 0: no brake. */
     transitions: z.int().min(0).max(1000).default(0),
-    within: durationSchema.default('10m'),
+    within: durationSchema.refine((text) => durationMs(text) > 0, 'longer than 0').default('10m'),
     /** The znode that counts them, for all groups that name it; null: one of this group's own. */
-    record: rootSchema.nullable().default(null),
+    record: rootSchema
+      .regex(
+        /brake$/,
+        'a path that ends in brake, like /services-brake, so that it is no znode of something else',
+      )
+      .nullable()
+      .default(null),
   }).prefault({}),
   timeouts: strictObject({
     /** From being elected, with `current` free, to the claim. */

@@ -25,7 +25,7 @@ const usableForMs = 60_000;
 const unevennessMs = 10_000;
 
 /** Whether a failure lies ahead of `nowMs` on the ensemble's clock, which must have been set then. */
-export function isAhead({ failedAt }: FailureRecord, nowMs: number): boolean {
+export function isAhead({ failedAt }: Pick<FailureRecord, 'failedAt'>, nowMs: number): boolean {
   return fromInstant(failedAt) > nowMs + unevennessMs;
 }
 

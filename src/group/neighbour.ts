@@ -2,18 +2,19 @@
 import type { Neighbour } from '../core/beside.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
-import { groupPaths } from '../core/paths.js';
+import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { claimSchema } from '../core/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** Null where there is no rule. What cannot be read counts as nobody who is READY. Throws StoreError. */
+/** Null where there is no rule; beside itself a group is anyway. What cannot be read counts as nobody who is READY. Throws StoreError. */
 export async function readNeighbour(
   store: Store,
   config: GroupConfig | null,
+  own: GroupPaths,
   watch: boolean,
 ): Promise<Neighbour | null> {
   const root = config?.beside.group ?? null;
-  if (root === null) return null;
+  if (root === null || root === own.root) return null;
   const text = await readClaimText(store, groupPaths(root).current, watch);
   const claim = text === null ? null : parseJson(claimSchema, text).value;
   return { root, leader: claim?.status === 'READY' ? { node: claim.node, site: claim.site } : null };

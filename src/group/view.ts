@@ -95,7 +95,7 @@ export async function readGroup(
     readRegistrations(store, paths, names ?? [], options.watch === 'all'),
     readScores(store, paths, telling ?? []),
   ]);
-  const neighbour = await readNeighbour(store, config.value, watch);
+  const neighbour = await readNeighbour(store, config.value, paths, watch);
   const view = {
     paths,
     config,

@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 
 it('P59 when more groups than may have moved by themselves, the next one waits for a person', async () => {
   const zookeeper = await sharedZooKeeper();
-  const settings = { brake: { transitions: 1, record: `${uniqueRoot('brakes')}/all` }, failback: 'manual' };
+  const settings = { brake: { transitions: 1, record: `${uniqueRoot('brakes')}/brake` }, failback: 'manual' };
   await using first = await Group.found(zookeeper, settings);
   await using second = await Group.found(zookeeper, settings);
   for (const group of [first, second]) {
@@ -30,4 +30,27 @@ it('P59 when more groups than may have moved by themselves, the next one waits f
   const at = new Date(Date.parse(paused.at) + 1).toISOString();
   await second.configure({ paused: null, resumed: { by: 'ops', reason: 'looked', at } });
   await until(async () => (await second.elected()).node !== 'b');
+});
+
+it('a brake whose record may not be written, or not be made, stops nobody', async () => {
+  const zookeeper = await sharedZooKeeper();
+  const record = `${uniqueRoot('brakes')}/brake`;
+  await using stranger = await Group.found(zookeeper);
+  await stranger.store.create(record.slice(0, record.lastIndexOf('/')), Buffer.alloc(0), 'persistent');
+  await stranger.store.create(record, Buffer.alloc(0), 'persistent');
+  const readOnly = { permissions: 1, identity: { scheme: 'world', id: 'anyone' } };
+  await stranger.store.setAcl(record, [readOnly], 'any');
+  const parent = record.slice(0, record.lastIndexOf('/'));
+  await stranger.store.setAcl(parent, [readOnly], 'any');
+
+  for (const path of [record, `${parent}/another-brake`]) {
+    const settings = { brake: { transitions: 3, record: path }, failback: 'manual' };
+    await using group = await Group.found(zookeeper, settings);
+    await group.startInOrder(['elector', 'b']);
+    await group.switchover('b');
+    await group.ready('b');
+    group.members.find(({ node }) => node === 'b')?.agent.setHealth(false, 'disk full');
+    await group.ready('elector');
+    expect(group.members.map(({ ended }) => ended)).toEqual([null, null]);
+  }
 });

@@ -24,7 +24,8 @@ describe('a brake', () => {
   it('counts what moves by itself, and forgets what is long past', () => {
     expect(braked([moved(0), moved(5 * minute)], 11 * minute)).toEqual({
       stops: false,
-      record: { moved: [moved(5 * minute), moved(11 * minute, own, 4)] },
+      // Another group that shares the record may count for longer.
+      record: { moved: [moved(0), moved(5 * minute), moved(11 * minute, own, 4)] },
     });
   });
 
@@ -50,6 +51,20 @@ describe('a brake', () => {
     expect(
       braked([...counted, moved(150_000), moved(151_000)], 3 * minute, 'failure', 2 * minute).stops,
     ).toBe(true);
+  });
+
+  it('holds nobody up who is paused already, nor by what lies ahead of a clock that was set back', () => {
+    const read = { path: '/services-brake', root: own, record: { moved: [moved(0), moved(1)] }, version: 3 };
+    const decision = { cause: 'retry' as const, term: 4, node: 'a1' };
+    const paused = config({ brake: settings, paused: byHand });
+    expect(brake(read, paused, decision, epoch0Ms + 2)).toEqual({ stops: false, record: null });
+    expect(braked([moved(60 * minute), moved(61 * minute)], 2).stops).toBe(false);
+  });
+
+  it('is no znode of something else', () => {
+    for (const record of ['/services/config', '/services/leader/elected', '/zookeeper/brake'])
+      expect(() => config({ brake: { record } })).toThrow();
+    expect(() => config({ brake: { within: '0s' } })).toThrow('longer than 0');
   });
 
   it('is one of the group’s own unless another is named, and none by default', () => {

@@ -32,6 +32,11 @@ export interface RegistrationSeen extends Seen<Registration> {
   readonly before: { readonly sinceMs: number; readonly goneMs: number } | null;
 }
 
+/** Whoever is taken away by hand and back within `blinkMs`, before anybody can have looked, was there all the while. */
+export function presentSinceMs({ sinceMs, before }: RegistrationSeen, blinkMs: number): number {
+  return before !== null && sinceMs - before.goneMs < blinkMs ? before.sinceMs : sinceMs;
+}
+
 export interface ClaimSeen extends Seen<ClaimContent> {
   readonly readySinceMs: number | null;
 }

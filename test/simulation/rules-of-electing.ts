@@ -3,7 +3,7 @@ import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
 import type { Violate } from './judge.js';
-import { type Picture, type RegistrationSeen, readZnode } from './ledger.js';
+import { type Picture, presentSinceMs, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { isAvoided, refusals } from './rules-of-sites.js';
 import { sticks } from './setup.js';
@@ -112,11 +112,6 @@ export function electingRules(court: Court): Rule {
       weighty.set(is.config, weightyMs(was.config));
   }
 
-  /** Whoever is taken away by hand and back before anybody can have looked was there all the while. */
-  function presentSinceMs({ sinceMs, before }: RegistrationSeen): number {
-    return before !== null && sinceMs - before.goneMs < promptMs ? before.sinceMs : sinceMs;
-  }
-
   /** A better node, which has waited for long enough. */
   function prefers(
     { from, to }: { from: string; to: string },
@@ -133,7 +128,7 @@ export function electingRules(court: Court): Rule {
     if (delayMs === null) complain(6, `${why}, and failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
     else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
-    else if (nowMs - Math.max(presentSinceMs(better), better.lastIllMs) < delayMs * slack)
+    else if (nowMs - Math.max(presentSinceMs(better, promptMs), better.lastIllMs) < delayMs * slack)
       complain(9, `${why}, and has not been fit for long`);
     else {
       const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;

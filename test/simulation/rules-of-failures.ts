@@ -3,7 +3,7 @@ import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import type { Elected, FailureRecord } from '../../src/core/znodes.js';
 import type { Violate } from './judge.js';
-import type { ClaimSeen, Picture } from './ledger.js';
+import { type ClaimSeen, type Picture, presentSinceMs } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { misreadingMs } from './rules-of-limits.js';
 import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
@@ -135,7 +135,8 @@ export function failureRules(court: Court): Rule {
     const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : then.claimGoneMs;
     const freeSinceMs = Math.max(elected.changedMs, then.claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;
-    if (freeUntilMs - Math.max(freeSinceMs, registration.sinceMs) >= claimMs) return 'it did not claim';
+    const hereSinceMs = presentSinceMs(registration, promptMs);
+    if (freeUntilMs - Math.max(freeSinceMs, hereSinceMs) >= claimMs) return 'it did not claim';
     if (freeUntilMs - freeSinceMs >= 2 * claimMs) return 'none of its lives has claimed';
     const overMs = durationMs(timeouts.takeover) + 2 * durationMs(timeouts.grace);
     const own = isOwn ? claim : then.lastOwn?.content.node === node ? then.lastOwn : null;
