@@ -63,7 +63,8 @@ export interface ReadGroupOptions {
 }
 
 interface Content {
-  readonly text: string;
+  /** Null: its ACL does not let it be read, as where one agent of an open group has closed its own. */
+  readonly text: string | null;
   readonly stat: Stat;
 }
 
@@ -78,7 +79,7 @@ export async function readGroup(
   const [configRead, elected, current, seatNames, nodeNames, history, told] = await Promise.all([
     content(paths.config),
     content(paths.elected),
-    content(paths.current),
+    readIfAllowed(store, paths.current, watch),
     readChildren(store, paths.election, watch),
     readChildren(store, paths.nodes, watch),
     content(paths.history),
@@ -170,6 +171,17 @@ async function readContent(store: Store, path: string, watch: boolean): Promise<
   });
 }
 
+/** As `readContent`; of a znode that does not let itself be read, that it is there and whose: it hides nothing else. */
+async function readIfAllowed(store: Store, path: string, watch: boolean): Promise<Content | null> {
+  try {
+    return await readContent(store, path, watch);
+  } catch (error) {
+    if (!isStoreError(error, 'NO_AUTH')) throw error;
+    const stat = await store.exists(path, { watch });
+    return stat === null ? null : { text: null, stat };
+  }
+}
+
 async function readChildren(store: Store, path: string, watch: boolean): Promise<string[] | null> {
   return readOrAbsent(store, path, watch, async () => (await store.getChildren(path, { watch })).children);
 }
@@ -207,7 +219,7 @@ async function readRegistrations(
 ): Promise<[string, Content][]> {
   const entries = await Promise.all(
     names.toSorted().map(async (name): Promise<[string, Content | null]> => {
-      return [name, await readContent(store, paths.node(name), watch)];
+      return [name, await readIfAllowed(store, paths.node(name), watch)];
     }),
   );
   return entries.flatMap(([name, content]): [string, Content][] =>
@@ -226,7 +238,7 @@ async function readScores(store: Store, paths: GroupPaths, nodes: readonly strin
   const reads = nodes.toSorted().map(async (node): Promise<[string, Parsed<ScoreReport>][]> => {
     try {
       const content = await readContent(store, paths.score(node), false);
-      return content === null ? [] : [[node, parseJson(scoreReportSchema, content.text)]];
+      return content?.text == null ? [] : [[node, parseJson(scoreReportSchema, content.text)]];
     } catch (error) {
       if (!isStoreError(error, 'NO_AUTH')) throw error;
       return [[node, { value: null, problem: 'its ACL does not let it be read' }]];
@@ -259,12 +271,14 @@ function claimOf(content: Content): Claim {
   };
 }
 
+const forbidden = { value: null, problem: 'its ACL does not let it be read' } as const;
 /** No znode has version -1, so nothing can be written on the strength of one that was absent. */
 const absent = { value: null, problem: 'there is no such znode', version: -1, modifiedAtMs: 0 } as const;
 
 function versioned<T>(content: Content | null, parse: (text: string) => Parsed<T>): Versioned<T> {
   if (content === null) return absent;
-  return { ...parse(content.text), version: content.stat.version, modifiedAtMs: content.stat.mtimeMs };
+  const read = content.text === null ? forbidden : parse(content.text);
+  return { ...read, version: content.stat.version, modifiedAtMs: content.stat.mtimeMs };
 }
 
 function problemsOf(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { permissions, toAnyone } from '../../src/core/acl.js';
 import { readGroup } from '../../src/group/view.js';
 import { connect } from '../support/agent-group.js';
 import { newGroup } from '../support/group.js';
@@ -25,5 +26,25 @@ describe('reading a group', () => {
     } finally {
       await store.close();
     }
+  });
+
+  it('is not hindered by one node whose znodes do not let themselves be read', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.node('b1');
+    await group.lead('b1', 1);
+    for (const path of [group.paths.node('b1'), group.paths.current])
+      await group.store.setAcl(path, [toAnyone(permissions.admin)], 'any');
+    const { members, current, problems } = await readGroup(group.store, group.paths);
+    expect(members.map(({ node, value }) => [node, value !== null])).toEqual([
+      ['a1', true],
+      ['b1', false],
+    ]);
+    expect(current).toMatchObject({ value: null, owner: group.session('b1').sessionId });
+    expect(problems).toContainEqual({
+      path: group.paths.node('b1'),
+      node: 'b1',
+      problem: 'cannot be read: its ACL does not let it be read',
+    });
   });
 });
