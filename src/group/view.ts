@@ -156,7 +156,7 @@ async function readOthers(
   return await Promise.all(reads);
 }
 
-function noGroup({ root }: GroupPaths): PetrelError {
+export function noGroup({ root }: GroupPaths): PetrelError {
   return new PetrelError(
     'INVALID',
     `there is no group at ${root}: no agent ever ran there; is it another root (--root, PETREL_ROOT)?`,

@@ -244,7 +244,7 @@ function addNodes(add: Add): void {
 
 /** All that a body may say may be left out of some. */
 function emptyIfAbsent(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  request.body ??= {};
+  if (request.body === undefined) request.body = {};
   done();
 }
 

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
 import { Share } from '../agent/share.js';
+import { strictObject } from '../core/names.js';
 import { firstOf, quoted } from '../core/outside.js';
 import { groupPaths } from '../core/paths.js';
 import type { Logger } from '../log.js';
@@ -17,7 +18,10 @@ import { GroupSession } from './group-session.js';
 export const ofRoot = {
   root: z.string().optional().describe('of the group; may be left out where the agent is in one alone'),
 };
-export const rootQuery = z.object(ofRoot);
+/** What else is asked is refused: it might be meant to change what happens. */
+export const rootQuery = strictObject(ofRoot);
+/** For whoever only looks at a status line, and may add what it likes to what it polls. */
+export const tolerantRootQuery = z.object(ofRoot);
 
 export interface GroupsOptions {
   readonly groups: ServedGroups;

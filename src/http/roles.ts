@@ -14,7 +14,7 @@ import { nameSchema } from '../core/names.js';
 import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
-import { type Groups, rootQuery } from './groups.js';
+import { type Groups, tolerantRootQuery } from './groups.js';
 
 const stages = ['claimed', 'taking-over', 'taken-over', 'leading', 'releasing', 'released'] as const;
 
@@ -50,7 +50,9 @@ interface RoleRoute {
 }
 
 /** Of a group of several leaders: in this slot. */
-const roleQuery = rootQuery.extend({ slot: z.coerce.number().int().min(1).max(mostLeaders).optional() });
+const roleQuery = tolerantRootQuery.extend({
+  slot: z.coerce.number().int().min(1).max(mostLeaders).optional(),
+});
 
 const routes: readonly RoleRoute[] = [
   { path: '/leader', summary: 'READY, and the lease is good; slot: in this slot alone', holds: isLeader },
@@ -96,7 +98,7 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
     schema: {
       summary: 'alive: the agent gets to answer; of several groups, it need not be asked for one',
       tags: ['node'],
-      querystring: rootQuery,
+      querystring: tolerantRootQuery,
       response: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400] },
     },
     handler: ({ query: { root } }, reply) => {

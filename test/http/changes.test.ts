@@ -112,6 +112,10 @@ describe('a change over HTTP', () => {
       status: 200,
       body: { changed: false, dryRun: true, term: 2, follows: { node: 'b' }, follow: null },
     });
+    // Asked in another way it is not done in earnest.
+    expect(await api.call('/pause?dryRun=true', post)).toMatchObject({ status: 400 });
+    const headers = { 'content-type': 'application/json' };
+    expect(await api.call('/pause', { ...post, body: 'null', headers })).toMatchObject({ status: 400 });
     expect(await group.config()).toEqual(before);
   });
 

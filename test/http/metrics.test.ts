@@ -171,7 +171,8 @@ describe('/metrics', () => {
     const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', 1);
     const margin = told.value('petrel_self_fence_margin_seconds_sum') ?? 0;
     expect(margin).toBeGreaterThan(0);
-    expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2);
+    // A timer may ring a moment early.
+    expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2 + 0.005);
     await shows(nodes.ofA, 'petrel_joined', 0);
     // Nobody can lead any more, whatever has become of the others.
     const beganWith = told.value('petrel_leaderless_seconds_total') ?? 0;

@@ -6,6 +6,7 @@ import type { Access } from '../../core/access.js';
 import { aclText } from '../../core/acl.js';
 import { PetrelError } from '../../errors.js';
 import { lockedOut, readAcls, setAcl, toSet, type ZnodeAcl } from '../../group/access.js';
+import { noGroup } from '../../group/view.js';
 import { makeSure } from '../ask.js';
 import { oneLine, type Printable, print, table } from '../output.js';
 import { type Session, withSession } from '../session.js';
@@ -21,6 +22,7 @@ export function addAcl(program: Command): void {
       await withSession(command, async (session) => {
         const { store, paths } = session.access;
         const znodes = await readAcls(store, paths, accessOf(session.settings));
+        if (znodes.length === 0) throw noGroup(paths);
         print(session.settings.format, printable(znodes.map(result)));
       });
     });
@@ -78,7 +80,7 @@ function printable(acls: Acls): Printable {
         oneLine(acl),
         wanted === '' ? '' : styled('yellow', wanted),
       ]);
-      return acls.length === 0 ? 'There is no such group' : table(header, shown);
+      return table(header, shown);
     },
   };
 }
