@@ -75,6 +75,7 @@ export function claimRules(court: Court): Rule {
   /** Who is not fit any more, or whom a person wants to leave, is elected no longer once others can follow. */
   function replaced({ was, is }: Step): void {
     const node = is.elected?.content.node ?? null;
+    const term = is.elected?.content.term;
     if (node === null) return;
     const isChanged = is.config !== was.config || is.registrations.get(node) !== was.registrations.get(node);
     if (!isChanged || whyLeave(is, node) === null) return;
@@ -86,7 +87,9 @@ export function claimRules(court: Court): Rule {
       // What people override when they ask for a node does not count against it.
       const isWaived = (now.elected?.content.asked?.waived.length ?? 0) > 0;
       const isKept = isWaived || now.config?.content.paused != null;
-      if (now.elected?.content.node !== node || why === null || isKept) return null;
+      // Elected anew meanwhile, it was fit then: what is against it now is judged by itself.
+      const isSame = now.elected?.content.node === node && now.elected.content.term === term;
+      if (!isSame || why === null || isKept) return null;
       const heir = why === lowered ? hasBetter(now, node, court) : hasHeir(now, node, court);
       return heir ? `${node} is still elected, though ${why}` : null;
     });

@@ -188,7 +188,8 @@ export function siteRules(court: Court): Rule {
       if (before === null || after === null || before.id !== after.id || config === undefined) return;
       const { term, node: to, asked, failedSite: toldSite } = after.content;
       if (before.content.term === 0 || term === before.content.term) return;
-      if (config.paused !== null || asked !== null) return;
+      // Of whom people asked for in spite of what spoke against it, it is not told here whether it failed.
+      if (config.paused !== null || asked !== null || before.content.asked !== null) return;
       const failedSite = siteOfFailure({ was, is });
       const { from, strength } = config.siteRules.afterFailure;
       const heir = (sites: (site: string) => boolean) =>
