@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { durationMs } from './duration.js';
-import type { GroupConfig } from './group-config.js';
+import { type GroupConfig, mostBraked } from './group-config.js';
 import { isAhead } from './limits.js';
 import { fromInstant, instantSchema, strictObject, toInstant } from './names.js';
 import type { Cause, Elected } from './znodes.js';
@@ -37,9 +37,6 @@ export function brakePath(config: GroupConfig, root: string): string | null {
   return transitions === 0 ? null : (record ?? `${root}/brake`);
 }
 
-/** The most that a brake may let pass. What a record holds beyond that no group that shares it can still count. */
-export const mostCounted = 1000;
-
 export type Braked =
   /** The decision may be made, and this is to be recorded with it; null: it does not count. */
   | { readonly stops: false; readonly record: BrakeRecord | null }
@@ -64,7 +61,7 @@ export function brake(
     ({ at }) => fromInstant(at) > sinceMs && !isAhead({ failedAt: at }, epochMs),
   );
   if (counted.length < transitions) {
-    const moved = [...record.moved, { at: toInstant(epochMs), root, term }].slice(-mostCounted);
+    const moved = [...record.moved, { at: toInstant(epochMs), root, term }].slice(-mostBraked);
     return { stops: false, record: { moved } };
   }
   const groups = [...new Set(counted.map((one) => one.root))].toSorted();

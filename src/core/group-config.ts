@@ -37,6 +37,9 @@ const siteSchema = strictObject({
     .default(null),
 });
 
+/** The most that a brake may let pass. What its record holds beyond that no group that shares it can still count. */
+export const mostBraked = 1000;
+
 /** A soft rule prefers, a hard one refuses. */
 const strength = z.enum(['soft', 'hard']);
 
@@ -129,7 +132,7 @@ export const groupConfigSchema = strictObject({
   /** When leaderships that move by themselves are too many. */
   brake: strictObject({
     /** So many may move within `within`; the next pauses its group instead. 0: no brake. */
-    transitions: z.int().min(0).max(1000).default(0),
+    transitions: z.int().min(0).max(mostBraked).default(0),
     within: durationSchema.refine((text) => durationMs(text) > 0, 'longer than 0').default('10m'),
     /** The znode that counts them, for all groups that name it; null: one of this group's own. */
     record: rootSchema

@@ -1,10 +1,8 @@
 /** Processes that outlive SIGKILL for a while (uninterruptible sleep), and what is said of them: in simulated time. */
 import { expect, it } from 'vitest';
-import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { DutyEnd, DutyOutcome } from '../../src/ports/duty.js';
 import { context } from './duty-context.js';
 import { type Behaviour, type Script, SimulatedMachine } from './simulated-machine.js';
-import { silentLog } from './support.js';
 
 const forever = Number.POSITIVE_INFINITY;
 const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
@@ -17,14 +15,11 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
     return env.PETREL_PHASE === 'takeover' ? takeover : releases;
   });
   const agent = machine.newProcess('agent');
-  const duty = new CommandDuty({
-    commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
-    node: 'a1',
-    root: '/cluster',
-    life: 'one',
-    log: silentLog,
-    ...machine.seenBy(agent),
-    keepers: machine.keepersOf(agent),
+  const duty = machine.dutyOf(agent, {
+    onPrepare: null,
+    onTakeover: ['start'],
+    onRelease: ['stop'],
+    onFence: null,
   });
   const ends: DutyEnd[] = [];
   duty.onEnd((end) => ends.push(end));

@@ -2,6 +2,7 @@
  * A machine of the simulated world whose commands behave as they are told, and may die late. What runs on it is the
  * shipped CommandDuty and Guard.
  */
+import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
 import { Guard } from '../../src/hooks/guard.js';
 import type { Keeper, KeeperListener, Keepers } from '../../src/hooks/keepers.js';
 import type { CommandLine, Exit, Machine, Processes, StartedCommand } from '../../src/ports/processes.js';
@@ -9,6 +10,7 @@ import { Link } from '../simulation/link.js';
 import { type MachineClock, Process } from '../simulation/process.js';
 import { World } from '../simulation/world.js';
 import { type Chance, chance } from '../support/chance.js';
+import { silentLog } from './support.js';
 
 /** How a process of a command behaves. */
 export interface Behaviour {
@@ -115,6 +117,12 @@ export class SimulatedMachine {
           .map(({ pgid }) => pgid),
     };
     return { clock: process.clock, processes };
+  }
+
+  /** The duty of an agent here. */
+  dutyOf(agent: Process, commands: HookCommands): CommandDuty {
+    const about = { node: 'a1', root: '/cluster', life: 'one', log: silentLog };
+    return new CommandDuty({ commands, ...about, ...this.seenBy(agent), keepers: this.keepersOf(agent) });
   }
 
   /** The keepers that this process starts. */

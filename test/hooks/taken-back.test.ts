@@ -1,10 +1,8 @@
 /** What is asked of a keeper that stands still, and taken back before it goes on: in simulated time. */
 import { expect, it } from 'vitest';
-import { CommandDuty } from '../../src/hooks/command-duty.js';
 import type { Phase } from '../../src/ports/duty.js';
 import { context } from './duty-context.js';
 import { type Script, SimulatedMachine } from './simulated-machine.js';
-import { silentLog } from './support.js';
 
 const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
 const command: [string] = ['it'];
@@ -13,14 +11,11 @@ const command: [string] = ['it'];
 async function agentWithKeeper() {
   const machine = new SimulatedMachine(() => quick);
   const agent = machine.newProcess('agent');
-  const duty = new CommandDuty({
-    commands: { onPrepare: command, onTakeover: command, onRelease: command, onFence: command },
-    node: 'a1',
-    root: '/cluster',
-    life: 'one',
-    log: silentLog,
-    ...machine.seenBy(agent),
-    keepers: machine.keepersOf(agent),
+  const duty = machine.dutyOf(agent, {
+    onPrepare: command,
+    onTakeover: command,
+    onRelease: command,
+    onFence: command,
   });
   const first = duty.run(context('prepare'));
   await machine.run(100);
