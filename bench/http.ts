@@ -11,12 +11,12 @@
  *                                      the moments in which all nodes of the group share the machine's cores
  *   PAUSE_MS=1 npm run bench:http  from an answer to the next question; 10 else
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serverSchema } from '../src/cli/commands/zookeeper.js';
 import { DevAgents } from '../src/dev/agents.js';
@@ -73,18 +73,18 @@ interface Check {
 }
 
 const checks: Check[] = [];
-const asking = new AbortController();
+const askers: ChildProcess[] = [];
 try {
   agents.startAll();
-  for (const node of agents.nodes) void ask(node, http.urlOf(node));
-  void ask(bare, `http://127.0.0.1:${Number(barePort)}`);
+  for (const node of agents.nodes) ask(node, http.urlOf(node));
+  ask(bare, `http://127.0.0.1:${Number(barePort)}`);
   await until(() => leaderSince(0), patience);
   for (let round = 0; round < rounds; round++) {
     await sleep(quietMs);
     await handOver();
   }
 } finally {
-  asking.abort();
+  for (const asker of askers) asker.kill();
   await agents[Symbol.asyncDispose]();
   zookeeper.kill();
   bareServer.kill();
@@ -117,28 +117,21 @@ async function handOver(): Promise<void> {
   transitions.push({ fromMs, toMs: systemClock.monotonicMs() });
 }
 
-/** Until it is told to stop; the answers are short, and come in one piece. */
-async function ask(node: string, url: string): Promise<void> {
-  const { hostname: host, port } = new URL(url);
-  const question = `GET /leader HTTP/1.1\r\nhost: ${host}\r\n\r\n`;
-  while (!asking.signal.aborted) {
-    const socket = connect({ host, port: Number(port), noDelay: true });
-    try {
-      await once(socket, 'connect');
-      while (!asking.signal.aborted) {
-        const sentAtMs = systemClock.monotonicMs();
-        socket.write(question);
-        const [answer] = await once(socket, 'data');
-        const code = Number(/^HTTP\/1.1 (\d+) /.exec(String(answer))?.[1]);
-        checks.push({ node, sentAtMs, receivedAtMs: systemClock.monotonicMs(), code });
-        await sleep(pauseMs);
-      }
-    } catch {
-      await sleep(pauseMs);
-    } finally {
-      socket.destroy();
-    }
-  }
+/** Until it is ended. */
+function ask(node: string, url: string): void {
+  const { hostname, port } = new URL(url);
+  const asker = spawn(
+    'python3',
+    [join(import.meta.dirname, 'ask-leader.py'), hostname, port, String(pauseMs)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  askers.push(asker);
+  createInterface({ input: asker.stdout }).on('line', (line) => {
+    const [sentAtMs = 0, receivedAtMs = 0, code = 0] = line.split(' ').map(Number);
+    checks.push({ node, sentAtMs, receivedAtMs, code });
+  });
 }
 
 function leaderSince(sinceMs: number): Check | undefined {
