@@ -70,6 +70,28 @@ export function meanDelayMs(delay: Delay): number {
   }
 }
 
+/** How long a message is under way, of which every copy that is lost is sent again; `copies`: how many it took. */
+export function drawWay(
+  { delay, loss }: Conditions,
+  random: () => number,
+): { readonly ms: number; readonly copies: number } {
+  let ms = drawDelayMs(delay, random);
+  let copies = 1;
+  for (; loss > 0 && random() < loss; copies += 1) ms += retryDelays * meanDelayMs(delay);
+  return { ms, copies };
+}
+
+export function drawDelayMs(delay: Delay, random: () => number): number {
+  switch (delay.kind) {
+    case 'constant':
+      return delay.ms;
+    case 'uniform':
+      return delay.fromMs + random() * (delay.toMs - delay.fromMs);
+    case 'exponential':
+      return -delay.meanMs * Math.log(1 - random());
+  }
+}
+
 /** How long to wait for an answer that is nearly always there: one in a million comes later. */
 export function answerLimitMs({ delay, loss }: Conditions): number {
   const spread = delay.kind === 'exponential' ? 10 : delay.kind === 'uniform' ? 2 : 1;

@@ -1,5 +1,5 @@
 /** The way of messages: how long they take, which are lost, and how many there were. */
-import { type Conditions, meanDelayMs, retryDelays } from './conditions.js';
+import { type Conditions, drawDelayMs, drawWay } from './conditions.js';
 import { type Events, ticks } from './events.js';
 import type { Random } from './random.js';
 
@@ -15,6 +15,7 @@ export class Network<Message> {
   readonly #events: Events;
   readonly #random: Random;
   readonly #conditions: Conditions;
+  readonly #next: () => number;
   readonly #isReliable: boolean;
   readonly #deliver: (to: number, from: number, message: Message, depth: number) => boolean;
   readonly #sizeOf: (message: Message) => number;
@@ -32,6 +33,7 @@ export class Network<Message> {
   }) {
     this.#events = options.events;
     this.#random = options.random;
+    this.#next = () => options.random.next();
     this.#conditions = options.conditions;
     this.#isReliable = options.isReliable;
     this.#deliver = options.deliver;
@@ -53,15 +55,12 @@ export class Network<Message> {
 
   /** `count`: it stands for so many, of which one is lost or late as all are. `depth`: how many messages, one caused by the other, led to this one. */
   send(to: number, from: number, message: Message, depth: number, count = 1): void {
-    const size = this.#sizeOf(message);
-    let afterMs = this.#delayMs();
-    this.#sent(count, size / count);
-    while (this.#isLost()) {
-      if (!this.#isReliable) return;
-      this.#sent(count, size / count);
-      afterMs += retryDelays * meanDelayMs(this.#conditions.delay);
-    }
-    this.#arrive(afterMs, () => this.#hand(to, from, message, depth, count));
+    const { ms, copies } = this.#isReliable
+      ? drawWay(this.#conditions, this.#next)
+      : { ms: this.#delayMs(), copies: 1 };
+    this.#sent(count * copies, this.#sizeOf(message) / count);
+    if (!this.#isReliable && this.#isLost()) return;
+    this.#arrive(ms, () => this.#hand(to, from, message, depth, count));
   }
 
   /** One message to each other node. */
@@ -122,15 +121,7 @@ export class Network<Message> {
   }
 
   #delayMs(): number {
-    const { delay } = this.#conditions;
-    switch (delay.kind) {
-      case 'constant':
-        return delay.ms;
-      case 'uniform':
-        return delay.fromMs + this.#random.next() * (delay.toMs - delay.fromMs);
-      case 'exponential':
-        return -delay.meanMs * Math.log(1 - this.#random.next());
-    }
+    return drawDelayMs(this.#conditions.delay, this.#next);
   }
 }
 

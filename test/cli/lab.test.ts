@@ -46,6 +46,7 @@ describe('petrel lab', () => {
     [['lcr', '--nodes', '0'], 'a whole number, 1 to 10000'],
     [['lcr', '--delay', 'soon'], 'is not a duration'],
     [['lcr', '--loss', '1'], 'It is a number from 0 to 0.95'],
+    [['lcr', '--reproduce', 'rings', '--nodes', '4'], 'leave out lcr, --nodes'],
   ])('refuses %s', async (args, reason) => {
     const { code, stderr } = await lab(...args);
     expect(code).toBe(2);

@@ -35,6 +35,7 @@ export function addLab(program: Command): void {
     .addHelpText('after', help);
   for (const option of [...caseOptions(), ...conditionOptions(), ...runOptions()]) lab.addOption(option);
   lab.action(async (names: string[], _options, command: Command) => {
+    if (command.opts().reproduce !== undefined) refuseConditions(command, names);
     await runLab(command, names, optionsSchema.parse(command.opts()));
   });
 }
@@ -97,6 +98,22 @@ function runOptions(): Option[] {
     new Option('--plot <file>', 'also draw it, as SVG; -f svg prints that alone'),
   ];
 }
+
+/** What the literature shows is run as it was shown. */
+function refuseConditions(command: Command, names: readonly string[]): void {
+  const given = [...caseOptions(), ...conditionOptions(), ...runOptions()]
+    .filter((option) => !alsoOfReproductions.has(option.attributeName()))
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+    .map(({ long }) => long ?? '');
+  const refused = [...names, ...given];
+  if (refused.length === 0) return;
+  throw new PetrelError(
+    'INVALID',
+    `--reproduce runs what the literature shows, and takes no election and no condition: leave out ${refused.join(', ')}`,
+  );
+}
+
+const alsoOfReproductions = new Set(['reproduce', 'seed', 'workers', 'plot']);
 
 /** The laboratory is loaded where it is wanted alone. */
 async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {

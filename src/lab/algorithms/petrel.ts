@@ -8,6 +8,7 @@
 import { electorRound, newElector } from '../../core/electing.js';
 import { defaultGroupConfig } from '../../core/group-config.js';
 import {
+  type AnsweredRequest,
   type LeaseEvidence,
   leaseFrom,
   noEvidence,
@@ -23,7 +24,7 @@ import { type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js
 import type { ClaimContent, Elected, Registration } from '../../core/znodes.js';
 import { algorithm, type Context, type Expectation, type Node, type Timer } from '../algorithm.js';
 import { nobody } from '../census.js';
-import { answerLimitMs } from '../conditions.js';
+import { drawWay } from '../conditions.js';
 import { electorOperations, idOf, membersOf, nameOf, registrationOf, site, sizeOf } from './petrel-shapes.js';
 import {
   epochMs,
@@ -306,17 +307,25 @@ class Agent implements Node<Message> {
     if (this.#tenure !== null) this.#leaseEnd.set(Math.max(0, this.#releaseAtMs() - this.#context.nowMs()));
   }
 
-  /** A committed write proves the last of the session's pings, which are sent though they are not counted. */
+  /** A committed write proves what was answered before it: renewals, and the session's pings. */
   #committed(sentAtMs: number): void {
     const sessionTimeoutMs = this.#context.conditions.detectMs;
-    const everyMs = pingIntervalMs(sessionTimeoutMs);
-    const pings = Math.floor(
-      (sentAtMs - this.#startedAtMs - answerLimitMs(this.#context.conditions)) / everyMs,
-    );
-    const pingAtMs = this.#startedAtMs + (pings - 1) * everyMs;
-    const ping = { sentAtMs: pingAtMs, answeredAtMs: pingAtMs };
-    const evidence = pings < 1 ? this.#evidence : requestAnswered(this.#evidence, ping, sessionTimeoutMs);
-    this.#evidence = writeCommitted(evidence, sentAtMs, sessionTimeoutMs);
+    const ping = this.#pingBefore(sentAtMs - pingIntervalMs(sessionTimeoutMs));
+    let evidence = this.#evidence;
+    if (ping !== null) evidence = requestAnswered(evidence, ping, sessionTimeoutMs);
+    evidence = writeCommitted(evidence, sentAtMs, sessionTimeoutMs);
+    const own = { sentAtMs, answeredAtMs: this.#context.nowMs() };
+    this.#evidence = requestAnswered(evidence, own, sessionTimeoutMs);
+  }
+
+  /** The last ping that was answered before an instant. Pings take as long as messages do, but are not sent one by one. */
+  #pingBefore(atMs: number): AnsweredRequest | null {
+    const { conditions, random } = this.#context;
+    const roundTripMs = drawWay(conditions, random).ms + drawWay(conditions, random).ms;
+    const everyMs = pingIntervalMs(conditions.detectMs);
+    const pings = Math.floor((atMs - roundTripMs - this.#startedAtMs) / everyMs);
+    const sentAtMs = this.#startedAtMs + pings * everyMs;
+    return pings < 1 ? null : { sentAtMs, answeredAtMs: sentAtMs + roundTripMs };
   }
 
   #leaseEnded(): void {

@@ -182,6 +182,7 @@ class SuccessorWatch {
   readonly #timeout: Timer;
   readonly #pinging: Timer;
   #to = none;
+  #isWaiting = false;
   #unanswered: Passed[] = [];
 
   constructor(context: Context<Message>, lost: (gone: number) => void) {
@@ -196,15 +197,22 @@ class SuccessorWatch {
   }
 
   awaits(to: number, message: Passed | null): void {
-    if (to !== this.#to) this.#unanswered = [];
+    if (to !== this.#to) this.#forget();
     this.#to = to;
     if (message !== null) this.#unanswered.push(message);
+    if (this.#isWaiting) return;
+    // From the first that is not answered: pings come faster than a lossy network lets one give up.
+    this.#isWaiting = true;
     this.#timeout.set(answerLimitMs(this.#context.conditions));
   }
 
   answered(from: number): void {
-    if (from !== this.#to) return;
+    if (from === this.#to) this.#forget();
+  }
+
+  #forget(): void {
     this.#unanswered = [];
+    this.#isWaiting = false;
     this.#timeout.stop();
   }
 
@@ -220,6 +228,7 @@ class SuccessorWatch {
   #goPast(): void {
     const gone = this.#to;
     const messages = this.#unanswered;
+    this.#forget();
     this.#context.doubt(gone);
     const to = this.#context.successor();
     for (const message of messages) {
