@@ -24,20 +24,35 @@ export type PetrelErrorCode =
   /** Anything else that failed. */
   | 'FAILED';
 
+/** What would help, where its words depend on where somebody asked: at the command line, over HTTP. */
+export type Remedy =
+  /** To say that it is meant all the same; `does`: what comes of it, "drains it before it comes back". */
+  | { readonly kind: 'yes'; readonly does: string }
+  /** To name one of the group's slots. */
+  | { readonly kind: 'slot' }
+  /** To take back the request for a switchover that waits. */
+  | { readonly kind: 'cancel' }
+  /** To name another root. */
+  | { readonly kind: 'root' }
+  /** To have credentials that ZooKeeper lets do it. */
+  | { readonly kind: 'credentials' };
+
 export class PetrelError extends Error {
   override readonly name = 'PetrelError';
   readonly code: PetrelErrorCode;
   /** One line each: why a request was refused, or what is wrong in an input. */
   readonly reasons: readonly string[];
+  readonly remedies: readonly Remedy[];
 
   constructor(
     code: PetrelErrorCode,
     message: string,
-    options: { cause?: unknown; reasons?: readonly string[] } = {},
+    options: { cause?: unknown; reasons?: readonly string[]; remedies?: readonly Remedy[] } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.reasons = options.reasons ?? [];
+    this.remedies = options.remedies ?? [];
   }
 }
 

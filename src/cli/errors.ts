@@ -1,7 +1,7 @@
 /** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
 import { CommanderError } from 'commander';
-import { PetrelError, type PetrelErrorCode } from '../errors.js';
-import { asPetrelError, type Failure } from '../group/failure.js';
+import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
+import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
 import { StoreError } from '../ports/store.js';
 import { oneLine } from './output.js';
 import { styled } from './style.js';
@@ -71,6 +71,20 @@ function describeError(error: unknown): Failure['error'] {
   if (error instanceof CommanderError) {
     return { code: 'INVALID', message: error.message.replace(/^error: /, ''), reasons: [] };
   }
-  const { code, message, reasons } = asPetrelError(error);
-  return { code, message, reasons: [...reasons] };
+  return toldAs(asPetrelError(error), remedyText);
+}
+
+function remedyText(remedy: Remedy): string {
+  switch (remedy.kind) {
+    case 'yes':
+      return `-y ${remedy.does}`;
+    case 'slot':
+      return 'say which by --slot';
+    case 'cancel':
+      return 'petrel switchover --cancel takes it back';
+    case 'root':
+      return 'is it another root (--root, PETREL_ROOT)?';
+    case 'credentials':
+      return 'credentials are given by --auth-file or PETREL_AUTH; petrel acl show tells who may do what';
+  }
 }

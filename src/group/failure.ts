@@ -1,6 +1,6 @@
 /** What went wrong with a group, in terms that whoever asked can act on. */
 import { z } from 'zod';
-import { errorMessage, PetrelError } from '../errors.js';
+import { errorMessage, PetrelError, type Remedy } from '../errors.js';
 import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
 
 /** An error as commands with `-f json` and the HTTP interface tell it. */
@@ -8,6 +8,12 @@ export const failureSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), reasons: z.array(z.string()) }),
 });
 export type Failure = z.infer<typeof failureSchema>;
+
+/** An error as it is told where remedies are worded so: they stand last among its reasons. */
+export function toldAs(error: PetrelError, words: (remedy: Remedy) => string): Failure['error'] {
+  const { code, message, reasons, remedies } = error;
+  return { code, message, reasons: [...reasons, ...remedies.map(words)] };
+}
 
 /** Anything thrown, as a PetrelError. */
 export function asPetrelError(error: unknown): PetrelError {
@@ -18,8 +24,8 @@ export function asPetrelError(error: unknown): PetrelError {
 
 function fromStore(error: StoreError): PetrelError {
   if (isPermissionError(error)) {
-    const message = `ZooKeeper does not permit it: ${error.message}; credentials are given by --auth-file or PETREL_AUTH`;
-    return new PetrelError('FORBIDDEN', message, { cause: error });
+    const message = `ZooKeeper does not permit it: ${error.message}`;
+    return new PetrelError('FORBIDDEN', message, { cause: error, remedies: [{ kind: 'credentials' }] });
   }
   if (error.outcomeUnknown) {
     return new PetrelError('UNREACHABLE', `lost touch with ZooKeeper: ${error.message}`, { cause: error });

@@ -6,7 +6,7 @@ import { type OtherSlots, otherSlotsOf, slotObstacles } from '../core/other-slot
 import { activeRequest, requestTarget } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf } from '../core/slots.js';
-import { PetrelError } from '../errors.js';
+import { PetrelError, type Remedy } from '../errors.js';
 import type { Request, Scene } from './change.js';
 import { judge, standingFailures } from './judge.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';
@@ -66,7 +66,7 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
   return (group) => {
     const scene = inSlot(group, slot);
     const { view, elected, config, byHand } = scene;
-    if (!evenUnderWay) mustBeQuiet(scene, ['-y fails over all the same']);
+    if (!evenUnderWay) mustBeQuiet(scene, [{ kind: 'yes', does: 'fails over all the same' }]);
     if (elected.node === to) {
       throw new PetrelError('REFUSED', `${to} is the elected leader already`, { reasons: [elected.reason] });
     }
@@ -102,8 +102,10 @@ function inSlot(scene: Scene, slot: number | undefined): Scene {
   const slots = viewsOfSlots(scene.view);
   if (slot === undefined && slots.length > 1) {
     const leaders = slots.map((each) => `${slotOf(each)}: ${electedOrRestored(each).node ?? 'nobody'}`);
-    const right = `say which by --slot (${leaders.join(', ')})`;
-    throw new PetrelError('INVALID', `the group has ${slots.length} leaders: ${right}`, { reasons: leaders });
+    throw new PetrelError('INVALID', `the group has ${slots.length} leaders: ${leaders.join(', ')}`, {
+      reasons: leaders,
+      remedies: [{ kind: 'slot' }],
+    });
   }
   const view = viewOfSlot(scene.view, slot ?? 1);
   return { ...scene, view, elected: electedOrRestored(view) };
@@ -131,20 +133,19 @@ function targetText(to: Target): string {
 }
 
 /** One transition at a time. Throws PetrelError CONFLICT. */
-function mustBeQuiet({ view, config, elected, nowMs }: Scene, hints: readonly string[] = []): void {
+function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly Remedy[] = []): void {
   const waiting = activeRequest(config, elected, slotOf(view));
   if (waiting !== null) {
     throw new PetrelError('CONFLICT', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
-      reasons: [
-        `${requestText(waiting)} is not done yet (petrel switchover --cancel takes it back)`,
-        ...hints,
-      ],
+      reasons: [`${requestText(waiting)} is not done yet`],
+      remedies: [{ kind: 'cancel' }, ...remedies],
     });
   }
   const transition = transitionOf(view, nowMs);
   if (transition === null) return;
   throw new PetrelError('CONFLICT', `transition ${transition.term} in progress by ${elected.by}`, {
-    reasons: [`${transitionText(transition)}: ${elected.reason}`, ...hints],
+    reasons: [`${transitionText(transition)}: ${elected.reason}`],
+    remedies,
   });
 }
 

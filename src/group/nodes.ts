@@ -59,8 +59,7 @@ function mustBeRegistered({ members }: Scene['view'], node: string): void {
   const known = members.map((member) => member.node);
   if (known.includes(node)) return;
   throw new PetrelError('REFUSED', `there is no node ${node}`, {
-    reasons: [
-      `node ${node} is not registered; registered are ${known.join(', ') || 'none'}; to drain it before it comes back: -y`,
-    ],
+    reasons: [`node ${node} is not registered; registered are ${known.join(', ') || 'none'}`],
+    remedies: [{ kind: 'yes', does: 'drains it before it comes back' }],
   });
 }

@@ -97,6 +97,7 @@ function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boo
     reasons: [
       `no node is registered in site ${site}, and it is not configured; known are ${known.join(', ') || 'none'}`,
     ],
+    remedies: [{ kind: 'yes', does: 'does it before a node of it comes' }],
   });
 }
 

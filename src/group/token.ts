@@ -33,8 +33,8 @@ export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
   const { current, claim } = await newestClaim(store, paths, token);
   if (claim === null && (await store.exists(paths.elected)) === null) {
-    const right = 'is it another root (--root, PETREL_ROOT)?';
-    throw new PetrelError('INVALID', `there is no group at ${paths.root}: ${right}`);
+    const remedies = [{ kind: 'root' }] as const;
+    throw new PetrelError('INVALID', `there is no group at ${paths.root}`, { remedies });
   }
   const leader = claim === null ? null : await leaderOf(store, current, claim);
   const newest = claim?.czxid ?? null;

@@ -157,10 +157,9 @@ async function readOthers(
 }
 
 export function noGroup({ root }: GroupPaths): PetrelError {
-  return new PetrelError(
-    'INVALID',
-    `there is no group at ${root}: no agent ever ran there; is it another root (--root, PETREL_ROOT)?`,
-  );
+  return new PetrelError('INVALID', `there is no group at ${root}: no agent ever ran there`, {
+    remedies: [{ kind: 'root' }],
+  });
 }
 
 /** Null when there is no such znode; with `watch` its creation is then watched for. */

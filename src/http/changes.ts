@@ -54,7 +54,7 @@ const common = {
     .boolean()
     .default(false)
     .describe('show what would be written and what would follow; change nothing'),
-  yes: z.boolean().default(false).describe('as -y: also what a person would be asked about first'),
+  yes: z.boolean().default(false).describe('also what a person would be asked about first'),
 };
 const plainBody = strictObject(common);
 type Common = z.output<typeof plainBody>;

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { cut, firstOf } from '../core/outside.js';
-import { errorMessage, PetrelError, type PetrelErrorCode } from '../errors.js';
-import { asPetrelError, type Failure, failureSchema } from '../group/failure.js';
+import { errorMessage, PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
+import { asPetrelError, type Failure, failureSchema, toldAs } from '../group/failure.js';
 import type { Logger } from '../log.js';
 import { isStoreError } from '../ports/store.js';
 import { commonHeaderLines, commonHeaders } from './headers.js';
@@ -92,15 +92,36 @@ function told(error: unknown): Told {
     return { ...none, status: 400, code: 'INVALID', message: reasons.join('; '), reasons };
   }
   if (error instanceof PetrelError || isStoreError(error)) {
-    const { code, message, reasons } = asPetrelError(error);
-    const headers: Told['headers'] = code === 'UNREACHABLE' ? { 'retry-after': '1' } : {};
-    return { status: statusOf[code], code, message, reasons, headers };
+    const petrel = asPetrelError(error);
+    const headers: Told['headers'] = petrel.code === 'UNREACHABLE' ? { 'retry-after': '1' } : {};
+    return { status: statusOf[petrel.code], ...toldAs(petrel, remedyText), headers };
   }
   const status = statusOfFramework(error);
   if (status === null)
     return { ...none, status: 500, code: 'FAILED', message: 'an error of the agent: its log has it' };
   const [code, message] = frameworkWords[status] ?? ['INVALID', errorMessage(error)];
   return { ...none, status, code, message };
+}
+
+function remedyText(remedy: Remedy): string {
+  switch (remedy.kind) {
+    case 'yes':
+      return `"yes": true in the body ${remedy.does}`;
+    case 'slot':
+      return 'say which by "slot" in the body';
+    case 'cancel':
+      return 'POST /switchover with {"cancel": true} takes it back';
+    case 'root':
+      return 'this agent was told which groups are its own when it was started';
+    case 'credentials':
+      return 'the agent asks with its own credentials, its setting authFile; petrel acl show, run with them, tells who may do what';
+  }
+}
+
+/** What went wrong, and what would help, on one line. */
+export function failureText(error: unknown): string {
+  const { message, reasons } = toldAs(asPetrelError(error), remedyText);
+  return [message, ...reasons.filter((reason) => !message.includes(reason))].join('; ');
 }
 
 const frameworkWords: Readonly<Record<number, readonly [code: string, message: string]>> = {

@@ -219,6 +219,41 @@ describe('a change by somebody who may not', () => {
     expect((await api.call('/pause', post)).status).toBe(202);
   });
 
+  it('is told in the words of HTTP what would be right, and never in flags of the command line', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    const refusals = [
+      await api.call('/nodes/nobody/drain', post),
+      await api.call('/sites/nowhere/disable', post),
+      await api.call('/sites/nowhere/fail', post),
+      await api.call('/sites/nowhere/priority', { method: 'PUT', body: { priority: 1 } }),
+    ];
+    for (const { status, body } of refusals) {
+      expect({ status, body }).toMatchObject({
+        status: 412,
+        body: {
+          error: { reasons: [expect.any(String), expect.stringMatching(/^"yes": true in the body /)] },
+        },
+      });
+      expect(JSON.stringify(body)).not.toMatch(/(^|[ "(])--?[a-z]/);
+    }
+    const drained = await api.call('/nodes/nobody/drain', { ...post, body: { yes: true } });
+    expect(drained.status).toBe(202);
+    await api.call('/switchover', { ...post, body: { to: 'b', at: '2100-01-01T00:00:00Z' } });
+    expect(await api.call('/failover', { ...post, body: { to: 'b' } })).toMatchObject({
+      status: 409,
+      body: {
+        error: {
+          reasons: [
+            expect.stringContaining('is not done yet'),
+            'POST /switchover with {"cancel": true} takes it back',
+            '"yes": true in the body fails over all the same',
+          ],
+        },
+      },
+    });
+  });
+
   it('leaves no token in the log', async () => {
     const lines: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
