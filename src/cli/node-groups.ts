@@ -29,6 +29,8 @@ interface Place {
   inForce: LiveSettings | null;
   group: NodeGroup | null;
   isWanted: boolean;
+  /** ZooKeeper did not let it be joined, or used, the last time. */
+  isRefused: boolean;
   rouse: () => void;
   readonly log: Logger;
 }
@@ -57,6 +59,13 @@ export class NodeGroups {
   /** How many are wanted. */
   get size(): number {
     return [...this.#places.values()].filter(({ isWanted }) => isWanted).length;
+  }
+
+  /** How many of them ZooKeeper does not let this node use. */
+  get refused(): number {
+    const isRefused = ({ isWanted, isRefused, group }: Place) =>
+      isWanted && isRefused && group?.agent.status.joined !== true;
+    return [...this.#places.values()].filter(isRefused).length;
   }
 
   /** These and no others from now on, with these settings. */
@@ -93,7 +102,15 @@ export class NodeGroups {
 
   #join(root: string, settings: AgentSettings): void {
     const log = this.#options.log.child({ root });
-    const place = { settings, inForce: null, group: null, isWanted: true, rouse: () => {}, log };
+    const place = {
+      settings,
+      inForce: null,
+      group: null,
+      isWanted: true,
+      isRefused: false,
+      rouse: () => {},
+      log,
+    };
     this.#places.set(root, place);
     void this.#live(root, place).then(() => {
       this.#places.delete(root);
@@ -131,6 +148,7 @@ export class NodeGroups {
         (error: unknown) => error,
       );
       place.group = null;
+      place.isRefused = problem instanceof PetrelError && problem.code === 'FORBIDDEN';
       onGone(root);
       if (problem === null || !place.isWanted) continue;
       const reasons = problem instanceof PetrelError ? problem.reasons : [];

@@ -34,7 +34,9 @@ export class StatusOfGroups {
     const all = groups.all().map(({ agent }) => agent.status);
     const led = all.filter(({ leads }) => leads).length;
     const joined = all.filter((status) => status.joined).length;
-    const text = `of ${groups.size} groups leads ${led}, stands by for ${joined - led}, is not in touch with ${groups.size - joined}`;
+    const { size, refused } = groups;
+    const denied = refused === 0 ? '' : `, is not permitted to use ${refused}`;
+    const text = `of ${size} groups leads ${led}, stands by for ${joined - led}, is not in touch with ${size - joined - refused}${denied}`;
     if (text === this.#said) return;
     this.#said = text;
     this.#tell(joined > 0 || groups.size === 0, text);

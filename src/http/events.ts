@@ -8,12 +8,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { errorMessage } from '../errors.js';
+import { errorMessage, PetrelError } from '../errors.js';
 import { follow } from '../group/follow.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
+import { isPermissionError } from '../ports/store.js';
 import type { App } from './app.js';
-import { Denial, failures } from './failures.js';
+import { Denial, failures, failureText } from './failures.js';
 import type { GroupSession } from './group-session.js';
 import { type Groups, rootQuery } from './groups.js';
 import { commonHeaders } from './headers.js';
@@ -34,7 +35,7 @@ const aliveMs = 5_000;
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
 
-/** What `out-of-touch` holds. */
+/** What `out-of-touch` holds, and `refused`. */
 export const outOfTouchSchema = z.object({ reason: z.string() });
 
 export class EventHub {
@@ -105,7 +106,8 @@ export class EventHub {
         await this.#followSession(signal);
       } catch (error) {
         log.debug({ error }, `HTTP: the group cannot be followed: ${errorMessage(error)}`);
-        if (!signal.aborted) this.#publish('out-of-touch', { reason: errorMessage(error) });
+        const event = isRefusal(error) ? 'refused' : 'out-of-touch';
+        if (!signal.aborted) this.#publish(event, { reason: failureText(error) });
       }
       await this.#pause(signal);
     }
@@ -143,7 +145,7 @@ export class EventHub {
   }
 
   #publish(event: 'status', content: Status): void;
-  #publish(event: 'out-of-touch', content: z.output<typeof outOfTouchSchema>): void;
+  #publish(event: 'out-of-touch' | 'refused', content: z.output<typeof outOfTouchSchema>): void;
   #publish(event: string, content: object): void {
     const said = `${event} ${JSON.stringify(content, withoutElapsed)}`;
     if (said === this.#said) return;
@@ -171,6 +173,11 @@ export class EventHub {
   }
 }
 
+/** ZooKeeper answers, and does not let this agent read the group. */
+function isRefusal(error: unknown): boolean {
+  return isPermissionError(error) || (error instanceof PetrelError && error.code === 'FORBIDDEN');
+}
+
 /** That time goes by is no news. */
 function withoutElapsed(key: string, value: unknown): unknown {
   return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
@@ -182,7 +189,8 @@ export function addEvents(app: App, groups: Groups): void {
     {
       exposeHeadRoute: false,
       schema: {
-        summary: 'server-sent events: `status`, as /status, now and at every change; `out-of-touch`',
+        summary:
+          'server-sent events: `status`, as /status, now and at every change; `out-of-touch`, `refused`',
         tags: ['group'],
         produces: ['text/event-stream'],
         querystring: rootQuery,

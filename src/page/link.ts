@@ -7,6 +7,8 @@ export interface Link {
     | 'live'
     /** The agent answers, and cannot tell: it has lost touch with ZooKeeper. */
     | 'out-of-touch'
+    /** The agent answers, and is in touch with ZooKeeper, which does not let it read the group. */
+    | 'refused'
     /** The agent does not answer. */
     | 'lost';
   /** When the picture was last known to hold, on the page's own monotonic clock. */
@@ -26,7 +28,7 @@ export function heard(link: Link, nowMs: number): Link {
   return link.state === 'live' ? { ...link, heldAtMs: nowMs } : link;
 }
 
-export function broken(link: Link, state: 'out-of-touch' | 'lost', reason: string): Link {
+export function broken(link: Link, state: 'out-of-touch' | 'refused' | 'lost', reason: string): Link {
   return { ...link, state, reason };
 }
 
@@ -50,6 +52,8 @@ export function linkText({ state, heldAtMs, reason }: Link, nowMs: number): Link
         label: 'agent out of touch',
         detail: `${age}: the agent has lost touch with ZooKeeper: ${reason}.`,
       };
+    case 'refused':
+      return { label: 'agent may not read', detail: `${age}: ${reason}.` };
     case 'lost':
       return {
         label: 'connection lost',

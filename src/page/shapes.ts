@@ -94,7 +94,7 @@ export const statusShape = z.object({
 });
 export type Status = z.infer<typeof statusShape>;
 
-/** The event `out-of-touch`. */
+/** The events `out-of-touch` and `refused`. */
 export const outOfTouchShape = z.object({ reason: text });
 
 /** `/explain` */

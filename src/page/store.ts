@@ -119,9 +119,9 @@ export class Store {
 
   #take({ event, data }: ServerEvent): void {
     if (event === 'status') this.#takeStatus(statusShape.safeParse(JSON.parse(data)).data);
-    if (event === 'out-of-touch') {
+    if (event === 'out-of-touch' || event === 'refused') {
       const reason = outOfTouchShape.safeParse(JSON.parse(data)).data?.reason ?? 'no reason is given';
-      this.#set({ link: broken(this.#known.link, 'out-of-touch', reason) });
+      this.#set({ link: broken(this.#known.link, event, reason) });
     }
   }
 

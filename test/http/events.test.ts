@@ -1,6 +1,7 @@
 /** /events: the group as it changes, for many readers, by one watcher. */
 import { createConnection, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openAcl, permissions } from '../../src/core/acl.js';
 import { type Listing, listingSchema } from '../../src/group/listing.js';
 import { outOfTouchSchema } from '../../src/http/events.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
@@ -112,6 +113,21 @@ describe('a reader of events', () => {
     await using api = await openApi(group, await ledOnRecord(group), { connect: '127.0.0.1:1' });
     using reader = new Reader(api);
     await until(() => reader.events.some(({ event }) => event === 'out-of-touch'), { timeoutMs: 20_000 });
+  });
+
+  it('is told that the agent may not read the group, and what would be right, where ZooKeeper refuses it', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await ledOnRecord(group));
+    const nobody = { permissions: permissions.admin, identity: { scheme: 'world', id: 'anyone' } } as const;
+    await group.store.setAcl(group.paths.elected, [nobody], 'any');
+    using reader = new Reader(api);
+    const told = await until(() => reader.events.find(({ event }) => event === 'refused'));
+    const { reason } = outOfTouchSchema.parse(told.data);
+    expect(reason).toContain('petrel acl show');
+    expect(reason).not.toContain('--');
+    expect(reader.events.filter(({ event }) => event === 'out-of-touch')).toEqual([]);
+    await group.store.setAcl(group.paths.elected, openAcl, 'any');
+    await reader.sees(({ leader }) => leader?.node === 'a');
   });
 
   it('who does not read is dropped, and the others are served', async () => {

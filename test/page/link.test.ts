@@ -19,6 +19,15 @@ describe('the link', () => {
     expect(linkText(broken(noLink, 'lost', 'refused'), 80_000).detail).toContain('There is no picture yet');
   });
 
+  it('tells an agent that may not read from one that has lost touch', () => {
+    const refused = broken(live, 'refused', 'ZooKeeper does not permit it');
+    expect(linkText(refused, 9_000)).toEqual({
+      label: 'agent may not read',
+      detail: 'The picture is 8 s old: ZooKeeper does not permit it.',
+    });
+    expect(heard(refused, 9_000)).toEqual(refused);
+  });
+
   it('takes no sign of life for news of a group that the agent has lost sight of', () => {
     const blind = broken(live, 'out-of-touch', 'the connection to ZooKeeper broke');
     expect(heard(blind, 9_000)).toEqual(blind);

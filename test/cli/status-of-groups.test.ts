@@ -1,0 +1,32 @@
+/** What a node of many groups says of itself to its guardian. */
+import pino from 'pino';
+import { it } from 'vitest';
+import { NodeGroups } from '../../src/cli/node-groups.js';
+import { StatusOfGroups } from '../../src/cli/status-of-groups.js';
+import { agentSettings } from '../../src/config/settings.js';
+import { PetrelError } from '../../src/errors.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { until } from '../support/until.js';
+
+it('tells a group that it may not use from one that it is not in touch with', async () => {
+  const said: string[] = [];
+  const status = new StatusOfGroups(systemClock, (_, text) => said.push(text));
+  const groups: NodeGroups = new NodeGroups({
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    obstacle: () => null,
+    open: async ({ root }) => {
+      throw new PetrelError(root === '/refused' ? 'FORBIDDEN' : 'FAILED', root);
+    },
+    onGone: () => status.changed(groups),
+    onGroups: () => status.changed(groups),
+  });
+  const settings = agentSettings.parse({ zookeeper: '127.0.0.1:1', nodeId: 'a1' });
+  groups.use(new Map(['/refused', '/broken'].map((root) => [root, { ...settings, root }])));
+  await until(() =>
+    said.includes('of 2 groups leads 0, stands by for 0, is not in touch with 1, is not permitted to use 1'),
+  );
+  groups.stop();
+  await groups.over;
+  status.close();
+});
