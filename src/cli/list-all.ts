@@ -7,7 +7,7 @@ import { PetrelError } from '../errors.js';
 import { childrenOf, findGroups, type GroupLine, readGroups } from '../group/all-groups.js';
 import { KeptClock } from '../group/time.js';
 import { type Printable, print, table } from './output.js';
-import { type Session, withSession } from './session.js';
+import { type Session, withEnsemble } from './session.js';
 import { styled } from './style.js';
 
 /** `under`: where to look; undefined: the groups of the settings file, or all that there are. Throws PetrelError INVALID. */
@@ -20,7 +20,7 @@ export async function listAll(command: Command, under: string | undefined): Prom
   const configured = clientSettings.extend(groupsSettings);
   const sources = { flags: command.optsWithGlobals(), env: process.env };
   const { values } = await readSettings(configured, sources);
-  await withSession(command, async (session) => {
+  await withEnsemble(command, async (session) => {
     const { store, clock } = session.access;
     const roots = await rootsOf(session, under, values);
     const lines = await readGroups(store, roots, new KeptClock(clock));

@@ -15,6 +15,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 import { openStore, serverText } from '../zookeeper/index.js';
 import { Interrupted } from './errors.js';
 import { type ClientContext, readClientSettings, whoAmI } from './settings.js';
+import { chosenRoot } from './which-group.js';
 
 export interface Session {
   readonly settings: ClientSettings;
@@ -28,11 +29,23 @@ const sessionTimeoutMs = 10_000;
 const closeTimeoutMs = 500;
 
 /**
- * Runs `work` in touch with ZooKeeper. Throws PetrelError UNREACHABLE when no server answers in time, Interrupted
- * on ^C, and what `work` throws.
+ * Runs `work` in touch with ZooKeeper, on the group that the settings are about. Throws PetrelError INVALID where they are about
+ * several, UNREACHABLE when no server answers in time, Interrupted on ^C, and what `work` throws.
  */
 export async function withSession<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   const context = await readClientSettings(command);
+  const { settings, described } = context;
+  const sources = { flags: command.optsWithGlobals(), env: process.env };
+  const root = await chosenRoot(settings.root, described, sources);
+  return await inTouch({ ...context, settings: { ...settings, root } }, work);
+}
+
+/** As `withSession`, for what is about no group, or about many: `access` is to none that anybody chose. */
+export async function withEnsemble<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
+  return await inTouch(await readClientSettings(command), work);
+}
+
+async function inTouch<T>(context: ClientContext, work: (session: Session) => Promise<T>): Promise<T> {
   const { settings } = context;
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();

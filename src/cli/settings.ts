@@ -1,11 +1,12 @@
 /** From settings to what they stand for. */
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { readSettings } from '../config/read-settings.js';
+import { type DescribedSetting, readSettings } from '../config/read-settings.js';
 import { type ClientSettings, clientSettings } from '../config/settings.js';
 import type { LogLevel } from '../log.js';
 
 export interface ClientContext {
+  readonly described: readonly DescribedSetting[];
   readonly settings: ClientSettings;
   /** A command's own words say what went wrong; the log is for those who ask for it. */
   readonly logLevel: LogLevel;
@@ -19,7 +20,7 @@ export async function readClientSettings(command: Command): Promise<ClientContex
   });
   for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
   const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
-  return { settings: values, logLevel: isAskedFor ? values.logLevel : 'silent' };
+  return { settings: values, described, logLevel: isAskedFor ? values.logLevel : 'silent' };
 }
 
 /** Who does it, for the history: the person behind sudo where there is one. */

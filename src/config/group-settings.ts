@@ -82,6 +82,7 @@ export function hasGroups({ groups, groupsUnder }: ChosenGroups): boolean {
 
 /** Throws PetrelError INVALID for what does not go together with several groups. */
 export function checkGroups(settings: AgentSettings): void {
+  if (!hasGroups(settings)) return;
   const { groups, groupsUnder, probeListen } = settings;
   const reasons: string[] = [];
   if (probeListen !== null)
@@ -91,6 +92,13 @@ export function checkGroups(settings: AgentSettings): void {
   );
   if (within !== undefined)
     reasons.push(`groupsUnder: ${groupsUnder} is in the group ${within.root}: what is below it is no group`);
+  const below = groups.find(
+    ({ root }) => groupsUnder !== null && ancestors(root).slice(0, -1).includes(groupsUnder),
+  );
+  if (below !== undefined)
+    reasons.push(
+      `groups: ${below.root} is below a child of groupsUnder (${groupsUnder}), which is a group itself`,
+    );
   if (reasons.length > 0) throw new PetrelError('INVALID', reasons.join('; '), { reasons });
 }
 

@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { accessOf, checkAgent, identityOf } from '../config/access-settings.js';
+import { checkGroups } from '../config/group-settings.js';
 import { isLoopback, parseListen } from '../config/listen.js';
 import { probeSettings } from '../config/probe-settings.js';
 import type { DescribedSetting } from '../config/read-settings.js';
@@ -45,6 +46,7 @@ function settingsProblem(settings: AgentSettings): string | null {
     if (!isPerson(settings)) checkAgent(settings);
     storeOptions(settings);
     probeSettings(settings);
+    checkGroups(settings);
     if (settings.httpTokenFile !== null) readTokenFile(settings.httpTokenFile);
     return null;
   } catch (error) {

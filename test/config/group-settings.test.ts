@@ -79,5 +79,9 @@ groups:
     expect(() => checkGroups({ ...probing, probeListen: null })).not.toThrow();
     const within = await read('groups: [{root: /a}]\ngroupsUnder: /a\n');
     expect(() => checkGroups(within)).toThrow('what is below it is no group');
+    const below = await read('groups: [{root: /a/b/c}]\ngroupsUnder: /a\n');
+    expect(() => checkGroups(below)).toThrow('/a/b/c is below a child of groupsUnder (/a)');
+    const beside = await read('groups: [{root: /a/b}]\ngroupsUnder: /a\n');
+    expect(() => checkGroups(beside)).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 /** `petrel agent`, `petrel dev` */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { hasGroups } from '../../config/group-settings.js';
+import { checkGroups, hasGroups } from '../../config/group-settings.js';
 import { type EffectiveSettings, readSettings, settingOptions } from '../../config/read-settings.js';
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
 import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.js';
@@ -37,8 +37,9 @@ Example:
       const flags = command.optsWithGlobals();
       const sources = { flags, env: process.env };
       const effective = await readSettings(agentSettings, sources);
-      if (flags.dryRun === true) return await printSettings(command, effective);
       const { values, warnings } = effective;
+      checkGroups(values);
+      if (flags.dryRun === true) return await printSettings(command, effective);
       const { logLevel: level, logFormat: format, nodeId: node, root } = values;
       const isOfSeveral = hasGroups(values);
       const log = createLogger({ level, format, fields: isOfSeveral ? { node } : { node, root } });

@@ -1,8 +1,9 @@
 /** `petrel doctor` */
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { settingsByRoot } from '../../config/group-settings.js';
 import { readSettings, settingOptions } from '../../config/read-settings.js';
-import { agentSettings, clientSettings } from '../../config/settings.js';
+import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
 import { examine } from '../../doctor/examine.js';
 import { type Finding, findingSchema } from '../../doctor/finding.js';
 import { gatherFacts } from '../../doctor/gather.js';
@@ -11,6 +12,7 @@ import { systemClock } from '../../ports/clock.js';
 import { exitCodes } from '../errors.js';
 import { oneLine, type Printable, print } from '../output.js';
 import { type Style, styled } from '../style.js';
+import { chosenRoot } from '../which-group.js';
 
 const doctorSettings = agentSettings.extend(clientSettings.shape);
 
@@ -22,15 +24,16 @@ export function addDoctor(program: Command): void {
     .description('looks for what is wrong with servers, session, group and this machine, and says what to do')
     .addHelpText('after', help)
     .action(async (_options, command: Command) => {
-      const { values, described, warnings } = await readSettings(doctorSettings, {
-        flags: command.optsWithGlobals(),
-        env: process.env,
-      });
+      const sources = { flags: command.optsWithGlobals(), env: process.env };
+      const { values, described, warnings } = await readSettings(doctorSettings, sources);
+      const root = await chosenRoot(values.root, described, sources);
       for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
       const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
       const level = isAskedFor ? values.logLevel : 'silent';
       const log = createLogger({ level, format: values.logFormat });
-      const findings = examine(await gatherFacts({ settings: values, described, clock: systemClock, log }));
+      const findings = examine(
+        await gatherFacts({ settings: ofGroup({ ...values, root }), described, clock: systemClock, log }),
+      );
       print(values.format, printable(findings));
       if (findings.some(({ severity }) => severity === 'error')) process.exitCode = exitCodes.failed;
     });
@@ -38,6 +41,12 @@ export function addDoctor(program: Command): void {
   for (const option of settingOptions(agentSettings)) {
     if (!common.includes(option.long)) doctor.addOption(option);
   }
+}
+
+/** An entry of `groups` has hooks and scores of its own. */
+function ofGroup<T extends AgentSettings>(settings: T): T {
+  const own = settingsByRoot(settings, []).get(settings.root);
+  return own === undefined ? settings : { ...settings, ...own, groups: settings.groups };
 }
 
 const help = `

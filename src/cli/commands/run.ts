@@ -11,6 +11,7 @@ import { takeFreeName } from '../free-name.js';
 import { handOn } from '../hand-on.js';
 import { rereading } from '../reload.js';
 import { runCommand } from '../run-command.js';
+import { chosenRoot } from '../which-group.js';
 
 const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknown());
 
@@ -28,7 +29,8 @@ export function addRun(program: Command): void {
       if (!command.success) throw new PetrelError('INVALID', 'a program has a name, and no NUL character');
       const sources = { flags: self.optsWithGlobals(), env: process.env };
       const { values, described, warnings } = await readSettings(runSettings, sources);
-      const { logLevel: level, logFormat: format, root, stateDir, nodeId } = values;
+      const root = await chosenRoot(values.root, described, sources);
+      const { logLevel: level, logFormat: format, stateDir, nodeId } = values;
       const isNamed = described.some(({ key, source }) => key === 'nodeId' && source !== 'default');
       const { node, memory } = isNamed
         ? { node: nodeId, memory: SessionFile.open(stateDir, root, nodeId) }
@@ -37,7 +39,7 @@ export function addRun(program: Command): void {
       for (const warning of warnings) log.warn(warning);
       const reread = rereading(runSettings, sources, values);
       process.exitCode = await runCommand(
-        { ...values, nodeId: node },
+        { ...values, root, nodeId: node },
         memory,
         command.data,
         handOn(sources.flags),

@@ -1,0 +1,33 @@
+/** Which group a command is about, where the settings file is that of an agent of several. */
+import { type ChosenGroups, hasGroups } from '../config/group-settings.js';
+import { type DescribedSetting, readSettings, type SettingSources } from '../config/read-settings.js';
+import { commonSettings, groupsSettings } from '../config/settings.js';
+import { cut } from '../core/outside.js';
+import { PetrelError } from '../errors.js';
+
+const shown = 5;
+
+/**
+ * The root that somebody has given, or that of the only group; the default one where there are no groups. Throws
+ * PetrelError INVALID where it is one of several: which one, nobody but the person knows.
+ */
+export async function chosenRoot(
+  root: string,
+  described: readonly DescribedSetting[],
+  sources: SettingSources,
+): Promise<string> {
+  const isGiven = described.some(({ key, source }) => key === 'root' && source !== 'default');
+  if (isGiven) return root;
+  const { values } = await readSettings(commonSettings.extend(groupsSettings), sources);
+  if (!hasGroups(values)) return root;
+  const [only, ...others] = values.groups;
+  if (only !== undefined && others.length === 0 && values.groupsUnder === null) return only.root;
+  throw new PetrelError('INVALID', `say which group by --root: ${namesOf(values)} (petrel list --all)`);
+}
+
+function namesOf({ groups, groupsUnder }: ChosenGroups): string {
+  const roots = groups.slice(0, shown).map(({ root }) => cut(root));
+  const more = groups.length > shown ? [`${groups.length - shown} more`] : [];
+  const below = groupsUnder === null ? [] : [`what is below ${groupsUnder}`];
+  return [...roots, ...more, ...below].join(', ');
+}
