@@ -42,8 +42,9 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const isMute = has('mute');
   const hasMinNodes = Object.values(setup.config.sites).some(({ minNodes }) => minNodes > 0);
   const parts: [boolean, string, number][] = [
-    [true, 'a handover', handoverMs(setup)],
-    [true, 'a release that is under way', hangs ? releaseMs : hookMs],
+    // One slot's new leader may have to leave another first, or wait for who goes there.
+    [true, 'a handover', setup.slots * handoverMs(setup)],
+    [true, 'a release that is under way', setup.slots * (hangs ? releaseMs : hookMs)],
     [losesServers && servers > 1, 'servers find a leader', (syncLimitTicks + 2) * tickMs],
     [
       losesServers || losesAgents,

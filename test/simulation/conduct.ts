@@ -1,12 +1,13 @@
 /** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
 import { durationMs } from '../../src/core/duration.js';
 import type { Guards } from './guards.js';
-import type { ClaimSeen, Picture, RegistrationSeen } from './ledger.js';
+import { type ClaimSeen, inSlot, type Picture, type RegistrationSeen, slotsIn } from './ledger.js';
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import { hookMs } from './pace.js';
 import type { Court, Rule, Step } from './rules.js';
 import { sticks } from './setup.js';
+import { stepIn } from './slot-court.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
 const idleMs = 500;
@@ -38,7 +39,8 @@ export class Conduct {
   readonly #idleSinceMs = new Map<Node, number>();
   /** When leases ended, each on its machine's clock. */
   readonly #endedLeases = new Map<bigint, number>();
-  #heldSince: Held | null = null;
+  /** By slot. */
+  readonly #heldSince = new Map<number, Held>();
   /** Of each node the last. */
   readonly #holds = new Map<string, Held>();
 
@@ -49,16 +51,17 @@ export class Conduct {
 
   /** Something has happened: whoever may lead is asked, or everybody. */
   look(asksAll = false): void {
-    const { claim } = this.#court.picture();
+    const slots = slotsIn(this.#court.picture());
+    const owners = new Set(slots.map(({ claim }) => claim?.content.node));
     for (const node of this.#court.nodes) {
       this.#revives(node);
-      if (node.name !== claim?.content.node && !this.#led.has(node) && !asksAll) continue;
-      this.#ask(node, claim?.id ?? null);
+      if (!owners.has(node.name) && !this.#led.has(node) && !asksAll) continue;
+      this.#ask(node);
       this.#outlives(node);
     }
   }
 
-  #ask(node: Node, standing: bigint | null): void {
+  #ask(node: Node): void {
     const before = this.#led.get(node) ?? null;
     if (node.process?.isRunning !== true) {
       if (!node.isUp) this.#led.delete(node);
@@ -78,6 +81,7 @@ export class Conduct {
     if ((node.process?.clock.monotonicMs() ?? 0) >= status.lease.releaseAtMs)
       violate(2, `${node.name} says that it leads beyond its lease`);
     if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
+    const standing = inSlot(this.#court.picture(), status.slot ?? 1).claim?.id;
     if (standing !== token && !this.#excuses.isExcused(token))
       violate(2, `${node.name} says that it leads under token ${token}, and its claim is gone`);
     this.#minds(node, token);
@@ -143,14 +147,15 @@ export class Conduct {
 
   /** The elector hears of it soon, and elects anew. */
   failed(node: Node, { phase }: Group): void {
-    const { elected, decisions } = this.#court.picture();
-    if ((phase !== 'prepare' && phase !== 'takeover') || elected?.content.node !== node.name) return;
+    const own = slotsIn(this.#court.picture()).find(({ elected }) => elected?.content.node === node.name);
+    if ((phase !== 'prepare' && phase !== 'takeover') || own === undefined) return;
+    const { slot, decisions } = own;
     const { process } = node;
     // The node lets go of what it has begun and says so; the elector decides.
     const { answerMs, promptMs } = this.#court;
     const withinMs = 2 * answerMs + (phase === 'prepare' ? hookMs : 3 * hookMs);
     this.#court.soon(withinMs, 9, () => {
-      const now = this.#court.picture();
+      const now = inSlot(this.#court.picture(), slot);
       const isSame = now.decisions === decisions && now.config?.content.paused == null;
       if (!isSame || process?.isAlive !== true || node.machine.misbehaves(promptMs, 'release')) return null;
       return `the ${phase} hook of ${node.name} has failed, and nothing follows from that`;
@@ -160,24 +165,28 @@ export class Conduct {
   /** A claim stands that is not of the session which the elected node is registered with: since when. */
   #held(step: Step): void {
     const { was, is, nowMs } = step;
-    const { claim } = is;
+    const { claim, slot } = is;
     const isHeld = claim !== null && heirOf(is)?.owner !== claim.owner;
-    if (!isHeld || this.#heldSince?.token !== claim.id) {
-      if (this.#heldSince !== null) this.#heldSince.untilMs = nowMs;
-      this.#heldSince = null;
+    const before = this.#heldSince.get(slot);
+    if (before !== undefined && (!isHeld || before.token !== claim.id)) {
+      before.untilMs = nowMs;
+      this.#heldSince.delete(slot);
     }
     if (!isHeld) return;
-    const isNew = this.#heldSince === null;
-    const held = this.#heldSince ?? this.#newHeld(claim, nowMs);
+    const known = this.#heldSince.get(slot);
+    const isNew = known === undefined;
+    const held = known ?? this.#newHeld(claim, { slot, nowMs });
     if (!isNew && was.decisions === is.decisions) return;
     const leftMs = Math.max(0, held.sinceMs + 1.1 * this.#patienceMs() - nowMs);
-    this.#court.soon(leftMs + this.#court.promptMs, 9, () => this.#unfenced(held, is.decisions));
+    this.#court.soon(leftMs + this.#court.promptMs, 9, () =>
+      this.#unfenced(held, { slot, decisions: is.decisions }),
+    );
   }
 
-  #newHeld({ id: token, content }: ClaimSeen, nowMs: number): Held {
+  #newHeld({ id: token, content }: ClaimSeen, { slot, nowMs }: { slot: number; nowMs: number }): Held {
     const held: Held = { token, sinceMs: nowMs, untilMs: Number.POSITIVE_INFINITY, isFenced: false };
     this.#holds.set(content.node, held);
-    this.#heldSince = held;
+    this.#heldSince.set(slot, held);
     return held;
   }
 
@@ -186,11 +195,11 @@ export class Conduct {
     return durationMs(timeouts.release) + 2 * durationMs(timeouts.grace);
   }
 
-  #unfenced(held: Held, decisions: number): string | null {
+  #unfenced(held: Held, { slot, decisions }: { slot: number; decisions: number }): string | null {
     const { setup, nodes, promptMs } = this.#court;
-    const now = this.#court.picture();
+    const now = inSlot(this.#court.picture(), slot);
     const { claim } = now;
-    const isDue = this.#heldSince === held && !held.isFenced && now.decisions === decisions;
+    const isDue = this.#heldSince.get(slot) === held && !held.isFenced && now.decisions === decisions;
     // An earlier life of the heir is not fenced, nor anybody while the heir is not there.
     const isAnothers = now.elected?.content.node !== claim?.content.node;
     if (!isDue || !setup.hasFence || !isAnothers || heirOf(now) === null) return null;
@@ -203,10 +212,12 @@ export class Conduct {
   /** It may have given its claim away since the elector looked. */
   #fences(node: Node, target: string): void {
     const { promptMs } = this.#court;
-    const { elected } = this.#court.picture();
     // A decision that is younger may not have been heard of.
-    if (elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs)
-      this.#court.violate(9, `${node.name} fences ${target}, which is elected`);
+    const isElected = slotsIn(this.#court.picture()).some(
+      ({ elected }) =>
+        elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs,
+    );
+    if (isElected) this.#court.violate(9, `${node.name} fences ${target}, which is elected`);
     const held = this.#holds.get(target);
     const { nowMs } = this.#court.world;
     if (held !== undefined) held.isFenced = true;
@@ -256,10 +267,14 @@ export class Conduct {
     this.look(true);
     this.#takesOffice(step);
     this.#sessionEnded(step);
+    for (const { slot } of slotsIn(step.is)) this.#ofSlot(stepIn(step, slot));
+  };
+
+  #ofSlot(step: Step): void {
     this.#claimed(step);
     this.#held(step);
     this.#becameReady(step);
-  };
+  }
 
   /** The lease ends before the session can: the ensemble's leader may end it as soon as its timeout is over. */
   #sessionEnded({ ended, commit, nowMs }: Step): void {
@@ -287,7 +302,7 @@ export class Conduct {
       const keepers = [...node.machine.keepers];
       if (keepers.length === 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return null;
       const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);
-      const stands = this.#court.picture().claim?.id === claim.id;
+      const stands = inSlot(this.#court.picture(), is.slot).claim?.id === claim.id;
       return isIdle && stands ? `${node.name} has claimed, and does nothing` : null;
     });
   }

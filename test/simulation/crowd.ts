@@ -22,14 +22,17 @@ const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
+/** Of which groups lives are tried: of all, or only of those that have rules about sites, or several leaders. */
+const kindOfLives = z.enum(['all', 'site-rules', 'several-leaders']);
+export type KindOfLives = z.infer<typeof kindOfLives>;
+
 /** Those of `first`, then every `step`th seed from `from` to `to`. */
 export const shareSchema = z.object({
   first: z.array(z.number()),
   from: z.number(),
   step: z.number(),
   to: z.number(),
-  /** Only those whose groups have rules about sites. */
-  siteRules: z.boolean(),
+  lives: kindOfLives,
 });
 
 export interface CrowdOptions {
@@ -40,8 +43,8 @@ export interface CrowdOptions {
   readonly from: number;
   readonly to: number;
   readonly workers?: number | undefined;
-  /** Only seeds whose groups have rules about sites, and those of `first`. */
-  readonly siteRules?: boolean | undefined;
+  /** Only such seeds, and those of `first`. */
+  readonly lives?: KindOfLives | undefined;
   /** Ends it before that. */
   readonly signal?: AbortSignal | undefined;
   /** True: enough. */
@@ -71,13 +74,13 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
 
 /** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
 export async function runCrowd(options: CrowdOptions): Promise<void> {
-  const { program, first = [], from, to, workers, siteRules = false, signal, heard } = options;
+  const { program, first = [], from, to, workers, lives = 'all', signal, heard } = options;
   const count = Math.max(1, Math.min(workers ?? availableParallelism(), to - from + 1));
   const threads = Array.from(
     { length: count },
     (_, index) =>
       new Worker(program, {
-        workerData: { first: index === 0 ? first : [], from: from + index, step: count, to, siteRules },
+        workerData: { first: index === 0 ? first : [], from: from + index, step: count, to, lives },
         execArgv: ['--enable-source-maps'],
       }),
   );

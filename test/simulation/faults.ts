@@ -74,12 +74,15 @@ export type Fault =
   | { readonly kind: 'delete seat' | 'delete registration'; readonly node: number; readonly forMs: number }
   | {
       readonly kind:
-        | 'delete claim'
         | 'delete tree'
         /** And what is made anew of it goes, too, for so long. */
-        | 'delete configuration'
-        | 'delete decision'
-        | 'spoil decision';
+        | 'delete configuration';
+      readonly forMs: number;
+    }
+  | {
+      readonly kind: 'delete claim' | 'delete decision' | 'spoil decision';
+      /** Missing: of the first. */
+      readonly slot?: number;
       readonly forMs: number;
     }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
@@ -108,10 +111,15 @@ export type Fault =
 
 export type Act =
   | {
-      readonly do: 'switchover' | 'failover' | 'drain' | 'readmit' | 'evict' | 'evict dead';
+      readonly do: 'drain' | 'readmit' | 'evict' | 'evict dead';
       readonly node: number;
     }
-  | { readonly do: 'switchover to the best' | 'pause' | 'resume' }
+  /** Without a slot as in a group of one leader. */
+  | { readonly do: 'switchover' | 'failover'; readonly node: number; readonly slot?: number }
+  | { readonly do: 'switchover to the best'; readonly slot?: number }
+  | { readonly do: 'pause' | 'resume' }
+  | { readonly do: 'leaders'; readonly leaders: number }
+  | { readonly do: 'spread'; readonly over: 'any-site' | 'another-site'; readonly strength: 'soft' | 'hard' }
   | {
       readonly do: 'priority';
       readonly site: number;
@@ -164,6 +172,8 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
 export const whoLeads = -1;
 export const whoElects = -2;
 export const bystander = -3;
+/** Of several leaders that of the last slot. */
+export const whoLeadsLast = -4;
 
 /** With the numbers of nodes that `indexOf` makes of those that a fault names. */
 export function aimed(fault: Fault, indexOf: (node: number) => number): Fault {
@@ -411,6 +421,7 @@ const roles: Readonly<Record<number, string>> = {
   [whoLeads]: 'whoever leads',
   [whoElects]: 'whoever elects',
   [bystander]: 'whoever does neither',
+  [whoLeadsLast]: 'whoever leads last',
 };
 
 function detailsOf(details: object, names: Names): string[] {

@@ -1,9 +1,9 @@
 /** What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it is over. */
-import type { GroupPaths } from '../../src/core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import type { Operation } from '../../src/embedded/tree.js';
 import type { Conduct } from './conduct.js';
 import type { Commit, Ensemble } from './ensemble.js';
-import { aimed, bystander, type Fault, whoElects, whoLeads } from './faults.js';
+import { aimed, bystander, type Fault, whoElects, whoLeads, whoLeadsLast } from './faults.js';
 import type { Judge } from './judge.js';
 import type { Network } from './network.js';
 import type { Node } from './node.js';
@@ -72,9 +72,15 @@ export class Havoc {
   #indexOf(index: number): number {
     const { nodes, judge, rules } = this.#cast;
     const [seat] = rules.picture().seats;
-    const leader = nodes.findIndex(({ name }) => name === judge.claim?.node);
+    const [first] = judge.standing;
+    const leader = nodes.findIndex(({ name }) => name === first?.node);
     const elector = nodes.findIndex(({ session }) => session === seat?.owner);
     if (index === whoLeads) return Math.max(0, leader);
+    if (index === whoLeadsLast)
+      return Math.max(
+        0,
+        nodes.findIndex(({ name }) => name === judge.standing.at(-1)?.node),
+      );
     if (index === whoElects) return Math.max(0, elector);
     if (index !== bystander) return index;
     const other = nodes.findIndex((_, one) => one !== leader && one !== elector);
@@ -183,10 +189,10 @@ export class Havoc {
           this.#at(fault.node).muteSinceMs = this.#cast.world.nowMs;
         break;
       case 'delete decision':
-        this.#cast.operator.delete(this.#cast.paths.elected);
+        this.#cast.operator.delete(this.#pathsOf(fault).elected);
         break;
       case 'spoil decision':
-        this.#cast.operator.spoil(this.#cast.paths.elected);
+        this.#cast.operator.spoil(this.#pathsOf(fault).elected);
         break;
       case 'delete seat':
         this.#cast.operator.deleteSeatOf(this.#at(fault.node).name);
@@ -195,7 +201,7 @@ export class Havoc {
         this.#cast.operator.delete(this.#cast.paths.node(this.#at(fault.node).name));
         break;
       case 'delete claim':
-        this.#cast.operator.delete(this.#cast.paths.current);
+        this.#cast.operator.delete(this.#pathsOf(fault).current);
         break;
       case 'delete tree':
         this.#cast.operator.deleteAllUnder(this.#cast.paths.root);
@@ -209,6 +215,10 @@ export class Havoc {
       case 'people':
         this.#cast.operator.do(fault.act);
     }
+  }
+
+  #pathsOf({ slot = 1 }: { readonly slot?: number }): GroupPaths {
+    return pathsOfSlot(this.#cast.paths, slot);
   }
 
   #befallNode(node: Node, fault: Extract<Fault, { node: number }>): void {
@@ -458,8 +468,8 @@ export class Havoc {
   /** An administrator ends a session early; never a leader's, whose lease cannot know of it. */
   #expire(node: Node): void {
     const session = node.session;
-    if (session === 0n || this.#cast.judge.claim?.owner === session || node.agent?.status.stage != null)
-      return;
+    const isLeaders = this.#cast.judge.standing.some(({ owner }) => owner === session);
+    if (session === 0n || isLeaders || node.agent?.status.stage != null) return;
     this.#cast.ensemble.expire(session);
   }
 }

@@ -6,13 +6,14 @@
  * neither the agent nor its keeper is there to end it.
  */
 import { groupConfigSchema } from '../../src/core/group-config.js';
-import type { GroupPaths } from '../../src/core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import { claimSchema, electedSchema } from '../../src/core/znodes.js';
 import type { Database } from '../../src/embedded/database.js';
 import type { Commit, Transaction } from './ensemble.js';
 import { Guards } from './guards.js';
 import type { Group, Machine } from './machine.js';
 import type { Node } from './node.js';
+import type { Setup } from './setup.js';
 import type { World } from './world.js';
 
 /** By the number of the invariant in docs/protocol.md; 0: an agent ended that should not have; 9: another rule there. */
@@ -34,6 +35,14 @@ interface ClaimSeen {
   readonly isReady: boolean;
 }
 
+/** What was seen of one slot. */
+interface SlotSeen {
+  readonly slot: number;
+  readonly paths: GroupPaths;
+  claim: ClaimSeen | null;
+  term: number;
+}
+
 /** The elector, the next in line or whoever sat above, who is elected, and a person who looks. */
 const wokenByOneDeparture = 4;
 
@@ -44,7 +53,7 @@ export class Judge {
   excused = 0;
   /** Writes agreed on that are more than a leader's renewal of its lease. */
   writes = 0;
-  claim: ClaimSeen | null = null;
+  readonly #slots: readonly SlotSeen[];
   /** A fence hook said so, and it was true; or a person did. */
   readonly #mayBeRemoved = new Set<bigint>();
   readonly guards = new Guards();
@@ -56,15 +65,32 @@ export class Judge {
   readonly #nodes: readonly Node[];
   readonly #leaseMs: number;
   #newestToken = 0n;
-  #term = 0;
   readonly #limits = new Map<string, string | null>();
 
-  /** `sessionTimeoutMs`: no lease lasts longer. */
-  constructor(world: World, paths: GroupPaths, nodes: readonly Node[], sessionTimeoutMs: number) {
+  /** No lease lasts longer than the session timeout; there are never more slots than `slots`. */
+  constructor(
+    world: World,
+    paths: GroupPaths,
+    nodes: readonly Node[],
+    { sessionTimeoutMs, slots }: Pick<Setup, 'sessionTimeoutMs' | 'slots'>,
+  ) {
     this.#leaseMs = 1.1 * sessionTimeoutMs;
+    this.#slots = Array.from({ length: slots }, (_, index) => {
+      return { slot: index + 1, paths: pathsOfSlot(paths, index + 1), claim: null, term: 0 };
+    });
     this.#world = world;
     this.#paths = paths;
     this.#nodes = nodes;
+  }
+
+  /** The claim that stands in a slot. */
+  claimIn(slot: number): ClaimSeen | null {
+    return this.#slots.find((one) => one.slot === slot)?.claim ?? null;
+  }
+
+  /** All claims that stand, the first slot's first. */
+  get standing(): readonly ClaimSeen[] {
+    return this.#slots.flatMap(({ claim }) => (claim === null ? [] : [claim]));
   }
 
   violate(invariant: Invariant, what: string): void {
@@ -79,14 +105,18 @@ export class Judge {
     this.guards.begun(node, group);
     if (group.phase !== 'takeover' && group.phase !== 'release') return;
     for (const other of this.#nodes) {
-      const token = other.agent?.status.fencingToken ?? 0n;
-      if (other !== node && group.phase === 'takeover' && other.saysItLeads && !this.isExcused(token)) {
+      const { fencingToken: token, slot } = other.agent?.status ?? { fencingToken: null, slot: null };
+      const isSame = slot === group.slot || other.name === node.name;
+      const leads = other !== node && isSame && other.saysItLeads && !this.isExcused(token ?? 0n);
+      if (group.phase === 'takeover' && leads) {
         this.violate(2, `${other.name} says that it leads while the takeover of ${node.name} starts`);
       }
       for (const held of other.machine.groups) {
         if (held.phase !== 'takeover' && (held.phase !== 'release' || group.phase === 'release')) continue;
         const isOwn = other === node && held.token === group.token;
-        if (!isOwn) this.#overlap(node, group, other, held);
+        // Leaders of two slots do not keep each other from anything.
+        const isApart = held.slot !== group.slot && other.name !== node.name;
+        if (!isOwn && !isApart) this.#overlap(node, group, other, held);
       }
     }
   }
@@ -129,7 +159,7 @@ export class Judge {
   }
 
   fenced(target: string): void {
-    if (this.claim?.node === target) this.#mayBeRemoved.add(this.claim.token);
+    for (const { node, token } of this.standing) if (node === target) this.#mayBeRemoved.add(token);
   }
 
   // -- The tree
@@ -137,18 +167,23 @@ export class Judge {
   committed({ transaction, truth, changes, ok }: Commit): void {
     if (transaction.kind === 'open') return;
     if (transaction.kind === 'close') {
-      // Ended on purpose, its claim with it.
-      if (transaction.silence === undefined && this.claim?.owner === transaction.session)
-        this.#givenAway.add(this.claim.token);
-      if (this.claim?.owner === transaction.session) this.claim = null;
+      for (const seen of this.#slots) {
+        if (seen.claim?.owner !== transaction.session) continue;
+        // Ended on purpose, its claim with it.
+        if (transaction.silence === undefined) this.#givenAway.add(seen.claim.token);
+        seen.claim = null;
+      }
       return;
     }
     if (!ok) return;
     this.#count(transaction);
     const touched = new Set(changes.map(({ path }) => path));
-    if (changes.some(({ type, path }) => type === 'created' && path === this.#paths.elected)) this.#term = 0;
-    if (touched.has(this.#paths.elected)) this.#electedChanged(truth, transaction);
-    if (touched.has(this.#paths.current)) this.#claimChanged(truth, transaction);
+    for (const seen of this.#slots) {
+      const { elected, current } = seen.paths;
+      if (changes.some(({ type, path }) => type === 'created' && path === elected)) seen.term = 0;
+      if (touched.has(elected)) this.#electedChanged(truth, transaction, seen);
+      if (touched.has(current)) this.#claimChanged(truth, transaction, seen);
+    }
     if (touched.has(this.#paths.config)) this.#configChanged(truth, transaction);
   }
 
@@ -171,14 +206,14 @@ export class Judge {
     }
   }
 
-  #electedChanged(truth: Database, write: Write): void {
-    const read = this.#read(truth, this.#paths.elected, write);
+  #electedChanged(truth: Database, write: Write, seen: SlotSeen): void {
+    const read = this.#read(truth, seen.paths.elected, write);
     const elected = electedSchema.safeParse(read?.json);
     if (!elected.success) return;
-    if (elected.data.term > this.#term) this.transitions += 1;
-    if (elected.data.term < this.#term)
-      this.violate(3, `the term falls from ${this.#term} to ${elected.data.term}`);
-    this.#term = elected.data.term;
+    if (elected.data.term > seen.term) this.transitions += 1;
+    if (elected.data.term < seen.term)
+      this.violate(3, `the term falls from ${seen.term} to ${elected.data.term}`);
+    seen.term = elected.data.term;
     for (const { node, failedAt, until } of elected.data.failures) {
       this.#limit(`exclusion of ${node} for ${failedAt}`, until);
     }
@@ -201,18 +236,19 @@ export class Judge {
     }
   }
 
-  #claimChanged(truth: Database, write: Write): void {
-    const before = this.claim;
-    const read = this.#read(truth, this.#paths.current, write);
+  #claimChanged(truth: Database, write: Write, seen: SlotSeen): void {
+    const before = seen.claim;
+    const read = this.#read(truth, seen.paths.current, write);
     const content = claimSchema.safeParse(read?.json);
     if (read === null || !content.success) {
-      this.claim = null;
+      seen.claim = null;
       if (before !== null) this.#claimDeleted(before, write);
       return;
     }
     const token = read.stat.czxid;
     const { node, status } = content.data;
-    this.claim = { node, token, owner: read.stat.ephemeralOwner, isReady: status === 'READY' };
+    seen.claim = { node, token, owner: read.stat.ephemeralOwner, isReady: status === 'READY' };
+    this.#ownsOne(seen, seen.claim);
     if (before?.token !== token) {
       this.claims += 1;
       if (token <= this.#newestToken) this.violate(3, `token ${token} after token ${this.#newestToken}`);
@@ -220,10 +256,19 @@ export class Judge {
     }
     if (status !== 'READY') return;
     if (before?.token !== token) this.violate(4, `${node} is READY without having been in PROGRESS`);
-    const elected = electedSchema.safeParse(this.#read(truth, this.#paths.elected, write)?.json);
+    const elected = electedSchema.safeParse(this.#read(truth, seen.paths.elected, write)?.json);
     if (elected.data?.node !== node) {
       this.violate(4, `READY is written by ${node} while ${elected.data?.node ?? 'nobody'} is elected`);
     }
+  }
+
+  /** No node leads two slots, by one session or by two. */
+  #ownsOne({ slot }: SlotSeen, { node, owner }: ClaimSeen): void {
+    const second = this.#slots.find(({ slot: other, claim }) => {
+      return other !== slot && claim !== null && (claim.owner === owner || claim.node === node);
+    });
+    if (second !== undefined)
+      this.violate(1, `${node} has a claim in slot ${slot}, and in slot ${second.slot}`);
   }
 
   #claimDeleted(claim: ClaimSeen, { session }: Write): void {

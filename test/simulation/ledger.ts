@@ -1,6 +1,6 @@
 /** What the tree says, and since when in the world's own time: kept from what was agreed on, for rules to be judged by. */
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import type { GroupPaths } from '../../src/core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import {
   type ClaimContent,
   claimSchema,
@@ -50,18 +50,48 @@ export interface SeatSeen {
   readonly sinceMs: number;
 }
 
-export interface Picture {
-  readonly config: Seen<GroupConfig> | null;
+/** What stands in one slot. */
+export interface SlotSeen {
+  readonly slot: number;
   readonly elected: Seen<Elected> | null;
   readonly claim: ClaimSeen | null;
+  /** How often the decision, or the claim, has become another: what is the same twice need not have been so between. */
+  readonly decisions: number;
+  readonly claims: number;
+}
+
+/** The tree as one slot sees it. */
+export interface Picture extends SlotSeen {
+  readonly others: readonly SlotSeen[];
+  readonly config: Seen<GroupConfig> | null;
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
   /** The elector's first. */
   readonly seats: readonly SeatSeen[];
-  /** How often the decision, or the claim, has become another: what is the same twice need not have been so between. */
-  readonly decisions: number;
   /** Since when the elector is the elector. */
   readonly electorSinceMs: number;
-  readonly claims: number;
+}
+
+const untouched = { elected: null, claim: null, decisions: 0, claims: 0 };
+
+/** All slots that there have been, the picture's own first. */
+export function slotsIn(picture: Picture): readonly SlotSeen[] {
+  const { slot, elected, claim, decisions, claims, others } = picture;
+  return [{ slot, elected, claim, decisions, claims }, ...others];
+}
+
+/** The same picture each time. */
+const views = new WeakMap<Picture, Map<number, Picture>>();
+
+/** `picture`, which is the first slot's, as another slot sees it. */
+export function inSlot(picture: Picture, slot: number): Picture {
+  if (slot === picture.slot) return picture;
+  const known = views.get(picture) ?? new Map<number, Picture>();
+  views.set(picture, known);
+  const states = slotsIn(picture);
+  const own = states.find((state) => state.slot === slot) ?? { slot, ...untouched };
+  const view = known.get(slot) ?? { ...picture, ...own, others: states.filter((state) => state !== own) };
+  known.set(slot, view);
+  return view;
 }
 
 interface Parser<T> {
@@ -70,13 +100,12 @@ interface Parser<T> {
 
 export class Ledger {
   picture: Picture = {
+    slot: 1,
+    ...untouched,
+    others: [],
     config: null,
-    elected: null,
-    claim: null,
     registrations: new Map(),
     seats: [],
-    decisions: 0,
-    claims: 0,
     electorSinceMs: 0,
   };
   readonly #paths: GroupPaths;
@@ -109,16 +138,16 @@ export class Ledger {
   }
 
   #close(session: bigint, truth: Database, nowMs: number): void {
-    const { claim, claims, registrations, seats } = this.picture;
-    const isClaimed = claim?.owner === session;
+    const { registrations, seats } = this.picture;
     this.picture = {
       ...this.picture,
-      claim: isClaimed ? null : claim,
-      claims: isClaimed ? claims + 1 : claims,
       registrations: new Map([...registrations].filter(([, { owner }]) => owner !== session)),
       seats: seats.filter(({ owner }) => owner !== session),
     };
-    if (this.#living.size > 0) this.#look(truth, this.#paths.elected, nowMs);
+    for (const state of slotsIn(this.picture)) {
+      if (state.claim?.owner === session) this.#stands({ ...state, claim: null, claims: state.claims + 1 });
+      if (this.#living.size > 0) this.#look(truth, pathsOfSlot(this.#paths, state.slot).elected, nowMs);
+    }
   }
 
   #look(database: Database, path: string, nowMs: number): void {
@@ -128,21 +157,42 @@ export class Ledger {
     const { picture } = this;
     if (path === paths.config)
       this.picture = { ...picture, config: seen(truth, path, groupConfigSchema, picture.config, nowMs) };
-    else if (path === paths.elected) {
-      const elected = seen(truth, path, electedSchema, picture.elected, nowMs);
-      const isSame = elected === picture.elected;
-      this.picture = { ...picture, elected, decisions: picture.decisions + (isSame ? 0 : 1) };
-    } else if (path === paths.current) {
-      const claim = seen(truth, path, claimSchema, picture.claim, nowMs);
-      const before = picture.claim?.id === claim?.id ? (picture.claim?.readySinceMs ?? null) : null;
-      const isReady = claim?.content.status === 'READY';
-      this.picture = {
-        ...picture,
-        claims: picture.claims + (picture.claim?.id === claim?.id ? 0 : 1),
-        claim: claim === null ? null : { ...claim, readySinceMs: isReady ? (before ?? nowMs) : null },
-      };
-    } else if (path.startsWith(`${paths.nodes}/`)) this.#registered(truth, path, nowMs);
+    else if (path.startsWith(paths.elected)) this.#decided(truth, path, nowMs);
+    else if (path.startsWith(paths.current)) this.#claimed(truth, path, nowMs);
+    else if (path.startsWith(`${paths.nodes}/`)) this.#registered(truth, path, nowMs);
     else if (path.startsWith(`${paths.election}/`)) this.#seated(truth, path, nowMs);
+  }
+
+  #stateOf(slot: number): SlotSeen {
+    return slotsIn(this.picture).find((state) => state.slot === slot) ?? { slot, ...untouched };
+  }
+
+  #stands(state: SlotSeen): void {
+    const { picture } = this;
+    if (state.slot === picture.slot) this.picture = { ...picture, ...state };
+    else {
+      const others = picture.others.filter(({ slot }) => slot !== state.slot);
+      this.picture = { ...picture, others: [...others, state].toSorted((a, b) => a.slot - b.slot) };
+    }
+  }
+
+  #decided(truth: Truth, path: string, nowMs: number): void {
+    const state = this.#stateOf(slotAt(path, this.#paths.elected));
+    const elected = seen(truth, path, electedSchema, state.elected, nowMs);
+    this.#stands({ ...state, elected, decisions: state.decisions + (elected === state.elected ? 0 : 1) });
+  }
+
+  #claimed(truth: Truth, path: string, nowMs: number): void {
+    const state = this.#stateOf(slotAt(path, this.#paths.current));
+    const claim = seen(truth, path, claimSchema, state.claim, nowMs);
+    const isSame = state.claim?.id === claim?.id;
+    const before = isSame ? (state.claim?.readySinceMs ?? null) : null;
+    const isReady = claim?.content.status === 'READY';
+    this.#stands({
+      ...state,
+      claims: state.claims + (isSame ? 0 : 1),
+      claim: claim === null ? null : { ...claim, readySinceMs: isReady ? (before ?? nowMs) : null },
+    });
   }
 
   #registered(truth: Truth, path: string, nowMs: number): void {
@@ -179,6 +229,11 @@ export class Ledger {
     }
     this.picture = { ...this.picture, seats: seats.toSorted(bySequence) };
   }
+}
+
+/** Which slot's znode this is, by its path and the first slot's. */
+export function slotAt(path: string, first: string): number {
+  return path === first ? 1 : Number(path.slice(first.length + 1));
 }
 
 function splitSeat(name: string): [string, number] {

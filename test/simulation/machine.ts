@@ -20,6 +20,7 @@ export interface Group {
   readonly pgid: number;
   readonly phase: Phase;
   readonly token: bigint;
+  readonly slot: number;
   /** The node to fence, or empty. */
   readonly target: string;
   /** The name of the run that it belongs to. */
@@ -148,7 +149,8 @@ export class Machine {
       const run = env.PETREL_RUN ?? '';
       const isUndying = mood === 'undying';
       const agent = this.guardians.has(process) ? null : (this.#agents.get(process) ?? process);
-      const known = { pgid, phase, token, target, run, starter: process, agent, mood };
+      const slot = Number(env.PETREL_SLOT);
+      const known = { pgid, phase, token, slot, target, run, starter: process, agent, mood };
       const group: Group = { ...known, leads: true, hasWorkload: false, ignoresTerm, isUndying };
       this.#exits.set(pgid, tellExit);
       this.#groups.set(pgid, group);

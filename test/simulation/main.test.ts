@@ -16,6 +16,7 @@ describe('what is asked wrongly', () => {
     [['--workers', 'x'], 'a number from 1'],
     [['--story'], 'name one seed'],
     [['--story', '--seeds', '1-2'], 'name one seed'],
+    [['--site-rules', '--several-leaders'], 'no life has both'],
   ])('is refused, nothing is checked: %j', (args, why) => {
     const { status, stderr } = simulateBy(...args);
     expect(stderr).toContain(why);

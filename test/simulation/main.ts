@@ -1,6 +1,6 @@
 /** Simulates seeds, and says what it found: `npm run simulate -- --help`. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { buildWorker, type Result, runCrowd } from './crowd.js';
+import { buildWorker, type KindOfLives, type Result, runCrowd } from './crowd.js';
 import { faultText } from './faults.js';
 import { shrink } from './shrink.js';
 import { simulate } from './simulation.js';
@@ -38,6 +38,7 @@ const program = new Command('npm run simulate --')
   )
   .option('--workers <n>', 'how many at a time; default: as many as there are processors', workers)
   .option('--site-rules', 'only lives of groups that have rules about sites')
+  .option('--several-leaders', 'only lives of groups that have several leaders')
   .option('--story', 'tell the one seed whole')
   .option('--keep-going', 'do not stop at the first violation')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUsage))
@@ -46,13 +47,21 @@ const options = program.opts<{
   seeds: Range;
   workers?: number;
   siteRules?: boolean;
+  severalLeaders?: boolean;
   story?: boolean;
   keepGoing?: boolean;
 }>();
 
+if (options.siteRules === true && options.severalLeaders === true)
+  program.error('error: no life has both: name --site-rules or --several-leaders');
 if (options.story !== true) await run(options.seeds);
 else if (options.seeds.from === options.seeds.to) await tell(options.seeds.from);
 else program.error('error: --story tells one life: name one seed');
+
+function kindOfLives(): KindOfLives {
+  if (options.siteRules === true) return 'site-rules';
+  return options.severalLeaders === true ? 'several-leaders' : 'all';
+}
 
 async function tell(seed: number): Promise<void> {
   const { story, violation } = await simulate(seed, { keepsStory: true });
@@ -73,7 +82,7 @@ async function run({ from, to }: Range): Promise<void> {
     to,
     program: await buildWorker(),
     workers: options.workers,
-    siteRules: options.siteRules,
+    lives: kindOfLives(),
     heard(result) {
       sums.seeds += 1;
       sums.steps += result.steps;

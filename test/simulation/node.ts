@@ -216,7 +216,8 @@ export class Node {
   #muffled(store: Store): Store {
     const paths = groupPaths(this.#options.root);
     const isDecisive = ({ type, path }: Operation) =>
-      (type === 'set' && path === paths.elected) || (type === 'create' && path === paths.current);
+      (type === 'set' && path.startsWith(paths.elected)) ||
+      (type === 'create' && path.startsWith(paths.current));
     const multi: Store['multi'] = async (operations, options) => {
       if (this.isMute && operations.some(isDecisive)) throw new StoreError('TIMEOUT', 'muffled');
       return await store.multi(operations, options);

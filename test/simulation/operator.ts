@@ -150,11 +150,13 @@ export class Operator {
     const siteOf = (index: number) => this.#names.sites[index] ?? '';
     switch (act.do) {
       case 'switchover':
-        return await this.#change(switchover({ to: { node: nodeOf(act.node) }, notBeforeMs: null }));
+        return await this.#change(
+          switchover({ to: { node: nodeOf(act.node) }, notBeforeMs: null, slot: act.slot }),
+        );
       case 'switchover to the best':
-        return await this.#change(switchover({ to: 'best-other', notBeforeMs: null }));
+        return await this.#change(switchover({ to: 'best-other', notBeforeMs: null, slot: act.slot }));
       case 'failover':
-        return await this.#change(failover({ to: nodeOf(act.node), evenUnderWay: true }));
+        return await this.#change(failover({ to: nodeOf(act.node), evenUnderWay: true, slot: act.slot }));
       case 'drain':
         return await this.#change(drainNode(nodeOf(act.node)));
       case 'readmit':
@@ -177,6 +179,20 @@ export class Operator {
         const { strategy, failback } = act;
         const what = `strategy ${strategy}, failback ${failback}`;
         return await this.#change(({ config }) => ({ config: { ...config, strategy, failback }, what }));
+      }
+      case 'leaders': {
+        const { leaders } = act;
+        return await this.#change(({ config }) => ({
+          config: { ...config, leaders },
+          what: `leaders ${leaders}`,
+        }));
+      }
+      case 'spread': {
+        const { over, strength } = act;
+        return await this.#change(({ config }) => {
+          const siteRules = { ...config.siteRules, spread: { over, strength } };
+          return { config: { ...config, siteRules }, what: `spread over ${over}, ${strength}` };
+        });
       }
       case 'misconfigure':
         return await this.#misconfigure();

@@ -2,7 +2,9 @@
 import { durationMs } from '../../src/core/duration.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { isAvoided, isBarred, refusals } from './rules-of-sites.js';
+import { failuresKnown } from './rules-of-limits.js';
+import { isBarred, refusals } from './rules-of-sites.js';
+import { isCrowded, isGivenUp, isShunned, isTaken, saysItFailed, slotOfClaim } from './slots-seen.js';
 
 export function claimRules(court: Court): Rule {
   const { violate, setup, promptMs, answerMs } = court;
@@ -20,7 +22,7 @@ export function claimRules(court: Court): Rule {
     if (!was.seats.some(({ owner }) => owner === claim.owner)) violate(9, `${node} claims, and has no seat`);
     const before = was.registrations.get(node);
     const { version, content } = elected;
-    if (before?.content.lastFailure?.electedVersion === version && elected.id === was.elected?.id) {
+    if (saysItFailed(before, is) && elected.id === was.elected?.id) {
       violate(9, `${node} claims again under version ${version} of elected, in which it failed`);
     }
     if (content.failures.find((record) => record.node === node)?.until != null)
@@ -31,6 +33,8 @@ export function claimRules(court: Court): Rule {
     if (own?.illSinceMs != null && !waived.includes('unhealthy'))
       violate(9, `${node} claims though it is unhealthy`);
     if (own?.content.draining === true) violate(9, `${node} claims while it leaves`);
+    if (own !== undefined && slotOfClaim(own.content) !== is.slot)
+      violate(9, `${node} claims, and says that it does in slot ${slotOfClaim(own.content)}`);
   }
 
   /** A claim that has ended READY, by its owner who leaves, while others could follow. */
@@ -42,7 +46,7 @@ export function claimRules(court: Court): Rule {
     if (leavingSinceMs === null || !court.isCalm || status !== 'READY' || config === null) return;
     const waitMs = durationMs(config.content.timeouts.claim) * 0.9;
     const isHurried = court.nodes.some((one) => one.name === node && one.leaves > 1);
-    if (isHurried || elected?.content.node !== node || pausedMs >= leavingSinceMs) return;
+    if (isHurried || elected?.content.node !== node || pausedMs >= leavingSinceMs || isGivenUp(was)) return;
     if (nowMs - leavingSinceMs < waitMs && hasHeir(was, node, court))
       violate(9, `${node} leaves without waiting for a successor`);
   }
@@ -89,7 +93,7 @@ export function claimRules(court: Court): Rule {
       const isKept = isWaived || now.config?.content.paused != null;
       // Elected anew meanwhile, it was fit then: what is against it now is judged by itself.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;
-      if (!isSame || why === null || isKept) return null;
+      if (!isSame || why === null || isKept || isGivenUp(now)) return null;
       const heir = why === lowered ? hasBetter(now, node, court) : hasHeir(now, node, court);
       return heir ? `${node} is still elected, though ${why}` : null;
     });
@@ -117,7 +121,7 @@ export function claimRules(court: Court): Rule {
       const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !isExcluded;
       const fitSinceMs = Math.max(registration?.sinceMs ?? 0, registration?.lastIllMs ?? 0);
       const isSince = fitSinceMs < court.world.nowMs - promptMs;
-      const hasFailed = registration?.content.lastFailure?.electedVersion === elected.version;
+      const hasFailed = saysItFailed(registration, now);
       return isThere && isSince && !hasFailed && node.process?.isRunning === true
         ? `${node.name} is elected, and does not claim`
         : null;
@@ -137,7 +141,8 @@ export function claimRules(court: Court): Rule {
 
 const lowered = 'its priority was lowered';
 
-function whyLeave({ registrations, config, elected }: Picture, node: string): string | null {
+function whyLeave(picture: Picture, node: string): string | null {
+  const { registrations, config, elected } = picture;
   const registration = registrations.get(node);
   if (registration === undefined || config === null) return null;
   if (registration.illSinceMs !== null) return 'it is unhealthy';
@@ -147,6 +152,7 @@ function whyLeave({ registrations, config, elected }: Picture, node: string): st
   if (site?.enabled === false) return 'its site is disabled';
   const [refusal] = refusals(config.content, registration.content.site);
   if (refusal !== undefined) return refusal.why;
+  if (isCrowded(picture, registration.content.site, true)) return 'its site holds another slot';
   const priority = site?.override?.priority ?? site?.priority ?? 100;
   if (priority === 0) return 'its priority is 0';
   const [then] = elected?.content.priorities ?? [priority];
@@ -160,7 +166,7 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
     const site = config.content.sites[registrations.get(node)?.content.site ?? ''];
     return site?.override?.priority ?? site?.priority ?? 100;
   };
-  const isAllowed = (node: string) => !isAvoided(config.content, registrations.get(node)?.content.site ?? '');
+  const isAllowed = (node: string) => !isShunned(picture, registrations.get(node)?.content.site ?? '');
   const better = [...registrations.keys()].filter(
     (node) => priority(node) > priority(leaver) && isAllowed(node),
   );
@@ -170,12 +176,12 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
 
 /** Somebody else has been fit for a while, by the plainest reading. */
 export function hasHeir(picture: Picture, leaver: string, { world: { nowMs }, promptMs }: Court): boolean {
-  const { registrations, seats, elected, config } = picture;
+  const { registrations, seats, config } = picture;
   return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
     if (node === leaver || illSinceMs !== null || leavingSinceMs !== null || config === null) return false;
     if (nowMs - Math.max(sinceMs, lastIllMs) < promptMs || !seats.some((seat) => seat.node === node))
       return false;
-    if (elected?.content.failures.some((record) => record.node === node) === true) return false;
+    if (failuresKnown(picture, node).length > 0 || isTaken(picture, node)) return false;
     const { drained, sites } = config.content;
     const site = sites[content.site];
     if (isBarred(picture, content.site)) return false;

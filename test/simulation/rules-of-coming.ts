@@ -5,7 +5,7 @@ import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { hasHeir } from './rules-of-claims.js';
 import { failbackDelayMs, priorityOf } from './rules-of-electing.js';
-import { isAvoided } from './rules-of-sites.js';
+import { isGivenUp, isShunned } from './slots-seen.js';
 
 export function comingRules(court: Court): Rule {
   const { promptMs } = court;
@@ -25,7 +25,8 @@ export function comingRules(court: Court): Rule {
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
       // A pause that has only just ended is no time to have elected in.
       const isSame = now.config === config;
-      if (!isLate || !isSame || court.electorForMs() < promptMs || !isFit(now, node)) return null;
+      if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isFit(now, node))
+        return null;
       return `nobody is elected, though ${node} has come`;
     });
   }
@@ -37,6 +38,9 @@ export function comingRules(court: Court): Rule {
     const delayMs = config === null ? null : failbackDelayMs(config.content);
     if (config === null || elected === null || leader === null || delayMs === null) return;
     if (elected.content.asked !== null || !isBetter(config.content, is, { node, than: leader })) return;
+    // It takes the place of the worst of several leaders: of which, is judged when it does.
+    const others = is.others.flatMap((state) => state.elected?.content.node ?? []);
+    if (others.some((than) => isBetter(config.content, is, { node, than }))) return;
     const id = registrations.get(node)?.id;
     const withinMs = 1.1 * (delayMs + durationMs(config.content.minTenure)) + 2 * promptMs;
     court.soon(withinMs, 9, () => {
@@ -46,7 +50,7 @@ export function comingRules(court: Court): Rule {
       if (!isSame || registration === undefined || registration.lastIllMs > nowMs) return null;
       const readySinceMs = now.claim?.readySinceMs ?? Number.POSITIVE_INFINITY;
       const isReady = now.claim?.content.node === leader && readySinceMs <= nowMs;
-      if (!isReady || court.electorForMs() < withinMs || !isFit(now, node)) return null;
+      if (!isReady || isGivenUp(now) || court.electorForMs() < withinMs || !isFit(now, node)) return null;
       return `${leader} is still elected, though ${node} is better and has been fit for long`;
     });
   }
@@ -64,12 +68,14 @@ export function comingRules(court: Court): Rule {
 
 function isBetter(
   config: GroupConfig,
-  { registrations }: Picture,
+  picture: Picture,
   { node, than }: { node: string; than: string },
 ): boolean {
-  const [better, worse] = [registrations.get(node), registrations.get(than)];
+  const [better, worse] = [node, than].map((one) => picture.registrations.get(one));
   if (better === undefined || worse === undefined) return false;
-  const avoided = [better, worse].map(({ content }) => isAvoided(config, content.site));
+  const avoided = [better, worse].map(({ content }) =>
+    isShunned(picture, content.site, content.node === than),
+  );
   if (avoided[0] !== avoided[1]) return avoided[1] === true;
   if (config.strategy !== 'site-priority') return false;
   return priorityOf(config, better.content.site) > priorityOf(config, worse.content.site);

@@ -5,14 +5,15 @@ import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js
 import type { Violate } from './judge.js';
 import { type Picture, presentSinceMs, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { isAvoided, refusals } from './rules-of-sites.js';
+import { refusals } from './rules-of-sites.js';
 import { sticks } from './setup.js';
+import { isCrowded, isGivenUp, isShunned, isTaken } from './slots-seen.js';
 
 /** Clocks differ in rate. */
 const slack = 0.9;
 
 export function electingRules(court: Court): Rule {
-  const { violate, setup, paths, promptMs } = court;
+  const { violate, setup, paths, promptMs, slot } = court;
   const recorded = new Set<string>();
   let unpruned = 0;
   /** When each node was READY last. */
@@ -57,7 +58,8 @@ export function electingRules(court: Court): Rule {
     const session = transaction.kind === 'write' ? transaction.session : 0n;
     const read = readZnode({ database: truth, session }, paths.history);
     const head = read === null ? null : historyHeadSchema.safeParse(JSON.parse(read.text || 'null'));
-    return head?.success === true ? head.data.term : null;
+    if (head?.success !== true) return null;
+    return slot === 1 ? head.data.term : (head.data.slots?.[slot]?.term ?? 0);
   }
 
   /** Elected goes from one node to another for a reason. */
@@ -84,15 +86,20 @@ export function electingRules(court: Court): Rule {
 
   /** Something has become of the elected node since it was elected, or people wish so. */
   function isExcused(from: string, { was, is }: Change): boolean {
+    if (isGivenUp(is)) return true;
     const since = was.elected?.changedMs ?? 0;
     const registration = was.registrations.get(from);
     if (registration === undefined || registration.sinceMs > since) return true;
     if (registration.illSinceMs !== null || registration.leavingSinceMs !== null) return true;
     if (was.config === null || weightyMs(was.config) >= since) return true;
     const { switchover } = was.config.content;
-    const isAsked = switchover?.replacesTerm === was.elected?.content.term;
+    const isMeant = (switchover?.slot ?? 1) === slot;
+    const isAsked = isMeant && switchover?.replacesTerm === was.elected?.content.term;
     if (isAsked && is.elected?.content.cause === 'planned') return true;
     if (Object.values(was.config.content.sites).some(({ override }) => override?.until != null)) return true;
+    if (isCrowded(was, registration.content.site, true)) return true;
+    if (was.others.some((other) => other.elected?.content.failures.some(({ node }) => node === from)))
+      return true;
     const then = was.elected?.content.failures.find(({ node }) => node === from);
     const now = is.elected?.content.failures.find(({ node }) => node === from);
     // Counted anew where the last one was of an earlier life.
@@ -124,7 +131,7 @@ export function electingRules(court: Court): Rule {
     if (config === undefined || better === undefined || worse === undefined) return;
     const why = `${to} is elected instead of ${from}, which is as fit as before`;
     const delayMs = failbackDelayMs(config);
-    const problem = whyNoBetter(config, worse.content.site, better.content.site);
+    const problem = whyNoBetter(was, worse.content.site, better.content.site);
     if (delayMs === null) complain(6, `${why}, and failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
     else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
@@ -153,6 +160,9 @@ export function electingRules(court: Court): Rule {
     const registration = was.registrations.get(to);
     const config = is.config?.content;
     if (elected === undefined || config === undefined || registration === undefined) return;
+    // Nobody leads two, whatever people wish.
+    if (isTaken(was, to)) complain(9, `${to} is elected, though it has another slot`);
+    if (isGivenUp(is)) complain(9, `${to} is elected in a slot that is given up`);
     // Paused: the node that elected names is tried again, whatever has become of it.
     const isRestored = was.elected?.content.term === 0 && was.claim?.content.node === to;
     if (config.paused !== null && (was.elected?.content.node === to || isRestored)) return;
@@ -166,6 +176,8 @@ export function electingRules(court: Court): Rule {
     if ((site?.override ?? site)?.priority === 0 && site?.override?.until == null)
       not('priority-zero', 'its priority is 0');
     for (const { kind, why } of refusals(config, registration.content.site)) not(kind, why);
+    if (isCrowded(was, registration.content.site, was.elected?.content.node === to))
+      not('site-holds-slot', 'its site holds another slot');
     if (registration.illSinceMs !== null) not('unhealthy', 'it is unhealthy');
     if (registration.leavingSinceMs !== null) not('leaving', 'it leaves');
   }
@@ -175,17 +187,20 @@ export function electingRules(court: Court): Rule {
     const { write, commit, was, is, isByHand } = step;
     if (commit.changes.some(({ path, type }) => path === paths.history && type === 'created'))
       recorded.clear();
+    let hasRecords = false;
     for (const operation of write?.operations ?? []) {
       if (operation.type !== 'create' || !operation.path.startsWith(paths.historyPrefix)) continue;
       unpruned += 1;
       const record = historyRecordSchema.safeParse(JSON.parse(operation.data?.toString('utf8') ?? 'null'));
       if (!record.success || record.data.kind !== 'transition') continue;
+      if (!isByHand) hasRecords = true;
+      if ((record.data.slot ?? 1) !== slot) continue;
       const { term, fencingToken } = record.data;
       const key = `term ${term}, token ${fencingToken}`;
       if (recorded.has(key)) violate(9, `${key} is recorded twice`);
       recorded.add(key);
-      if (!isByHand) pruned(step);
     }
+    if (hasRecords && slot === 1) pruned(step);
     const [before, after] = [was.elected, is.elected];
     const isNext =
       before !== null && after !== null && before.id === after.id && after.content.term > before.content.term;
@@ -236,8 +251,10 @@ export function electingRules(court: Court): Rule {
 }
 
 /** Why leadership does not leave one site for another. */
-function whyNoBetter(config: GroupConfig, from: string, to: string): string | null {
-  const [isBad, isWorse] = [isAvoided(config, from), isAvoided(config, to)];
+function whyNoBetter(picture: Picture, from: string, to: string): string | null {
+  const config = picture.config?.content;
+  if (config === undefined) return null;
+  const [isBad, isWorse] = [isShunned(picture, from, true), isShunned(picture, to)];
   if (isBad !== isWorse) return isBad ? null : 'a soft rule speaks against it';
   if (config.strategy !== 'site-priority') return 'the strategy prefers nobody';
   return priorityOf(config, to) > priorityOf(config, from) ? null : 'is no better';

@@ -3,10 +3,11 @@ import { durationMs } from '../../src/core/duration.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import type { Elected, FailureRecord } from '../../src/core/znodes.js';
 import type { Violate } from './judge.js';
-import { type ClaimSeen, type Picture, presentSinceMs } from './ledger.js';
+import { type ClaimSeen, type Picture, presentSinceMs, type SlotSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { misreadingMs } from './rules-of-limits.js';
 import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
+import { isCrowded, isGivenUp, isTaken, saysItFailed } from './slots-seen.js';
 
 const slack = 0.9;
 /** Readings of the ensemble's clock differ by less, unless it was set. */
@@ -90,8 +91,8 @@ export function failureRules(court: Court): Rule {
     const before = was.registrations.get(node)?.content.lastFailure ?? null;
     if (
       now === null ||
-      now.electedVersion !== elected.version ||
-      now.electedVersion === before?.electedVersion
+      !saysItFailed(is.registrations.get(node), is) ||
+      (now.electedVersion === before?.electedVersion && now.slot === before.slot)
     )
       return;
     answered(`${node} says that it failed`);
@@ -103,8 +104,9 @@ export function failureRules(court: Court): Rule {
     if (after === null || after === before) return;
     for (const record of after.content.failures) {
       const known = before?.id === after.id ? failureOf(before.content, record.node) : null;
-      if (known?.failedAt === record.failedAt) continue;
-      arithmetic(step, record, known);
+      const inOthers = failuresIn(was.others, record.node);
+      if ([known, ...inOthers].some((one) => one?.failedAt === record.failedAt)) continue;
+      arithmetic(step, record, latest([...(known === null ? [] : [known]), ...inOthers]));
       if (record.until === null) violate(9, `${record.node} has failed, and is not excluded at all`);
       court.judged(step, (view, complain) => {
         if (groundsFor(record.node, view) === null)
@@ -127,7 +129,7 @@ export function failureRules(court: Court): Rule {
     if (elected === null || config === null || elected.content.node !== node) return null;
     const registration = was.registrations.get(node);
     if (registration === undefined) return 'it has gone';
-    if (registration.content.lastFailure?.electedVersion === elected.version) return 'it says so';
+    if (saysItFailed(registration, was)) return 'it says so';
     if (then.vanished?.node === node) return 'its claim vanished';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
@@ -158,9 +160,27 @@ export function failureRules(court: Court): Rule {
       );
     if (known === null || config.readmitted[record.node]?.failedAt === known.failedAt) return;
     const isForgotten = nowMs - (knownSinceMs.get(keyOf(known)) ?? nowMs) > 2 * most * slack;
-    const wasReady = lastOwn?.content.node === record.node && lastOwn.readySinceMs !== null;
+    const wasReady = readyIn(record.node);
     if (record.count !== known.count + 1 && !isForgotten && !wasReady)
       violate(9, `the failure of ${record.node} after ${known.count} is counted as number ${record.count}`);
+  }
+
+  /** In this slot last; or in another, where that has ended the failure. */
+  function readyIn(node: string): boolean {
+    return lastOwn?.content.node === node && lastOwn.readySinceMs !== null;
+  }
+
+  /** Who is excluded in one slot is in all. */
+  function excludedInAll(step: Step): void {
+    court.judged(step, (view, complain) => {
+      const node = view.is.elected?.content.node ?? null;
+      if (node === null || view.is.elected === null || node === view.was.elected?.content.node) return;
+      for (const { slot, elected } of view.was.others) {
+        const record = elected === null ? null : failureOf(elected.content, node);
+        if (record?.until != null && !mayLift(record, view.is.elected.content, view))
+          complain(9, `${node} is elected, though it is excluded in slot ${slot} until ${record.until}`);
+      }
+    });
   }
 
   /** An exclusion ends for a reason. */
@@ -174,6 +194,11 @@ export function failureRules(court: Court): Rule {
     for (const known of before.content.failures) {
       if (known.until === null) continue;
       const now = failureOf(after.content, known.node);
+      // Another slot has a later one of the same node: that is the one that counts.
+      const isSuperseded = failuresIn([...step.was.others, ...step.is.others], known.node).some(
+        ({ failedAt }) => failedAt >= known.failedAt,
+      );
+      if (now === null && isSuperseded) continue;
       const isLifted = now === null || (now.failedAt === known.failedAt && now.until === null);
       if (isLifted && !mayLift(known, after.content, step))
         complain(9, `the exclusion of ${known.node} until ${known.until} ends early`);
@@ -200,7 +225,9 @@ export function failureRules(court: Court): Rule {
     const life = was.registrations.get(node)?.content.incarnation;
     if (!known.restarted && life !== known.incarnation) return true;
     if (was.claim?.content.node === node && was.claim.readySinceMs !== null) return true;
-    if (lastOwn?.content.node === node && lastOwn.readySinceMs !== null) return true;
+    if (readyIn(node)) return true;
+    if (was.others.some(({ claim }) => claim?.content.node === node && claim.readySinceMs !== null))
+      return true;
     const base = config === undefined ? 0 : baseMs(config);
     return after.cause === 'retry' && after.node === node && failedAtMs + base <= latestMs + misreadingMs;
   }
@@ -219,6 +246,7 @@ export function failureRules(court: Court): Rule {
       const site = config.sites[member.content.site];
       if (site?.enabled === false || site?.override != null || site?.priority === 0) continue;
       if (refusals(config, member.content.site).length > 0) continue;
+      if (isTaken(was, other.node) || isCrowded(was, member.content.site)) continue;
       const { from, strength } = config.siteRules.afterFailure;
       const isTied = from === 'another-site' && strength === 'hard';
       if (isTied && member.content.site === siteOfFailure({ was, is })) continue;
@@ -240,6 +268,7 @@ export function failureRules(court: Court): Rule {
       const isSame = now.decisions === decisions && now.config?.version === config.version;
       if (!isSame || now.claim !== null || config.content.paused !== null) return null;
       const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
+      if (isGivenUp(now) || fit.some((name) => failuresIn(now.others, name).length > 0)) return null;
       const isExcluded = (name: string) => failureOf(elected.content, name)?.until != null;
       const [node] = fit;
       return node === undefined || !fit.every(isExcluded)
@@ -267,6 +296,7 @@ export function failureRules(court: Court): Rule {
         )
           return null;
         const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
+        if (isGivenUp(now) || failuresIn(now.others, node).length > 0) return null;
         const isAlone = fit.length === 1 && fit[0] === node && now.elected?.content.node == null;
         return isAlone ? `${node} has started anew, nobody else is fit, and it stays excluded` : null;
       });
@@ -278,6 +308,7 @@ export function failureRules(court: Court): Rule {
     const { registrations, config, seats } = picture;
     const member = registrations.get(node);
     if (member === undefined || config === null || member.illSinceMs !== null) return false;
+    if (isTaken(picture, node)) return false;
     if (member.leavingSinceMs !== null || config.content.drained[node] !== undefined) return false;
     const site = config.content.sites[member.content.site];
     const isSiteFit = site?.enabled !== false && site?.override == null && site?.priority !== 0;
@@ -311,6 +342,7 @@ export function failureRules(court: Court): Rule {
     told(step);
     blamed(step);
     lifted(step);
+    excludedInAll(step);
     forgiven(step);
     triedAgain(step);
     startedAnew(step);
@@ -320,6 +352,17 @@ export function failureRules(court: Court): Rule {
 
 function failureOf({ failures }: Elected, node: string): FailureRecord | null {
   return failures.find((record) => record.node === node) ?? null;
+}
+
+function failuresIn(slots: readonly SlotSeen[], node: string): FailureRecord[] {
+  return slots.flatMap(({ elected }) => {
+    const record = elected === null ? null : failureOf(elected.content, node);
+    return record === null ? [] : [record];
+  });
+}
+
+function latest(records: readonly FailureRecord[]): FailureRecord | null {
+  return records.toSorted((a, b) => Date.parse(b.failedAt) - Date.parse(a.failedAt))[0] ?? null;
 }
 
 function keyOf({ node, failedAt }: FailureRecord): string {

@@ -1,6 +1,8 @@
 /** Rules about limits in time: set on the ensemble's clock, kept as long as was said, and acted on when they end. */
 import type { SiteOverride } from '../../src/core/group-config.js';
-import type { Court, Rule, Step } from './rules.js';
+import type { FailureRecord } from '../../src/core/znodes.js';
+import { type Picture, slotsIn } from './ledger.js';
+import type { Court, Rule, Step, Write } from './rules.js';
 
 /** A reading of the clock may be so old when a limit is written by it. */
 const readingMs = 5_000;
@@ -14,18 +16,12 @@ export function limitRules(court: Court): Rule {
   const promptlyMs = 1.1 * youngMs + promptMs;
   const goodClock = setup.servers === 1 || setup.wallSkewMs <= 50;
 
-  function onEnsemblesClock(name: string, at: string, wallMs: number): void {
-    const offMs = Math.abs(Date.parse(at) - wallMs);
-    const toleranceMs = readingMs + 2 * setup.wallSkewMs + 3 * setup.sessionTimeoutMs;
-    if (offMs > toleranceMs) violate(8, `${name} is dated ${at}, ${offMs} ms off the ensemble's clock`);
-  }
-
   function overrides({ was, is, write }: Step): void {
     if (is.config === was.config || is.config === null || write === null) return;
     for (const [site, { override }] of Object.entries(is.config.content.sites)) {
       const before = was.config?.content.sites[site]?.override ?? null;
       if (override === null || override.at === before?.at) continue;
-      onEnsemblesClock(`the override of ${site}`, override.at, write.wallMs);
+      onEnsemblesClock(court, { name: `the override of ${site}`, at: override.at, write });
       if (goodClock) endsInTime(site, override);
     }
   }
@@ -56,19 +52,33 @@ export function limitRules(court: Court): Rule {
     }
   }
 
-  function exclusions({ was, is, write }: Step): void {
-    if (is.elected === was.elected || write === null) return;
-    for (const { node, failedAt } of is.elected?.content.failures ?? []) {
-      const isKnown = was.elected?.content.failures.some(
-        (one) => one.node === node && one.failedAt === failedAt,
-      );
-      if (isKnown !== true) onEnsemblesClock(`the exclusion of ${node}`, failedAt, write.wallMs);
-    }
-  }
-
   return (step) => {
     overrides(step);
     notEarly(step);
-    exclusions(step);
   };
+}
+
+export function exclusionRules(court: Court): Rule {
+  return ({ was, is, write }) => {
+    if (is.elected === was.elected || write === null) return;
+    for (const { node, failedAt } of is.elected?.content.failures ?? []) {
+      const isKnown = failuresKnown(was, node).some((one) => one.failedAt === failedAt);
+      if (!isKnown) onEnsemblesClock(court, { name: `the exclusion of ${node}`, at: failedAt, write });
+    }
+  };
+}
+
+/** Of a node, in any slot. */
+export function failuresKnown(picture: Picture, node: string): FailureRecord[] {
+  const all = slotsIn(picture).flatMap(({ elected }) => elected?.content.failures ?? []);
+  return all.filter((record) => record.node === node);
+}
+
+function onEnsemblesClock(
+  { setup, violate }: Court,
+  { name, at, write }: { name: string; at: string; write: Write },
+): void {
+  const offMs = Math.abs(Date.parse(at) - write.wallMs);
+  const toleranceMs = readingMs + 2 * setup.wallSkewMs + 3 * setup.sessionTimeoutMs;
+  if (offMs > toleranceMs) violate(8, `${name} is dated ${at}, ${offMs} ms off the ensemble's clock`);
 }

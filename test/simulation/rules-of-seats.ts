@@ -1,5 +1,5 @@
 /** Rules about seats and registrations. */
-import type { SeatSeen } from './ledger.js';
+import { inSlot, type SeatSeen, slotsIn } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
 /** What an elector may be silent for, as far as the session timeout does not tell. */
@@ -19,7 +19,9 @@ export function seatRules(court: Court): Rule {
     if (write === null || isByHand) return;
     for (const seat of was.seats) {
       if (seat.owner === write.session || is.seats.some(({ name }) => name === seat.name)) continue;
-      const isFenced = was.claim?.owner === seat.owner && is.claim === null;
+      const isFenced = slotsIn(was).some(
+        ({ slot, claim }) => claim?.owner === seat.owner && inSlot(is, slot).claim === null,
+      );
       if (!isFenced) unseated(seat, was.seats.indexOf(seat), nowMs);
       if (!isFenced && was.seats[1]?.owner !== write.session)
         violate(9, `${seat.name} is unseated by another than the next in line`);

@@ -8,6 +8,8 @@ import type { Violate } from './judge.js';
 import type { Picture } from './ledger.js';
 import { reconnectMs } from './pace.js';
 import type { Court, Rule, Step } from './rules.js';
+import { failuresKnown } from './rules-of-limits.js';
+import { isCrowded, isGivenUp, isTaken } from './slots-seen.js';
 
 /** Clocks differ in rate. */
 const slack = 0.9;
@@ -42,12 +44,14 @@ export function isAvoided(config: GroupConfig, site: string): boolean {
 }
 
 /** Whether nobody in a site may be elected, also because a leader has failed there. */
-export function isBarred({ config, elected }: Picture, site: string): boolean {
+export function isBarred(picture: Picture, site: string): boolean {
+  const { config, elected } = picture;
   if (config === null) return false;
   const { from, strength } = config.content.siteRules.afterFailure;
   const isFailedSite = elected?.content.node === null && elected.content.failedSite === site;
   return (
     refusals(config.content, site).length > 0 ||
+    isCrowded(picture, site) ||
     (from === 'another-site' && strength === 'hard' && isFailedSite)
   );
 }
@@ -70,7 +74,8 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
     settings?.priority === 0 ||
     settings?.override?.priority === 0;
   if (isWished || registration.leavingSinceMs !== null) return null;
-  const isExcluded = [...failures, ...(is.elected?.content.failures ?? [])].some(
+  const inOthers = [...was.others, ...is.others].flatMap(({ elected }) => elected?.content.failures ?? []);
+  const isExcluded = [...failures, ...(is.elected?.content.failures ?? []), ...inOthers].some(
     (record) => record.node === node && record.until !== null,
   );
   const isUnfit = registration.illSinceMs !== null || refusals(config, site).length > 0 || isExcluded;
@@ -179,7 +184,17 @@ export function siteRules(court: Court): Rule {
     }
   }
 
-  /** After a failure. */
+  return (step) => {
+    count(step);
+    declared(step);
+    declaredInTime(step);
+  };
+}
+
+/** Who follows, above all after a failure. */
+export function successionRules(court: Court): Rule {
+  const { promptMs } = court;
+
   function followed(step: Step): void {
     court.judged(step, ({ was, is, nowMs }, complain) => {
       const before = was.elected;
@@ -190,6 +205,7 @@ export function siteRules(court: Court): Rule {
       if (before.content.term === 0 || term === before.content.term) return;
       // Of whom people asked for in spite of what spoke against it, it is not told here whether it failed.
       if (config.paused !== null || asked !== null || before.content.asked !== null) return;
+      if (isGivenUp(is)) return;
       const failedSite = siteOfFailure({ was, is });
       const { from, strength } = config.siteRules.afterFailure;
       const heir = (sites: (site: string) => boolean) =>
@@ -210,7 +226,8 @@ export function siteRules(court: Court): Rule {
   }
 
   /** Who has been fit for a while, by the plainest reading, and where. */
-  function fitFor({ registrations, seats, elected, config }: Picture, nowMs: number): [string, string][] {
+  function fitFor(picture: Picture, nowMs: number): [string, string][] {
+    const { registrations, seats, config } = picture;
     if (config === null) return [];
     const { drained, sites } = config.content;
     return [...registrations].flatMap(
@@ -221,20 +238,16 @@ export function siteRules(court: Court): Rule {
           settings?.enabled !== false && settings?.priority !== 0 && settings?.override == null;
         const isWell = illSinceMs === null && leavingSinceMs === null && drained[node] === undefined;
         const isLong = nowMs - Math.max(sinceMs, lastIllMs, config.changedMs) >= promptMs;
-        const hasFailed = elected?.content.failures.some((record) => record.node === node);
+        const isFree = !isTaken(picture, node) && !isCrowded(picture, site);
+        const hasFailed = failuresKnown(picture, node).length > 0;
         const isSeated = seats.some((seat) => seat.node === node);
-        const isFit = isSiteFit && isWell && isLong && isSeated && hasFailed !== true;
+        const isFit = isSiteFit && isWell && isLong && isSeated && isFree && !hasFailed;
         return isFit && refusals(config.content, site).length === 0 ? [[node, site]] : [];
       },
     );
   }
 
-  return (step) => {
-    count(step);
-    declared(step);
-    declaredInTime(step);
-    followed(step);
-  };
+  return followed;
 }
 
 function told(failed: Failed): string {

@@ -5,18 +5,20 @@
 import type { GroupPaths } from '../../src/core/paths.js';
 import type { Asker, Commit, Transaction } from './ensemble.js';
 import type { Invariant, Violate } from './judge.js';
-import { Ledger, type Picture } from './ledger.js';
+import { inSlot, Ledger, type Picture, slotsIn } from './ledger.js';
 import type { Node } from './node.js';
 import { answerMs, promptMs, reconnectMs } from './pace.js';
 import { claimRules } from './rules-of-claims.js';
 import { comingRules } from './rules-of-coming.js';
 import { electingRules } from './rules-of-electing.js';
 import { failureRules } from './rules-of-failures.js';
-import { limitRules } from './rules-of-limits.js';
+import { exclusionRules, limitRules } from './rules-of-limits.js';
 import { seatRules } from './rules-of-seats.js';
-import { siteRules } from './rules-of-sites.js';
+import { siteRules, successionRules } from './rules-of-sites.js';
+import { slotRules } from './rules-of-slots.js';
 import { znodeRules } from './rules-of-znodes.js';
 import type { Setup } from './setup.js';
+import { SlotCourt, stepIn } from './slot-court.js';
 import type { World } from './world.js';
 
 export type Write = Extract<Transaction, { kind: 'write' }>;
@@ -43,6 +45,8 @@ interface Past {
 }
 
 export interface Court {
+  /** Which is judged. */
+  readonly slot: number;
   readonly world: World;
   readonly setup: Setup;
   readonly paths: GroupPaths;
@@ -84,6 +88,7 @@ interface Watchers {
 const pastsKept = 200;
 
 export class Rules implements Court {
+  readonly slot = 1;
   readonly world: World;
   readonly setup: Setup;
   readonly paths: GroupPaths;
@@ -111,8 +116,8 @@ export class Rules implements Court {
   readonly #reseated = new Set<bigint>();
   /** When a session lost its seat last. */
   seatLostMs = Number.NEGATIVE_INFINITY;
-  /** Nodes that were elected while the claim stood that stands now. */
-  readonly #candidates = new Set<string>();
+  /** By slot: nodes that were elected while the claim stood that stands now. */
+  readonly #candidates = new Map<number, Set<string>>();
   /** Sessions that had been the one or the other when something changed. */
   readonly #former = new WeakMap<Transaction, Watchers>();
 
@@ -140,14 +145,28 @@ export class Rules implements Court {
     this.#ledger = new Ledger(options.paths);
     this.#rules = [
       seatRules(this),
-      claimRules(this),
-      electingRules(this),
-      failureRules(this),
+      ...Array.from({ length: this.setup.slots }, (_, index) => this.#rulesOfSlot(index + 1)),
       limitRules(this),
-      comingRules(this),
       znodeRules(this),
       siteRules(this),
+      slotRules(this),
     ];
+  }
+
+  #rulesOfSlot(slot: number): Rule {
+    const court = this.setup.slots === 1 ? this : new SlotCourt(this, slot);
+    const rules = [
+      claimRules(court),
+      electingRules(court),
+      failureRules(court),
+      exclusionRules(court),
+      comingRules(court),
+      successionRules(court),
+    ];
+    return (step) => {
+      const own = stepIn(step, slot);
+      for (const rule of rules) rule(own);
+    };
   }
 
   picture(): Picture {
@@ -185,7 +204,8 @@ export class Rules implements Court {
   }
 
   #watchesLeft(): Watchers {
-    const candidates = this.nodes.filter(({ name }) => this.#candidates.has(name));
+    const names = new Set([...this.#candidates.values()].flatMap((each) => [...each]));
+    const candidates = this.nodes.filter(({ name }) => names.has(name));
     return {
       electors: new Set(this.#electors),
       candidates: new Set(candidates.map(({ session }) => session)),
@@ -271,13 +291,13 @@ export class Rules implements Court {
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
     const present = { ...step, views: [] };
-    const isDecision = is.elected !== was.elected;
+    const isDecision = !isSameDecided(is, was);
     if (write?.asker == null || step.isByHand || (!isDecision && is.config === was.config)) return [present];
     const basis = this.#basisOf(write.asker);
     const views: Step[] = [present];
     let untilMs = step.nowMs;
     for (const { picture, zxid, sinceMs } of this.#past.toReversed()) {
-      const isOther = picture.config !== was.config || (isDecision && picture.elected !== was.elected);
+      const isOther = picture.config !== was.config || (isDecision && !isSameDecided(picture, was));
       if (basis === null || isOther) break;
       views.push({ ...present, was: picture, nowMs: untilMs });
       untilMs = sinceMs;
@@ -294,6 +314,16 @@ export class Rules implements Court {
   #readWall(aheadMs: number): void {
     this.#leastAheadMs = Math.min(this.#leastAheadMs, aheadMs);
     this.#mostAheadMs = Math.max(this.#mostAheadMs, aheadMs);
+  }
+
+  #noteCandidates({ was, is }: Step): void {
+    for (const { slot, claim, claims, elected } of slotsIn(is)) {
+      const known = this.#candidates.get(slot) ?? new Set();
+      this.#candidates.set(slot, known);
+      if (claims !== inSlot(was, slot).claims && claim !== null) known.clear();
+      const node = elected?.content.node;
+      if (node != null) known.add(node);
+    }
   }
 
   committed(commit: Commit): void {
@@ -320,9 +350,12 @@ export class Rules implements Court {
     if (elector?.id !== was.seats[0]?.id) this.shaken();
     this.#seatsLost(step);
     if (elector !== undefined) this.#electors.add(elector.owner);
-    if (step.is.claims !== was.claims && step.is.claim !== null) this.#candidates.clear();
-    const node = step.is.elected?.content.node;
-    if (node != null) this.#candidates.add(node);
+    this.#noteCandidates(step);
     for (const rule of this.#rules) rule(step);
   }
+}
+
+/** In all slots. */
+function isSameDecided(one: Picture, other: Picture): boolean {
+  return slotsIn(one).every(({ slot, elected }) => inSlot(other, slot).elected === elected);
 }

@@ -22,6 +22,8 @@ export interface Setup {
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
   readonly config: GroupConfig;
+  /** The most leaders that the group has at any time. */
+  readonly slots: number;
   /** From the group's founding on. */
   readonly troubleMs: number;
   readonly checksPeace: boolean;
@@ -34,7 +36,7 @@ export function sticks({ sequence, overflow }: Setup): boolean {
   return sequence !== null && overflow === 'sticks';
 }
 
-const names = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4'];
+export const names = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4', 'b4'];
 
 export function drawSetup({ pick, odds, between }: Chance): Setup {
   const nodeCount = pick([2, 2, 3, 3, 3, 3, 4, 4, 5, 8]);
@@ -77,6 +79,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     hasMemory: odds(0.7),
     config,
     troubleMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
+    slots: 1,
     checksPeace: odds(0.1),
     isGentle: odds(0.25),
   };

@@ -20,6 +20,8 @@ import { Rules } from './rules.js';
 import { type Story, scenarioOf } from './scenarios.js';
 import { drawSetup, type Setup, sticks } from './setup.js';
 import { hasSiteRules, siteLifeOf } from './site-lives.js';
+import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
+import { isInPlace, missingText } from './slots-filled.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
 
@@ -67,17 +69,30 @@ export function drawsSiteRules(seed: number): boolean {
   return hasSiteRules(seed, sourcesOf(seed).ofSites);
 }
 
+/** Whether the group of this seed has several leaders, at some time at least. */
+export function drawsSeveralLeaders(seed: number): boolean {
+  const { ofSites, ofSlots } = sourcesOf(seed);
+  return !hasSiteRules(seed, ofSites) && hasSeveralLeaders(seed, ofSlots);
+}
+
 /** What is drawn for one thing shifts nothing that is drawn for another. */
 function sourcesOf(seed: number) {
   const drawn = chance(seed);
-  return { ofSetup: drawn.fork(), ofFaults: drawn.fork(), ofWorld: drawn.fork(), ofSites: drawn.fork() };
+  return {
+    ofSetup: drawn.fork(),
+    ofFaults: drawn.fork(),
+    ofWorld: drawn.fork(),
+    ofSites: drawn.fork(),
+    ofSlots: drawn.fork(),
+  };
 }
 
 function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
-  const { ofSetup, ofFaults, ofWorld, ofSites } = sourcesOf(seed);
+  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots } = sourcesOf(seed);
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
-  return { life: hasSiteRules(seed, ofSites) ? siteLifeOf(ofSites, life) : life, ofWorld };
+  if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
+  return { life: hasSeveralLeaders(seed, ofSlots) ? slotLifeOf(ofSlots, life) : life, ofWorld };
 }
 
 function untold(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
@@ -105,7 +120,7 @@ class Simulation {
   constructor(setup: Setup, world: World) {
     this.#world = world;
     const nodes: Node[] = [];
-    const judge = new Judge(world, this.#paths, nodes, setup.sessionTimeoutMs);
+    const judge = new Judge(world, this.#paths, nodes, setup);
     const rules = new Rules({
       world,
       setup,
@@ -259,10 +274,10 @@ class Simulation {
     let leaderlessMs: number | null = null;
     if (!stop()) {
       const mendedMs = await this.#mend(faults, stop);
-      await world.run(mendedMs + boundMs, () => stop() || this.#hasLeader());
+      await world.run(mendedMs + boundMs, () => stop() || isInPlace(this.#cast));
       leaderlessMs = world.nowMs - mendedMs;
-      if (!stop() && !this.#hasLeader())
-        judge.violate(5, `nobody leads ${Math.round(boundMs)} ms after all was mended`);
+      if (!stop() && !isInPlace(this.#cast))
+        judge.violate(5, `${missingText(this.#cast)} ${Math.round(boundMs)} ms after all was mended`);
       if (!stop()) await this.#settle(mendedMs, faults, stop);
       if (setup.checksPeace) await this.#peace(faults, stop);
     }
@@ -313,12 +328,6 @@ class Simulation {
     return this.#world.nowMs;
   }
 
-  #hasLeader(): boolean {
-    const { claim } = this.#cast.judge;
-    if (claim?.isReady !== true) return false;
-    return this.#cast.nodes.some(({ name, saysItLeads }) => name === claim.node && saysItLeads);
-  }
-
   /** Everybody is there again, with one seat each. */
   async #settle(mendedMs: number, faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { setup, nodes, rules, judge } = this.#cast;
@@ -352,7 +361,7 @@ class Simulation {
     const { writes, transitions, claims } = judge;
     await this.#world.run(this.#world.nowMs + peaceMs, stop);
     if (stop()) return;
-    if (!this.#hasLeader()) judge.violate(5, 'nobody leads in peace');
+    if (!isInPlace(this.#cast)) judge.violate(5, `${missingText(this.#cast)} in peace`);
     if (judge.transitions !== transitions || judge.claims !== claims)
       judge.violate(6, 'leadership moves in peace');
     if (judge.writes !== writes) judge.violate(6, `${judge.writes - writes} writes in peace`);

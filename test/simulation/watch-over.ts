@@ -1,6 +1,7 @@
 /** What a trouble that comes alone, in a calm world, must not bring about. */
 import type { Fault } from './faults.js';
 import type { Cast } from './havoc.js';
+import { type ClaimSeen, inSlot, type SlotSeen, slotsIn } from './ledger.js';
 import type { Node } from './node.js';
 import { reconnectMs, writeMs } from './pace.js';
 
@@ -37,15 +38,19 @@ export function isDisturbing(fault: Fault): boolean {
 /** Call it before the fault happens, and what it returns just after. `victim`: the node that it befalls, if it is one's. */
 export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => void {
   const { rules, setup, judge } = cast;
-  const { claim, elected, registrations } = rules.picture();
+  const { registrations } = rules.picture();
   const { sessionTimeoutMs, servers } = setup;
   const lives = new Map(cast.nodes.map((node) => [node.name, node.process]));
   const stays = (name: string) =>
     cast.nodes.some(
       (node) => node.name === name && node.process === lives.get(name) && node.isUp && node.leaves === 0,
     );
-  const leadershipMoved = () => {
-    const now = rules.picture();
+  const leaderships = slotsIn(rules.picture()).filter(({ claim }) => {
+    const leader = cast.nodes.find(({ session }) => session === claim?.owner);
+    return claim !== null && leader !== undefined && leaseLasts(cast, { leader, claim, fault });
+  });
+  const hasMoved = ({ slot, claim, elected }: SlotSeen) => {
+    const now = inSlot(rules.picture(), slot);
     if (now.elected?.version !== elected?.version || claim?.readySinceMs == null) return null;
     if (now.claim?.id === claim.id || judge.wasTaken(claim.id)) return null;
     // It was on its way out already.
@@ -53,6 +58,7 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     if (elected?.content.node !== node || !stays(node)) return null;
     return `${node} has lost its claim over nothing but: ${fault.kind}`;
   };
+  const leadershipMoved = () => leaderships.map(hasMoved).find((moved) => moved !== null) ?? null;
   const lasting = new Set(cast.nodes.filter((node) => sessionLasts(cast, node)).map(({ name }) => name));
   const sessionLost = () => {
     const now = rules.picture().registrations;
@@ -62,9 +68,7 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     }
     return null;
   };
-  const leader = cast.nodes.find(({ session }) => session === claim?.owner);
-  const lasts = leader !== undefined && leaseLasts(cast, leader, fault);
-  if (fault.kind === 'reset') return () => lasts && rules.after(sessionTimeoutMs / 2, 9, leadershipMoved);
+  if (fault.kind === 'reset') return () => rules.after(sessionTimeoutMs / 2, 9, leadershipMoved);
   if (fault.kind === 'second machine') {
     const process = victim?.process;
     if (victim === null || process?.isRunning !== true || !registrations.has(victim.name)) return () => {};
@@ -80,17 +84,19 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
   const isServer = fault.kind === 'freeze server' || fault.kind === 'kill server';
   if (!isServer || servers < 3) return () => {};
   if (cast.ensemble.servers[fault.server]?.isLeading !== false) return () => {};
-  const wrong = () => (lasts ? leadershipMoved() : null) ?? sessionLost();
+  const wrong = () => leadershipMoved() ?? sessionLost();
   return () => rules.after(1.6 * sessionTimeoutMs, 9, wrong);
 }
 
 /** Whether the lease has to be renewed in time over a connection to another server: by how long it lasts yet, or has to last. */
-function leaseLasts({ setup, rules, world }: Cast, leader: Node, { kind }: Fault): boolean {
+function leaseLasts(
+  { setup, world }: Cast,
+  { leader, claim, fault: { kind } }: { leader: Node; claim: ClaimSeen; fault: Fault },
+): boolean {
   const { sessionTimeoutMs } = setup;
-  const { claim } = rules.picture();
   const nowMs = leader.process?.clock.monotonicMs() ?? 0;
   const leftMs = (leader.agent?.status.lease.releaseAtMs ?? nowMs) - nowMs;
-  const isYoung = claim === null || world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
+  const isYoung = world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
   const dueMs = isYoung ? 0 : leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
   const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
   return Math.max(leftMs, dueMs) > findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));

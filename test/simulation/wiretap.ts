@@ -118,8 +118,9 @@ export class Wiretap {
     const path = reader.string();
     const { config, elected, current, nodes } = this.#paths;
     if (opcode === 'getData' && path === config) return 'config';
-    if (opcode === 'getData' && path === elected) return 'elected';
-    if (opcode === 'getData' && path === current) return 'current';
+    // Of every slot.
+    if (opcode === 'getData' && path.startsWith(elected)) return 'elected';
+    if (opcode === 'getData' && path.startsWith(current)) return 'current';
     return opcode !== 'getData' && path === nodes ? 'nodes' : null;
   }
 }

@@ -1,9 +1,9 @@
 /** Simulates its share of the seeds, in a thread of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Result, shareSchema } from './crowd.js';
-import { drawsSiteRules, simulate } from './simulation.js';
+import { drawsSeveralLeaders, drawsSiteRules, simulate } from './simulation.js';
 
-const { first, from, step, to, siteRules } = shareSchema.parse(workerData);
+const { first, from, step, to, lives } = shareSchema.parse(workerData);
 let unhandled: string | null = null;
 process.on('unhandledRejection', (error) => {
   unhandled ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -20,6 +20,17 @@ for (const seed of seeds()) {
 function* seeds(): Generator<number> {
   yield* first;
   for (let seed = from; seed <= to; seed += step) {
-    if (!siteRules || drawsSiteRules(seed)) yield seed;
+    if (isMeant(seed)) yield seed;
+  }
+}
+
+function isMeant(seed: number): boolean {
+  switch (lives) {
+    case 'all':
+      return true;
+    case 'site-rules':
+      return drawsSiteRules(seed);
+    case 'several-leaders':
+      return drawsSeveralLeaders(seed);
   }
 }

@@ -34,9 +34,9 @@ export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Pro
     return found !== null;
   };
   try {
-    const { needsSiteRules: siteRules = false } = sabotage;
-    const first = siteRules ? known : [...known, ...told(seeds)];
-    await runCrowd({ ...seeds, first, siteRules, program, workers: 1, heard, signal });
+    const { lives = 'all' } = sabotage;
+    const first = lives === 'all' ? [...known, ...told(seeds)] : known;
+    await runCrowd({ ...seeds, first, lives, program, workers: 1, heard, signal });
     return found;
   } finally {
     await rm(dirname(program), { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
+import type { KindOfLives } from '../crowd.js';
 
 export interface Edit {
   /** From the project's root. */
@@ -21,8 +22,8 @@ export interface Sabotage extends Edit {
   readonly rule: string;
   /** Further edits, where the rule has a second line of defence that would hide the breach. */
   readonly also?: readonly Edit[];
-  /** Nothing comes of it where a group has no rules about sites: other lives are not tried. */
-  readonly needsSiteRules?: boolean;
+  /** Nothing comes of it in other lives: they are not tried. */
+  readonly lives?: KindOfLives;
 }
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));

@@ -119,4 +119,4 @@ const broken: readonly Sabotage[] = [
   },
 ];
 
-export const siteSabotages = broken.map((sabotage) => ({ ...sabotage, needsSiteRules: true }));
+export const siteSabotages = broken.map((sabotage): Sabotage => ({ ...sabotage, lives: 'site-rules' }));

@@ -1,0 +1,191 @@
+/** Rules about the slots of a group of several leaders, as docs/leaders.md says, and that there are none where there is one. */
+import { durationMs } from '../../src/core/duration.js';
+import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
+import type { Violate } from './judge.js';
+import { inSlot, type Picture, readZnode, slotsIn } from './ledger.js';
+import type { Court, Rule, Step } from './rules.js';
+import { hasHeir } from './rules-of-claims.js';
+import { priorityOf } from './rules-of-electing.js';
+import { stepIn } from './slot-court.js';
+import { isGivenUp, isShunned } from './slots-seen.js';
+
+export function slotRules(court: Court): Rule {
+  const { violate, setup, promptMs } = court;
+  if (setup.slots === 1) return plainZnodes(court);
+  const slots = Array.from({ length: setup.slots }, (_, index) => index + 1);
+
+  function electedOnce({ is, isByHand }: Step): void {
+    if (isByHand) return;
+    const elected = slotsIn(is).flatMap((state) => state.elected?.content.node ?? []);
+    const twice = elected.find((node, index) => elected.indexOf(node) !== index);
+    if (twice !== undefined) violate(9, `${twice} is elected in two slots`);
+  }
+
+  /** Filled, from nobody, by an election that nobody asked for. */
+  function isFilled({ was, is }: Step): boolean {
+    const [before, after] = [was.elected?.content, is.elected?.content];
+    if (before == null || after == null || was.elected === is.elected) return false;
+    return before.node === null && after.node !== null && after.asked === null && after.cause !== 'planned';
+  }
+
+  /** Of slots that nobody has the lowest is filled. */
+  function lowestFirst({ was, is }: Step, complain: Violate): void {
+    const lower = is.others.find(({ slot, elected }) => {
+      const wasFree = was.others.some((one) => one.slot === slot && one.elected?.content.node === null);
+      return slot < is.slot && elected?.content.node === null && wasFree && !isGivenUp(inFirst(is, slot));
+    });
+    if (lower !== undefined)
+      complain(9, `slot ${is.slot} is filled by ${is.elected?.content.node}, and slot ${lower.slot} is free`);
+  }
+
+  /** A soft rule: where another site has somebody, a slot that nobody had goes there. */
+  function spread({ was, is }: Step, complain: Violate): void {
+    const node = is.elected?.content.node ?? '';
+    const site = was.registrations.get(node)?.content.site;
+    if (site === undefined || !isShunned(was, site)) return;
+    const elsewhere = [...was.registrations].filter(([, { content }]) => !isShunned(was, content.site));
+    if (hasHeir({ ...was, registrations: new Map(elsewhere) }, '', court))
+      complain(
+        9,
+        `slot ${is.slot} is filled by ${node}, whose site has another, and another site has a fit node`,
+      );
+  }
+
+  /** A better node takes the place of the worst of the leaders. */
+  function worstFirst({ was, is }: Step, complain: Violate): void {
+    const config = was.config?.content;
+    const [from, to] = [was.elected?.content, is.elected?.content];
+    if (config?.strategy !== 'site-priority' || config.siteRules.spread.over !== 'any-site') return;
+    if (from?.site == null || to?.cause !== 'preference' || was.elected === is.elected) return;
+    const priority = priorityOf(config, from.site);
+    const worse = was.others.find(({ slot, elected, claim }) => {
+      const { node = null, site = null, asked = null } = elected?.content ?? {};
+      const isSame = is.others.some((one) => one.slot === slot && one.elected === elected);
+      const leads = claim?.readySinceMs != null && claim.content.node === node;
+      const registration = was.registrations.get(node ?? '');
+      const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
+      const isSteady = isSame && leads && isFit && asked === null && slot <= config.leaders;
+      return isSteady && site !== null && priorityOf(config, site) < priority;
+    });
+    if (worse !== undefined)
+      complain(9, `${to.node} takes the place of ${from.node}, and ${worse.elected?.content.node} is worse`);
+  }
+
+  function decisions(step: Step): void {
+    for (const slot of slots) {
+      const own = stepIn(step, slot);
+      if (own.was.elected === own.is.elected) continue;
+      court.judged(own, (view, complain) => {
+        if (isFilled(view)) {
+          lowestFirst(view, complain);
+          spread(view, complain);
+        }
+        worstFirst(view, complain);
+      });
+    }
+  }
+
+  /** What the group is to have it has soon, where there is a node for it; what it is not to have is given up. */
+  function filled(step: Step): void {
+    for (const slot of slots) {
+      const { was, is } = stepIn(step, slot);
+      const isNews = is.config !== was.config || is.elected !== was.elected;
+      if (!isNews || is.config === null) continue;
+      const { config, decisions: before } = is;
+      if (slot > config.content.leaders) givenUp(slot, is);
+      else if (is.elected?.content.node == null)
+        court.soon(3 * promptMs, 9, () => {
+          const now = inSlot(court.picture(), slot);
+          const isSame = now.config === config && now.decisions === before;
+          if (!isSame || config.content.paused !== null || court.electorForMs() < 2 * promptMs) return null;
+          return hasHeir(now, '', court)
+            ? `nobody is elected in slot ${slot}, though there is a fit node`
+            : null;
+        });
+    }
+  }
+
+  function givenUp(slot: number, { config, elected }: Picture): void {
+    if (elected?.content.node == null) return;
+    court.soon(2 * promptMs, 9, () => {
+      const now = inSlot(court.picture(), slot);
+      const isKept = now.config === config && now.elected?.content.node != null;
+      return isKept && court.electorForMs() >= promptMs
+        ? `${now.elected?.content.node} is still elected in slot ${slot}, which is given up`
+        : null;
+    });
+  }
+
+  /** The first slot's decision says how many there are, which is what everybody goes by. */
+  function told({ was, is }: Step): void {
+    for (const { slot, elected, claim } of is.others) {
+      const isHeld = elected?.content.node != null || claim !== null;
+      const before = inSlot(was, slot);
+      if (!isHeld || (before.elected === elected && before.claim === claim && was.elected === is.elected))
+        continue;
+      if (is.elected !== null && is.elected.content.term > 0 && (is.elected.content.slots ?? 1) < slot)
+        violate(9, `slot ${slot} is held, and elected says that there are ${is.elected.content.slots ?? 1}`);
+    }
+    if (is.config === null || (is.config === was.config && is.claims === was.claims)) return;
+    const { config } = is;
+    const withinMs = 3 * promptMs + durationMs(config.content.timeouts.release);
+    court.soon(withinMs, 9, () => miscounted(config, withinMs));
+  }
+
+  function miscounted(config: NonNullable<Picture['config']>, withinMs: number): string | null {
+    const now = court.picture();
+    const { leaders, paused } = config.content;
+    const sinceMs = court.world.nowMs - promptMs;
+    const isHeld = now.others.some(
+      ({ slot, elected, claim }) => slot > leaders && (elected?.content.node != null || claim !== null),
+    );
+    const isSettled = slotsIn(now).every(
+      ({ elected, claim }) =>
+        (elected?.changedMs ?? 0) < sinceMs && (claim === null || (claim.readySinceMs ?? sinceMs) < sinceMs),
+    );
+    const count = now.elected?.content.slots ?? 1;
+    const isLate = now.config === config && paused === null && isSettled && !isHeld && now.elected !== null;
+    if (!isLate || count === leaders || court.electorForMs() < withinMs) return null;
+    return `the group is to have ${leaders} leaders, and elected says ${count}`;
+  }
+
+  return (step) => {
+    electedOnce(step);
+    decisions(step);
+    filled(step);
+    told(step);
+  };
+}
+
+/** The picture of the first slot again, as another sees it. */
+function inFirst(picture: Picture, slot: number): Picture {
+  return { ...picture, slot };
+}
+
+/** With one leader the znodes are what they are without slots. */
+function plainZnodes({ paths, violate }: Court): Rule {
+  return ({ commit, write, is }) => {
+    if (write === null) return;
+    const truth = { database: commit.truth, session: write.session };
+    const slotted = [`${paths.elected}-`, `${paths.current}-`];
+    for (const { path } of commit.changes) {
+      if (slotted.some((prefix) => path.startsWith(prefix))) violate(9, `${path} is of a slot that is not`);
+      if (path === paths.history) {
+        const head = historyHeadSchema.safeParse(JSON.parse(readZnode(truth, path)?.text || 'null'));
+        if (head.data?.slots !== undefined) violate(9, 'the history tells of slots, and there is one leader');
+      }
+    }
+    for (const { type, path, data } of write.operations.filter((one) => 'data' in one)) {
+      if (type !== 'create' || !path.startsWith(paths.historyPrefix)) continue;
+      const record = historyRecordSchema.safeParse(JSON.parse(data?.toString('utf8') ?? 'null'));
+      if (record.data?.kind === 'transition' && record.data.slot !== undefined)
+        violate(9, 'a record names a slot, and there is one leader');
+    }
+    if (is.elected?.content.slots !== undefined)
+      violate(9, 'elected tells of slots, and there is one leader');
+    for (const [node, { content }] of is.registrations) {
+      if (content.claimedSlot !== undefined || content.lastFailure?.slot !== undefined)
+        violate(9, `${node} names a slot, and there is one leader`);
+    }
+  };
+}

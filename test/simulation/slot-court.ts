@@ -1,0 +1,113 @@
+/** Judges one slot of a group by the rules that hold of any leader: it is seen as if there were no more than that slot. */
+import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
+import type { Invariant, Violate } from './judge.js';
+import { inSlot, type Picture, type SlotSeen } from './ledger.js';
+import type { Node } from './node.js';
+import type { Court, Step } from './rules.js';
+
+export class SlotCourt implements Court {
+  readonly slot: number;
+  readonly paths: GroupPaths;
+  readonly violate: Violate;
+  readonly #court: Court;
+
+  constructor(court: Court, slot: number) {
+    this.#court = court;
+    this.slot = slot;
+    this.paths = pathsOfSlot(court.paths, slot);
+    this.violate = (rule, what) => court.violate(rule, this.#named(what));
+  }
+
+  get world() {
+    return this.#court.world;
+  }
+
+  get setup() {
+    return this.#court.setup;
+  }
+
+  get nodes() {
+    return this.#court.nodes;
+  }
+
+  get promptMs() {
+    return this.#court.promptMs;
+  }
+
+  get answerMs() {
+    return this.#court.answerMs;
+  }
+
+  get isCalm() {
+    return this.#court.isCalm;
+  }
+
+  get wasCalm() {
+    return this.#court.wasCalm;
+  }
+
+  isInTouch(node: Node): boolean {
+    return this.#court.isInTouch(node);
+  }
+
+  electorForMs(): number {
+    return this.#court.electorForMs();
+  }
+
+  wall() {
+    return this.#court.wall();
+  }
+
+  picture(): Picture {
+    return inSlot(this.#court.picture(), this.slot);
+  }
+
+  judged(step: Step, judge: (step: Step, complain: Violate) => void): void {
+    this.#court.judged(step, (view, complain) =>
+      judge(view, (rule, what) => complain(rule, this.#named(what))),
+    );
+  }
+
+  soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
+    this.#court.soon(withinMs, rule, () => this.#name(isWrong()));
+  }
+
+  unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
+    this.#court.unlessDisturbed(withinMs, rule, () => this.#name(isWrong()));
+  }
+
+  #name(what: string | null): string | null {
+    return what === null ? null : this.#named(what);
+  }
+
+  #named(what: string): string {
+    return `slot ${this.slot}: ${what}`;
+  }
+}
+
+/** A step as one slot sees it. */
+export function stepIn(step: Step, slot: number): Step {
+  const [was, is] = [inSlot(step.was, slot), inSlot(step.is, slot)];
+  const isDecision = was.elected !== is.elected;
+  const seen = step.views.flatMap((view): Step[] => {
+    const of = { ...view, was: inSlot(view.was, slot), is: inSlot(view.is, slot), views: [] };
+    return isDecision ? besides(of) : [of];
+  });
+  return { ...step, was, is, views: seen };
+}
+
+/** What is decided at once is decided slot by slot: any of the others may have been decided about before. */
+function besides(step: Step): Step[] {
+  const steps = [step];
+  for (const now of step.is.others) {
+    const before = step.was.others.find(({ slot }) => slot === now.slot);
+    if (before === undefined || before.elected === now.elected) continue;
+    steps.push(...steps.map((one) => ({ ...one, was: withOther(one.was, now) })));
+  }
+  return steps;
+}
+
+function withOther(picture: Picture, { slot, elected }: SlotSeen): Picture {
+  const others = picture.others.map((state) => (state.slot === slot ? { ...state, elected } : state));
+  return { ...picture, others };
+}

@@ -1,0 +1,303 @@
+/**
+ * Lives of groups that have several leaders, now and then one: drawn beside all else that a seed has, so that the other lives
+ * are what they would be without. In some of them it is told what slots are there for, for that seldom happens by chance.
+ */
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import type { Chance } from '../support/chance.js';
+import {
+  type Act,
+  type Fault,
+  type PlannedFault,
+  sweepEvery,
+  whoElects,
+  whoLeads,
+  whoLeadsLast,
+} from './faults.js';
+import { isTold, type Story } from './scenarios.js';
+import { names, type Setup } from './setup.js';
+
+/** Of the lives that are neither told, nor gone through call by call, nor have rules about sites. */
+const share = 0.185;
+const toldShare = 0.25;
+const mostSlots = 3;
+const longerMs = 3_000;
+
+/** Whether the group of this seed has several leaders; drawn first of what `chance` has for them. */
+export function hasSeveralLeaders(seed: number, chance: Chance): boolean {
+  return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
+}
+
+/** The life that `drawn` becomes where its group has several leaders. */
+export function slotLifeOf(chance: Chance, drawn: Story): Story {
+  const { setup } = drawn;
+  const nodes = names.slice(0, Math.max(setup.nodes.length, chance.pick([2, 3, 3, 4, 4, 5])));
+  const several = { ...setup, nodes, slots: mostSlots, checksPeace: chance.odds(0.25) };
+  if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, several);
+  const own = {
+    ...several,
+    config: withLeaders(several.config, chance.pick([2, 2, 3, 1]), drawSpread(chance)),
+    troubleMs: setup.troubleMs + longerMs,
+  };
+  const faults = [
+    ...drawn.faults.map(({ atMs, fault }) => ({ atMs, fault: inSomeSlot(chance, fault) })),
+    ...drawSlotFaults(chance, own),
+  ];
+  return { setup: own, faults: faults.sort((one, other) => one.atMs - other.atMs) };
+}
+
+type Spread = GroupConfig['siteRules']['spread'];
+
+function withLeaders(config: GroupConfig, leaders: number, spread: Spread): GroupConfig {
+  return groupConfigSchema.parse({ ...config, leaders, siteRules: { ...config.siteRules, spread } });
+}
+
+function drawSpread({ odds, pick }: Chance): Spread {
+  return { over: odds(0.45) ? 'another-site' : 'any-site', strength: pick(['soft', 'soft', 'hard']) };
+}
+
+/** What is drawn for a group of one leader is about any of several. */
+function inSomeSlot(chance: Chance, fault: Fault): Fault {
+  const slot = 1 + chance.upTo(mostSlots - 1);
+  switch (fault.kind) {
+    case 'delete claim':
+    case 'delete decision':
+    case 'spoil decision':
+      return { ...fault, slot };
+    case 'upon':
+      return { ...fault, befalls: inSomeSlot(chance, fault.befalls) };
+    case 'people':
+      return { ...fault, act: actIn(fault.act, slot) };
+    case 'leave':
+    case 'reset':
+    case 'unhealthy':
+      return fault.node === whoLeads && chance.odds(0.5) ? { ...fault, node: whoLeadsLast } : fault;
+    default:
+      return fault;
+  }
+}
+
+function actIn(act: Act, slot: number): Act {
+  switch (act.do) {
+    case 'switchover':
+    case 'switchover to the best':
+    case 'failover':
+      return { ...act, slot };
+    default:
+      return act;
+  }
+}
+
+/** People say how many leaders there are to be, and where, and move one of them. */
+function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFault[] {
+  const { upTo, pick, between, odds } = chance;
+  const drawAct = (): Act => {
+    const slot = 1 + upTo(mostSlots - 1);
+    const node = upTo(nodes.length - 1);
+    return pick<Act>([
+      { do: 'leaders', leaders: 1 + upTo(mostSlots - 1) },
+      { do: 'leaders', leaders: 1 + upTo(mostSlots - 1) },
+      { do: 'leaders', leaders: 1 + upTo(mostSlots - 1) },
+      { do: 'spread', ...drawSpread(chance) },
+      { do: 'switchover', node, slot },
+      { do: 'switchover to the best', slot },
+      { do: 'failover', node, slot },
+    ]);
+  };
+  const count = upTo(3);
+  return Array.from({ length: count }, () => {
+    const fault = people(drawAct());
+    const atMs = between(0, 0.9) * troubleMs;
+    if (!odds(0.25)) return at(atMs, fault);
+    const write = pick(['decision', 'claim', 'READY', 'deletion'] as const);
+    return at(atMs, {
+      kind: 'upon',
+      write,
+      node: null,
+      delayMs: between(0, 100),
+      befalls: fault,
+      forMs: 4_000,
+    });
+  });
+}
+
+function at(atMs: number, fault: Fault): PlannedFault {
+  return { atMs: Math.round(atMs), fault };
+}
+
+function people(act: Act): Fault {
+  return { kind: 'people', act, forMs: 0 };
+}
+
+// -- Told lives
+
+type Scenario = (chance: Chance, setup: Setup) => Story;
+
+/** When the group has settled, and what has to happen soon is judged. */
+const settledMs = 3_300;
+const anySite: Spread = { over: 'any-site', strength: 'soft' };
+
+/** Two nodes in each of two sites; the first is the better one. */
+function groupOf(
+  setup: Setup,
+  leaders: number,
+  changes: Partial<Setup> & { readonly rules?: object },
+): Setup {
+  const { rules = {}, ...others } = changes;
+  const config = groupConfigSchema.parse({
+    ...setup.config,
+    strategy: 'site-priority',
+    sites: { a: { priority: 200 }, b: { priority: 100 } },
+    leaders,
+    ...rules,
+  });
+  const plain = { sequence: null, hasPrepare: false, isGentle: false };
+  return { ...setup, nodes: ['a1', 'b1', 'a2', 'b2'], ...plain, config, ...others };
+}
+
+/** More leaders, then fewer; sometimes at the worst moment. */
+const upAndDown: Scenario = ({ pick, between, odds }, setup) => {
+  const fewer = people({ do: 'leaders', leaders: pick([1, 2]) });
+  const write = pick(['decision', 'claim', 'READY'] as const);
+  const delayMs = between(0, 60);
+  const back: Fault = odds(0.5)
+    ? fewer
+    : { kind: 'upon', write, node: null, delayMs, befalls: fewer, forMs: 4_000 };
+  return {
+    setup: groupOf(setup, pick([1, 2]), { troubleMs: settledMs + 9_000, isGentle: odds(0.5) }),
+    faults: [
+      at(settledMs + 2_990, back),
+      at(settledMs + 3_000, people({ do: 'leaders', leaders: 3 })),
+      at(settledMs + 6_000, people({ do: 'leaders', leaders: pick([1, 2]) })),
+    ],
+  };
+};
+
+/** Fewer leaders while the group is paused. */
+const fewerWhilePaused: Scenario = ({ between }, setup) => ({
+  setup: groupOf(setup, 3, { troubleMs: settledMs + 8_000 }),
+  faults: [
+    at(settledMs, people({ do: 'pause' })),
+    at(settledMs + between(500, 1_500), people({ do: 'leaders', leaders: 1 })),
+    at(settledMs + 4_500, people({ do: 'leaders', leaders: 2 })),
+    at(settledMs + 6_000, people({ do: 'resume' })),
+  ],
+});
+
+/** A takeover fails in one slot, and then another slot needs a leader. */
+const excludedInAll: Scenario = ({ pick }, setup) => ({
+  setup: groupOf(setup, 2, {
+    rules: { exclusion: { base: '3s', max: '6s' }, failback: 'manual' },
+    troubleMs: settledMs + 7_000,
+  }),
+  faults: [
+    at(settledMs, { kind: 'hook', node: 1, phase: 'takeover', mood: 'fails', forMs: 6_000 }),
+    at(settledMs, people({ do: 'failover', node: 1, slot: 2 })),
+    at(settledMs + 1_800, { kind: pick(['unhealthy', 'leave']), node: whoLeads, forMs: 4_000 }),
+  ],
+});
+
+/** Leaders of two slots do not let go, and are fenced one after the other. */
+const bothHeld: Scenario = ({ pick, between }, setup) => {
+  const mood = pick(['stubborn', 'hangs'] as const);
+  const hold = (node: number): PlannedFault =>
+    at(settledMs - 1_000, { kind: 'hook', node, phase: 'release', mood, forMs: 12_000 });
+  return {
+    setup: groupOf(setup, 2, {
+      hasFence: true,
+      delays: { leastMs: 0.2, mostMs: 2 },
+      rules: { timeouts: { ...setup.config.timeouts, release: '1500ms' } },
+      troubleMs: settledMs + 10_000,
+    }),
+    faults: [
+      hold(0),
+      hold(2),
+      at(settledMs - 500, { kind: 'hook', node: 1, phase: 'fence', mood: 'slow', forMs: 12_000 }),
+      at(settledMs, { kind: 'freeze both', node: 0, forMs: 9_000 }),
+      at(settledMs, people({ do: 'drain', node: 0 })),
+      at(settledMs + between(300, 900), { kind: 'freeze both', node: 2, forMs: 9_000 }),
+      at(settledMs + between(300, 900), people({ do: 'drain', node: 2 })),
+    ],
+  };
+};
+
+/** A better node comes back: whom it follows, and that it is followed by nobody from another slot. */
+const betterReturns: Scenario = ({ pick, between, odds }, setup) => ({
+  setup: groupOf(setup, 2, {
+    rules: { failback: pick(['auto', 'after:2s']), failbackHold: '1s', minTenure: '0s' },
+    troubleMs: settledMs + 11_000,
+    isGentle: odds(0.6),
+  }),
+  faults: [0, 2].map((node) =>
+    at(between(0, 200), { kind: 'unhealthy', node, forMs: settledMs + between(500, 3_000) }),
+  ),
+});
+
+/** Slots that are to be in sites of their own, from the beginning or from now on. */
+const keptApart: Scenario = ({ pick, odds }, setup) => {
+  const spread: Spread = { over: 'another-site', strength: pick(['soft', 'hard']) };
+  const isLater = odds(0.5);
+  return {
+    setup: groupOf(setup, 2, {
+      rules: { siteRules: { spread: isLater ? anySite : spread }, failback: pick(['auto', 'manual']) },
+      troubleMs: settledMs + 9_000,
+      isGentle: odds(0.5),
+    }),
+    faults: [
+      at(settledMs, people({ do: 'spread', ...spread })),
+      at(settledMs + 3_000, { kind: 'unhealthy', node: 1, forMs: 5_000 }),
+      at(settledMs + 4_500, { kind: pick(['unhealthy', 'leave']), node: whoLeadsLast, forMs: 2_500 }),
+    ],
+  };
+};
+
+/** One leader goes after the other: there are fewer nodes than slots. */
+const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
+  setup: groupOf(setup, 3, { troubleMs: settledMs + 10_000 }),
+  faults: [
+    at(settledMs, { kind: pick(['leave', 'power off', 'unhealthy']), node: whoLeads, forMs: 6_000 }),
+    at(settledMs + between(0, 1_500), {
+      kind: pick(['leave', 'kill both']),
+      node: whoLeadsLast,
+      forMs: 5_000,
+    }),
+    at(settledMs + 3_500, { kind: 'leave', node: whoElects, forMs: 2_500 }),
+  ],
+});
+
+/** People move the leader of one slot, also to who leads another. */
+const moved: Scenario = ({ pick, upTo }, setup) => ({
+  setup: groupOf(setup, pick([2, 3]), { troubleMs: settledMs + 8_000, isGentle: true }),
+  faults: [0, 1_800, 3_600].map((laterMs) =>
+    at(
+      settledMs + laterMs,
+      people({ do: pick(['switchover', 'failover']), node: upTo(3), slot: 1 + upTo(1) }),
+    ),
+  ),
+});
+
+/** Whoever takes over a slot dies of it, and its decision, or its claim, is lost by hand. */
+const lostInOneSlot: Scenario = ({ pick, upTo, between }, setup) => {
+  const slot = 1 + upTo(1);
+  const forMs = 0;
+  const kind = pick(['delete decision', 'spoil decision', 'delete claim'] as const);
+  return {
+    setup: groupOf(setup, 2, { troubleMs: settledMs + 8_000 }),
+    faults: [
+      at(settledMs, { kind, slot, forMs }),
+      at(settledMs + between(0, 400), people({ do: 'switchover to the best', slot: 3 - slot })),
+      at(settledMs + 3_000, { kind: 'spoil decision', slot: 3 - slot, forMs }),
+    ],
+  };
+};
+
+const scenarios: readonly [Scenario, ...Scenario[]] = [
+  upAndDown,
+  fewerWhilePaused,
+  excludedInAll,
+  bothHeld,
+  betterReturns,
+  keptApart,
+  tooFewNodes,
+  moved,
+  lostInOneSlot,
+];

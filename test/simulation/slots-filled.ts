@@ -1,0 +1,48 @@
+/** Whether a group that nothing is wrong with has the leaders that it is to have. */
+import type { Cast } from './havoc.js';
+import { inSlot, slotsIn } from './ledger.js';
+
+/** Every slot has a leader that says so, as far as there are nodes, and sites, for that; none that is given up is held. */
+export function isInPlace(cast: Cast): boolean {
+  return leading(cast) >= dueCount(cast) && heldTooMany(cast).length === 0;
+}
+
+/** What is missing, for people. */
+export function missingText(cast: Cast): string {
+  const [count, due] = [leading(cast), dueCount(cast)];
+  if (count === 0) return 'nobody leads';
+  if (count < due) return `${count} of ${due} leaders lead`;
+  return `slot ${heldTooMany(cast).join(', ')} is held, and given up`;
+}
+
+function leadersOf({ rules }: Cast): number {
+  return rules.picture().config?.content.leaders ?? 1;
+}
+
+function dueCount(cast: Cast): number {
+  const { nodes, sites } = cast.setup;
+  const spread = cast.rules.picture().config?.content.siteRules.spread;
+  const isApart = spread?.over === 'another-site' && spread.strength === 'hard';
+  const places = isApart ? Math.min(nodes.length, sites.length) : nodes.length;
+  return Math.min(leadersOf(cast), places);
+}
+
+function leading(cast: Cast): number {
+  const { judge, nodes } = cast;
+  const slots = Array.from({ length: leadersOf(cast) }, (_, index) => index + 1);
+  return slots.filter((slot) => {
+    const claim = judge.claimIn(slot);
+    if (claim?.isReady !== true) return false;
+    return nodes.some(({ name, saysItLeads }) => name === claim.node && saysItLeads);
+  }).length;
+}
+
+function heldTooMany({ rules, judge, setup }: Cast): number[] {
+  const picture = rules.picture();
+  const leaders = picture.config?.content.leaders ?? 1;
+  if (setup.slots === 1) return [];
+  return slotsIn(picture)
+    .map(({ slot }) => slot)
+    .filter((slot) => slot > leaders)
+    .filter((slot) => judge.claimIn(slot) !== null || inSlot(picture, slot).elected?.content.node != null);
+}
