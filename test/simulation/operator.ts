@@ -220,7 +220,7 @@ export class Operator {
   }
 
   delete(path: string): void {
-    if (path === this.#paths.current) this.mayDelete = true;
+    if (path.startsWith(this.#paths.current)) this.mayDelete = true;
     this.#byHand(async (store) => await store.delete(path, 'any'));
   }
 
