@@ -5,7 +5,7 @@
 import { readClaim } from '../../src/agent/observe.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { type Parsed, parseJson } from '../../src/core/names.js';
-import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import { parseGroupConfig } from '../../src/core/read-config.js';
 import { type Score, scoreReportSchema } from '../../src/core/scores.js';
 import { seatsInOrder } from '../../src/core/sequence.js';
@@ -61,17 +61,28 @@ export class GroupView {
     return this.#open;
   }
 
-  /** Null: nobody has claimed. */
-  async leader(): Promise<Leader | null> {
-    const read = await this.#read(this.paths.current);
-    if (read === null) return null;
-    const claim = readClaim(read);
-    const { node, status, term } = parsedValue(claim);
-    return { node, status, term, token: claim.token, session: claim.owner };
+  /** Null: nobody has claimed the slot. */
+  async leader(slot = 1): Promise<Leader | null> {
+    const [leader = null] = await this.leaders([slot]);
+    return leader;
   }
 
-  async elected(): Promise<Elected> {
-    const read = await this.#read(this.paths.elected);
+  /** Of several slots, in the order asked for, after one sync. */
+  async leaders(slots: readonly number[]): Promise<(Leader | null)[]> {
+    const store = await this.store();
+    return Promise.all(
+      slots.map(async (slot) => {
+        const read = await readFrom(store, pathsOfSlot(this.paths, slot).current);
+        if (read === null) return null;
+        const claim = readClaim(read);
+        const { node, status, term } = parsedValue(claim);
+        return { node, status, term, token: claim.token, session: claim.owner };
+      }),
+    );
+  }
+
+  async elected(slot = 1): Promise<Elected> {
+    const read = await this.#read(pathsOfSlot(this.paths, slot).elected);
     return parsedValue(parseJson(electedSchema, read?.data.toString('utf8') ?? ''));
   }
 
@@ -154,13 +165,7 @@ export class GroupView {
   }
 
   async #read(path: string) {
-    const store = await this.store();
-    try {
-      return await store.getData(path);
-    } catch (error) {
-      if (isStoreError(error, 'NO_NODE')) return null;
-      throw error;
-    }
+    return readFrom(await this.store(), path);
   }
 
   #newStore(): Store {
@@ -169,6 +174,15 @@ export class GroupView {
       sessionTimeoutMs: this.#sessionTimeoutMs,
       callTimeoutMs,
     });
+  }
+}
+
+async function readFrom(store: Store, path: string) {
+  try {
+    return await store.getData(path);
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@
  * The events of hooks, and the search for what must not happen among them. Their order is that of the file,
  * which is the order in which they happened, whatever the clock says.
  *
- * A tenure is one node's takeover under one fencing token. It is active from its takeover's start until its
+ * A tenure is one node's takeover of one slot under one fencing token. It is active from its takeover's start until its
  * release has ended, or, when it was killed instead, until the last sign of life of its workload.
  */
 import { z } from 'zod';
@@ -11,6 +11,8 @@ export const hookPhases = ['prepare', 'takeover', 'release', 'fence', 'run'] as 
 
 export const hookEventSchema = z.strictObject({
   node: z.string(),
+  /** Of which leadership; 1 where a group has one leader. */
+  slot: z.int(),
   phase: z.enum(hookPhases),
   /** `killed`: a fence hook killed this node's workload. */
   event: z.enum(['started', 'ended', 'beat', 'killed']),
@@ -23,7 +25,7 @@ export const hookEventSchema = z.strictObject({
   /** At an end: how. */
   exitCode: z.number().nullable(),
   /** At a takeover's start: what was alive, and its state as /proc tells it. */
-  alive: z.array(z.strictObject({ node: z.string(), token: z.string(), state: z.string() })),
+  alive: z.array(z.strictObject({ node: z.string(), slot: z.int(), token: z.string(), state: z.string() })),
 });
 
 export type HookEvent = z.output<typeof hookEventSchema>;
@@ -52,7 +54,7 @@ function overlaps(events: readonly HookEvent[]): string[] {
 }
 
 function stillAlive(start: HookEvent): string[] {
-  const others = start.alive.filter((other) => !sameTenure(other, start) && !idleStates.has(other.state));
+  const others = start.alive.filter((other) => excludes(other, start) && !idleStates.has(other.state));
   const names = new Set(others.map(nameOf));
   return [...names].map((name) => `${nameOf(start)} took over at ${start.at} while ${name} was alive`);
 }
@@ -71,7 +73,7 @@ interface Earlier {
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
   const last = new Map<string, HookEvent>();
   for (const event of later) {
-    if (sameTenure(event, start)) continue;
+    if (!excludes(event, start)) continue;
     const name = nameOf(event);
     const works = (event.phase === 'takeover' || event.phase === 'run') && earlier.begun.has(name);
     if (works || (event.phase === 'release' && earlier.releasing.has(name))) last.set(name, event);
@@ -83,15 +85,16 @@ function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Ear
 
 function tokenProblems(events: readonly HookEvent[]): string[] {
   const problems: string[] = [];
-  let newest: HookEvent | undefined;
+  const newestOf = new Map<number, HookEvent>();
   for (const start of events.filter(beginsTenure)) {
+    const newest = newestOf.get(start.slot);
     if (!/^\d+$/.test(start.token))
       problems.push(`${start.node} took over at ${start.at} without a fencing token`);
     else if (newest !== undefined && BigInt(start.token) <= BigInt(newest.token)) {
       problems.push(
         `${nameOf(start)} took over at ${start.at}, after ${nameOf(newest)}: its token is not greater`,
       );
-    } else newest = start;
+    } else newestOf.set(start.slot, start);
   }
   return problems;
 }
@@ -100,11 +103,13 @@ function beginsTenure({ phase, event }: HookEvent): boolean {
   return event === 'started' && (phase === 'takeover' || phase === 'run');
 }
 
-function sameTenure(one: Tenure, other: Tenure): boolean {
-  return one.node === other.node && one.token === other.token;
+/** Two tenures of one slot, or of one node, must not be active at once. */
+function excludes(one: Tenure, other: Tenure): boolean {
+  const isSame = one.node === other.node && one.token === other.token;
+  return !isSame && (one.slot === other.slot || one.node === other.node);
 }
 
-type Tenure = Pick<HookEvent, 'node' | 'token'>;
+type Tenure = Pick<HookEvent, 'node' | 'slot' | 'token'>;
 
 function nameOf({ node, token }: Tenure): string {
   return `${node} (token ${token})`;

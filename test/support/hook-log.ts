@@ -83,18 +83,20 @@ export class HookLog implements AsyncDisposable {
   }
 
   /** Whose processes live now: workloads, and hooks that run. */
-  async living(): Promise<{ node: string; token: string; pid: number }[]> {
+  async living(): Promise<{ node: string; slot: number; token: string; pid: number }[]> {
     const pids = await readdir(join(this.#dir, 'alive'));
     const found = pids.map(async (pid) => {
-      const [node = '', token = '', started] = await words(join(this.#dir, 'alive', pid));
+      const [node = '', slot, token = '', started] = await words(join(this.#dir, 'alive', pid));
       const stat = (await words(`/proc/${pid}/stat`)).join(' ');
       const [state = 'X', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return rest[18] === started && !'ZX'.includes(state) ? { node, token, pid: Number(pid) } : null;
+      return rest[18] === started && !'ZX'.includes(state)
+        ? { node, slot: Number(slot), token, pid: Number(pid) }
+        : null;
     });
     return (await Promise.all(found)).filter((one) => one !== null);
   }
 
-  /** Throws, telling what happened, unless at most one node was active at every moment. */
+  /** Throws, telling what happened, unless at most one node was active in a slot, and none in two, at every moment. */
   async assertExclusive(): Promise<void> {
     const problems = findProblems(await this.events());
     if (problems.length > 0) throw new Error(`the hooks were not exclusive:\n${problems.join('\n')}`);

@@ -11,6 +11,7 @@ use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC CLOCK_REALTIME sleep);
 my $begun_at = clock_gettime(CLOCK_MONOTONIC);
 my ($dir, $phase) = ($0 =~ s{/[^/]*$}{}r, $ARGV[0]);
 my ($node, $term, $token) = map { $ENV{"PETREL_$_"} // '' } qw(NODE TERM FENCING_TOKEN);
+my $slot = $ENV{PETREL_SLOT} // 1;
 my $owner = first_line("$dir/owner");
 my %behaviour = (take_ms => 0, exit_code => 0, hang => 0, stubborn => 0, leave => 0);
 my $beat_seconds = 0.05;
@@ -27,8 +28,8 @@ sub note {
   my ($event, %more) = @_;
   my $at = $more{at} // clock_gettime(CLOCK_MONOTONIC);
   my $line = sprintf
-    '{"node":"%s","phase":"%s","event":"%s","term":%d,"token":"%s","at":%.6f,"monotonicMs":%.3f,"exitCode":%s,"alive":[%s]}' . "\n",
-    $more{node} // $node, $phase, $event, $term || 0, $more{token} // $token, clock_gettime(CLOCK_REALTIME),
+    '{"node":"%s","slot":%d,"phase":"%s","event":"%s","term":%d,"token":"%s","at":%.6f,"monotonicMs":%.3f,"exitCode":%s,"alive":[%s]}' . "\n",
+    $more{node} // $node, $more{slot} // $slot, $phase, $event, $term || 0, $more{token} // $token, clock_gettime(CLOCK_REALTIME),
     $at * 1000, $more{exitCode} // 'null', join ',', @{ $more{alive} // [] };
   open my $events, '>>', "$dir/events" or return;
   syswrite $events, $line;
@@ -56,19 +57,20 @@ sub start_beating {
     exit 0;
   }
   my (undef, $started) = look($pid);
-  if (open my $file, '>', "$dir/alive/$pid") { printf $file "%s %s %s\n", $node, $token || '-', $started // '' }
+  if (open my $file, '>', "$dir/alive/$pid") { printf $file "%s %d %s %s\n", $node, $slot, $token || '-', $started // '' }
   return $pid;
 }
 
-# Process id, state, node and token of everything that beats.
+# Process id, state, node, slot and token of everything that beats.
 sub beating {
   my @found;
   for my $file (glob "$dir/alive/*") {
-    my ($of_node, $of_token, $since) = split ' ', first_line($file);
+    my ($of_node, $of_slot, $of_token, $since) = split ' ', first_line($file);
     my $pid = $file =~ s{.*/}{}r;
     my ($state, $started) = look($pid);
     next unless defined $started && defined $since && $started eq $since;
-    push @found, { pid => $pid, state => $state, node => $of_node, token => $of_token eq '-' ? '' : $of_token };
+    push @found,
+      { pid => $pid, state => $state, node => $of_node, slot => $of_slot, token => $of_token eq '-' ? '' : $of_token };
   }
   return @found;
 }
@@ -97,7 +99,7 @@ sub behave {
 
 my $told = first_line("$dir/behaviour/$node.$phase");
 $behaviour{$1} = $2 while $told =~ /(\w+)=(\d+)/g;
-my @alive = $phase =~ /^(takeover|run)$/ ? map { sprintf '{"node":"%s","token":"%s","state":"%s"}', @$_{qw(node token state)} } beating() : ();
+my @alive = $phase =~ /^(takeover|run)$/ ? map { sprintf '{"node":"%s","slot":%d,"token":"%s","state":"%s"}', @$_{qw(node slot token state)} } beating() : ();
 note('started', at => $begun_at, alive => \@alive);
 
 if ($phase eq 'takeover') {
@@ -117,7 +119,7 @@ if ($phase eq 'takeover') {
   behave();
   for my $other ($behaviour{exit_code} ? () : grep { $_->{node} eq ($ENV{PETREL_TARGET} // '') } beating()) {
     end($other->{pid});
-    note('killed', node => $other->{node}, token => $other->{token});
+    note('killed', node => $other->{node}, slot => $other->{slot}, token => $other->{token});
   }
 } else {
   behave();

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { findProblems, type HookEvent, hookEventSchema } from '../hook-events.js';
 
-/** `a 1 takeover started` in the order in which it happened; the position serves as the time. */
+/** `a 1 takeover started`, of slot 2 `a/2 1 …`, in the order in which it happened; the position serves as the time. */
 function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {
-    const [node = '', token = '', phase, event] = line.split(' ');
-    const tenure = { node, token: token === '-' ? '' : token };
+    const [name = '', token = '', phase, event] = line.split(' ');
+    const [node, slot = '1'] = name.split('/');
+    const tenure = { node, slot: Number(slot), token: token === '-' ? '' : token };
     const times = { at, monotonicMs: at };
     return hookEventSchema.parse({ ...tenure, ...times, phase, event, term: 1, exitCode: null, alive: [] });
   });
@@ -81,7 +82,7 @@ describe('the checker of hook events', () => {
     const [first, second] = history('a 1 takeover started', 'b 2 takeover started');
     const withState = (state: string) => {
       if (first === undefined || second === undefined) throw new Error('two events were made');
-      return findProblems([first, { ...second, alive: [{ node: 'a', token: '1', state }] }]);
+      return findProblems([first, { ...second, alive: [{ node: 'a', slot: 1, token: '1', state }] }]);
     };
     expect(withState('S')).toEqual(['b (token 2) took over at 1 while a (token 1) was alive']);
     expect(withState('R')).toHaveLength(1);
@@ -101,6 +102,18 @@ describe('the checker of hook events', () => {
       findProblems(history(...leads('a 9'), ...leads('b 10'), ...leads('a 18446744073709551616'))),
     ).toEqual([]);
     expect(findProblems(history(...leads('a -')))).toEqual(['a took over at 0 without a fencing token']);
+  });
+
+  it('lets two nodes lead two slots, begun in either order', () => {
+    expect(findProblems(history(...leads('a 1'), ...leads('b/2 2'), 'a 1 takeover beat'))).toEqual([]);
+    expect(findProblems(history(...leads('b/2 2'), ...leads('a 1'), 'b/2 2 takeover beat'))).toEqual([]);
+  });
+
+  it('catches two nodes in one slot, and one node in two', () => {
+    expect(findProblems(history(...leads('a/2 1'), ...leads('b/2 2'), 'a/2 1 takeover beat'))).toHaveLength(
+      1,
+    );
+    expect(findProblems(history(...leads('a 1'), ...leads('a/2 2'), 'a 1 takeover beat'))).toHaveLength(1);
   });
 
   it('has no opinion on preparing and fencing', () => {
