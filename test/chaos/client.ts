@@ -1,4 +1,4 @@
-/** A client that keeps asking who leads: each server by itself, so that one that hangs keeps no answer back. */
+/** A client that keeps asking who leads each slot: each server by itself, so that one that hangs keeps no answer back. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
 import { GroupView, type Leader } from '../support/group-view.js';
@@ -11,12 +11,23 @@ export class Client {
   readonly #journal: Journal;
   readonly #stopped = new AbortController();
   readonly #asking: Promise<void>[];
-  /** The newest answer of any server; null: nobody leads. */
-  leader: Leader | null = null;
+  readonly #slots: readonly number[];
+  readonly #leaders = new Map<number, Leader>();
 
-  constructor(servers: readonly string[], root: string, journal: Journal) {
+  constructor(servers: readonly string[], root: string, slots: readonly number[], journal: Journal) {
     this.#journal = journal;
+    this.#slots = slots;
     this.#asking = servers.map((address, server) => this.#ask(server, address, root));
+  }
+
+  /** By the newest answer of any server; null: nobody leads the slot. */
+  leader(slot: number): Leader | null {
+    return this.#leaders.get(slot) ?? null;
+  }
+
+  /** Nodes that lead a slot. */
+  leading(): string[] {
+    return [...this.#leaders.values()].map(({ node }) => node);
   }
 
   async stop(): Promise<void> {
@@ -29,15 +40,24 @@ export class Client {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       const askedAtMs = nowMs();
-      const { leader, error } = await view.leader().then(
-        (leader) => ({ leader, error: null }),
-        (error: unknown) => ({ leader: null, error: errorMessage(error) }),
+      const { leaders, error } = await view.leaders(this.#slots).then(
+        (leaders) => ({ leaders, error: null }),
+        (error: unknown) => ({ leaders: [], error: errorMessage(error) }),
       );
-      if (error === null) this.leader = leader;
-      const told = leader && { ...leader, session: undefined, token: String(leader.token) };
-      this.#journal.answer({ askedAtMs, answeredAtMs: nowMs(), server, leader: told, error });
+      const answeredAtMs = nowMs();
+      for (const [index, slot] of this.#slots.entries()) {
+        const leader = leaders[index] ?? null;
+        if (error === null) this.#remember(slot, leader);
+        const told = leader && { ...leader, session: undefined, token: String(leader.token) };
+        this.#journal.answer({ askedAtMs, answeredAtMs, server, slot, leader: told, error });
+      }
       await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     }
     await view.close().catch(() => undefined);
+  }
+
+  #remember(slot: number, leader: Leader | null): void {
+    if (leader === null) this.#leaders.delete(slot);
+    else this.#leaders.set(slot, leader);
   }
 }

@@ -13,6 +13,7 @@ import { type Round, roundSchema } from './plan.js';
 import { readRun } from './read-run.js';
 import type { RunRecords } from './records.js';
 import { run } from './run.js';
+import { defaultScale, type Scale } from './scale.js';
 
 function number(text: string): number {
   const value = Number(text);
@@ -26,16 +27,27 @@ function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It is a whole number, 0 or more.');
 }
 
+function count(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= from && value <= to) return value;
+    throw new InvalidArgumentError(`It is a whole number from ${from} to ${to}.`);
+  };
+}
+
 /** Nothing was run, or checked. */
 const misused = 2;
 
 const program = new Command('npm run chaos --')
   .description(
-    'Five agents on three real servers, and a nemesis; then a checker of what they recorded. Ends with 1 where it finds a violation.',
+    'Agents on three real servers, and a nemesis; then a checker of what they recorded. Ends with 1 where it finds a violation.',
   )
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
   .option('--minutes <n>', 'begins no round later', number, 5)
   .option('--seed <n>', 'what is done is planned by it; default: drawn', wholeNumber)
+  .option('--leaders <n>', 'the group has so many slots', count(1, 5), defaultScale.leaders)
+  .option('--agents <n>', 'in three sites', count(2, 30), defaultScale.agents)
+  .option('--session-timeout <seconds>', 'of the agents', count(4, 10), defaultScale.sessionTimeoutMs / 1000)
   .option('--plan <file>', 'does what was done in another run: the plan.json of its folder')
   .option('--dir <folder>', 'for the records; made, or empty. Default: a new one')
   .option('--check <folder>', 'runs nothing, and checks the records of a run again')
@@ -43,6 +55,9 @@ const program = new Command('npm run chaos --')
 const options = program.opts<{
   minutes: number;
   seed?: number;
+  leaders: number;
+  agents: number;
+  sessionTimeout: number;
   plan?: string;
   dir?: string;
   check?: string;
@@ -55,6 +70,10 @@ process.exit(verdict.violations.length === 0 ? 0 : 1);
 
 async function runOnce(): Promise<RunRecords> {
   const seed = options.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const { leaders, agents, sessionTimeout } = options;
+  if (leaders >= agents)
+    return program.error(`error: ${leaders} leaders want more than ${agents} agents, as some have to fail`);
+  const scale: Scale = { leaders, agents, sessionTimeoutMs: sessionTimeout * 1000 };
   const rounds = options.plan === undefined ? undefined : await readPlan(options.plan);
   const missing = javaIsMissing();
   if (missing !== undefined) return program.error(`error: ${missing}`);
@@ -68,6 +87,7 @@ async function runOnce(): Promise<RunRecords> {
     main: await buildCommandLine(),
     dir,
     seed,
+    scale,
     lastsMs: options.minutes * 60_000,
     ...(rounds === undefined ? {} : { rounds }),
     signal: interrupted.signal,

@@ -48,7 +48,9 @@ export class Nemesis {
       }
       const { detail, ensemble = false, blocks = false, silences = false } = trouble;
       const nodes = [...trouble.nodes];
-      this.#journal.nemesis({ event: 'begin', id, round, kind, detail, nodes, ensemble, blocks, silences });
+      const slots = trouble.slots && [...trouble.slots];
+      const does = { nodes, ensemble, blocks, silences, slots };
+      this.#journal.nemesis({ event: 'begin', id, round, kind, detail, ...does });
       try {
         await trouble.begin();
         await this.#wait(fault.lastsMs);

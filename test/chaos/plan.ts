@@ -1,12 +1,13 @@
 /**
  * What the nemesis is going to do: a pure function of the seed, round by round, so that a run can be planned again.
- * A plan names whom it means by part (the leader, the elector, …); who has that part is found out when the time has
- * come, so the same plan may hit another node.
+ * A plan names whom it means by part (the leader of a slot, the elector, …); who has that part is found out when the
+ * time has come, so the same plan may hit another node.
  */
 import { z } from 'zod';
 import { type Random, randomFrom } from './random.js';
+import type { Scale } from './scale.js';
 
-/** `other`: neither leads nor elects, where there is such a node. */
+/** `leader`: of the fault's slot. `other`: neither leads nor elects, where there is such a node. */
 export const nodePartSchema = z.enum(['leader', 'elector', 'other']);
 export type NodePart = z.infer<typeof nodePartSchema>;
 export const serverPartSchema = z.enum(['ensemble-leader', 'ensemble-follower']);
@@ -18,7 +19,9 @@ const times = {
   /** Until it is taken back; 0 where there is nothing to take back. */
   lastsMs: z.number(),
 };
-const onNode = { on: nodePartSchema, ...times };
+/** Whose leader is meant; missing: the first's. */
+const ofSlot = { slot: z.int().min(1).optional() };
+const onNode = { on: nodePartSchema, ...ofSlot, ...times };
 const onServer = { on: serverPartSchema, ...times };
 
 export const faultSchema = z.discriminatedUnion('kind', [
@@ -51,22 +54,24 @@ export const faultSchema = z.discriminatedUnion('kind', [
     kind: z.literal('bad-takeover'),
     how: z.enum(['fails', 'fails late', 'hangs', 'is slow', 'is stubborn']),
     count: z.int(),
+    ...ofSlot,
     ...times,
   }),
   /** The leader has a bad release hook, and is to hand over. */
   z.object({
     kind: z.literal('bad-release'),
     how: z.enum(['fails', 'hangs', 'is slow', 'leaves the workload', 'leaves a stubborn workload']),
+    ...ofSlot,
     ...times,
   }),
   /** Its health check fails. */
   z.object({ kind: z.literal('sick-node'), ...onNode }),
-  z.object({ kind: z.literal('switchover'), to: z.enum(['other', 'best-other']), ...times }),
-  z.object({ kind: z.literal('failover'), ...times }),
-  z.object({ kind: z.literal('lower-site'), ...times }),
-  z.object({ kind: z.literal('disable-site'), ...times }),
+  z.object({ kind: z.literal('switchover'), to: z.enum(['other', 'best-other']), ...ofSlot, ...times }),
+  z.object({ kind: z.literal('failover'), ...ofSlot, ...times }),
+  z.object({ kind: z.literal('lower-site'), ...ofSlot, ...times }),
+  z.object({ kind: z.literal('disable-site'), ...ofSlot, ...times }),
   /** Another site than the leader's is preferred, and leadership goes where it is preferred. */
-  z.object({ kind: z.literal('prefer-site'), ...times }),
+  z.object({ kind: z.literal('prefer-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('pause'), ...times }),
   z.object({ kind: z.literal('drain'), ...onNode }),
   z.object({ kind: z.literal('configure'), key: z.string(), value: z.string(), ...times }),
@@ -246,16 +251,35 @@ const makers: readonly Maker[] = [
   },
 ];
 
+/** What can happen only to several leaders: their number falls, and rises again. */
+function fewerLeaders(leaders: number): Maker {
+  return {
+    sort: 'people',
+    weight: 3,
+    make: (random, T) => {
+      const value = String(random.between(1, leaders - 1));
+      return { kind: 'configure', key: 'leaders', value, ...span(random, T) };
+    },
+  };
+}
+
 /** Round `round` (from 1) of the plan of `seed`. */
-export function planRound(seed: number, round: number, sessionTimeoutMs: number): Round {
+export function planRound(
+  seed: number,
+  round: number,
+  { leaders, sessionTimeoutMs }: Pick<Scale, 'leaders' | 'sessionTimeoutMs'>,
+): Round {
   const random = randomFrom(seed * 1_000_003 + round * 7919);
+  const possible = leaders === 1 ? makers : [...makers, fewerLeaders(leaders)];
   const count = random.pick([1, 1, 2, 2, 3]);
   const chosen: Maker[] = [];
   while (chosen.length < count) {
-    const maker = draw(random);
+    const maker = draw(random, possible);
     if (chosen.every((other) => mayOverlap(maker.sort, other.sort))) chosen.push(maker);
   }
-  const faults = chosen.map(({ make }) => make(random, sessionTimeoutMs));
+  const faults = chosen
+    .map(({ make }) => make(random, sessionTimeoutMs))
+    .map((fault) => (leaders === 1 ? fault : aimed(fault, random.between(1, leaders))));
   return {
     round,
     faults: faults.toSorted((one, other) => one.afterMs - other.afterMs),
@@ -273,9 +297,25 @@ export function roundText({ round, faults }: Round): string {
   return [`round ${round}`, ...lines].join('\n');
 }
 
-function draw(random: Random): Maker {
-  let left = random.next() * makers.reduce((sum, { weight }) => sum + weight, 0);
-  for (const maker of makers) {
+/** At the leader of a slot, where it is a leader that the fault means. */
+function aimed(fault: Fault, slot: number): Fault {
+  switch (fault.kind) {
+    case 'bad-takeover':
+    case 'bad-release':
+    case 'switchover':
+    case 'failover':
+    case 'lower-site':
+    case 'disable-site':
+    case 'prefer-site':
+      return { ...fault, slot };
+    default:
+      return 'on' in fault && fault.on === 'leader' ? { ...fault, slot } : fault;
+  }
+}
+
+function draw(random: Random, possible: readonly Maker[]): Maker {
+  let left = random.next() * possible.reduce((sum, { weight }) => sum + weight, 0);
+  for (const maker of possible) {
     left -= maker.weight;
     if (left < 0) return maker;
   }

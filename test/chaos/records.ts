@@ -17,6 +17,8 @@ export const runSchema = z.object({
   seed: z.int(),
   root: z.string(),
   nodes: z.array(z.string()),
+  /** Slots that the group has when nobody changes that. */
+  leaders: z.int().default(1),
   sessionTimeoutMs: z.number(),
   /** Limits of the group's configuration. */
   claimMs: z.number(),
@@ -38,6 +40,7 @@ export type Run = z.infer<typeof runSchema>;
 export const hookRecordSchema = z.object({
   monotonicMs: z.number(),
   node: z.string(),
+  slot: z.int().default(1),
   phase: z.string(),
   event: z.enum(['started', 'ended', 'beat', 'killed']),
   term: z.int(),
@@ -45,7 +48,9 @@ export const hookRecordSchema = z.object({
   token: z.string(),
   exitCode: z.int().nullable(),
   /** At a takeover's start: whose processes were alive, and in which state. */
-  alive: z.array(z.object({ node: z.string(), token: z.string(), state: z.string() })),
+  alive: z.array(
+    z.object({ node: z.string(), slot: z.int().default(1), token: z.string(), state: z.string() }),
+  ),
 });
 export type HookRecord = z.infer<typeof hookRecordSchema>;
 
@@ -55,7 +60,8 @@ export const answerSchema = z.object({
   answeredAtMs: z.number(),
   /** The server that was asked. */
   server: z.int(),
-  /** Null: nobody has claimed, or there was no answer. */
+  slot: z.int().default(1),
+  /** Null: nobody has claimed the slot, or there was no answer. */
   leader: z
     .object({ node: z.string(), status: z.enum(['PROGRESS', 'READY']), term: z.int(), token: z.string() })
     .nullable(),
@@ -96,6 +102,8 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
     blocks: z.boolean(),
     /** Somebody may have to wait for a session to expire. */
     silences: z.boolean(),
+    /** Slots whose leaders it may move, whoever they are; missing: all. */
+    slots: z.array(z.int()).optional(),
   }),
   z.object({ event: z.literal('end'), atMs: z.number(), id: z.string() }),
   /** Something did not go as it should: a process ended that nobody had killed, say. */

@@ -5,7 +5,8 @@ import { Nemesis } from './nemesis.js';
 import { planRound, type Round, roundText } from './plan.js';
 import { readRun } from './read-run.js';
 import type { RunRecords } from './records.js';
-import { sessionTimeoutMs, World } from './world.js';
+import type { Scale } from './scale.js';
+import { World } from './world.js';
 
 export interface RunOptions {
   /** The command line's main program. */
@@ -13,6 +14,7 @@ export interface RunOptions {
   /** Where the records go; made, or empty. */
   readonly dir: string;
   readonly seed: number;
+  readonly scale: Scale;
   /** No round begins later than this. */
   readonly lastsMs: number;
   /** Instead of the seed's. */
@@ -27,13 +29,14 @@ export async function run({
   main,
   dir,
   seed,
+  scale,
   lastsMs,
   rounds,
   signal,
   say,
 }: RunOptions): Promise<RunRecords> {
   const journal = await Journal.in(dir);
-  const world = new World(main, journal);
+  const world = new World(main, journal, scale);
   try {
     await world.start();
     say(`the group is in order; records in ${dir}`);
@@ -41,7 +44,7 @@ export async function run({
     const endsAtMs = nowMs() + lastsMs;
     const done: Round[] = [];
     for (let next = 1; nowMs() < endsAtMs && !signal.aborted; next += 1) {
-      const round = rounds === undefined ? planRound(seed, next, sessionTimeoutMs) : rounds[next - 1];
+      const round = rounds === undefined ? planRound(seed, next, scale) : rounds[next - 1];
       if (round === undefined) break;
       say(roundText(round));
       done.push(round);

@@ -1,5 +1,5 @@
 /**
- * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, five agents in
+ * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, agents in
  * processes of their own, each with its own way to the servers, their hooks, and a client that asks who leads.
  *
  * Guardians and servers die with this process, whatever ends it; agents and workloads end within seconds.
@@ -8,7 +8,7 @@ import { execFile, spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durationMs } from '../../src/core/duration.js';
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { ofNode, started } from '../support/known.js';
@@ -21,21 +21,23 @@ import { AgentProcess, signal } from './agent-process.js';
 import { Client } from './client.js';
 import { type Journal, nowMs } from './journal.js';
 import type { Change, Run } from './records.js';
+import { type Scale, sitesOf, slotsOf } from './scale.js';
 import { readTransactions } from './transaction-log.js';
 
-export const sites: Readonly<Record<string, string>> = { a1: 'a', a2: 'a', b1: 'b', b2: 'b', c1: 'c' };
-export const sessionTimeoutMs = 6_000;
 const tickTimeMs = 500;
 const quietTimeoutMs = 60_000;
 const commandTimeoutMs = 20_000;
 const leavePatienceMs = 10_000;
 
 /** No moves that nobody asked for. */
-const baseConfig = groupConfigSchema.parse({
-  failback: 'manual',
-  timeouts: { claim: '5s', prepare: '2s', takeover: '4s', release: '3s', fence: '2s', grace: '300ms' },
-  exclusion: { base: '2s', max: '10s' },
-});
+function configOf({ leaders }: Scale): GroupConfig {
+  return groupConfigSchema.parse({
+    leaders,
+    failback: 'manual',
+    timeouts: { claim: '5s', prepare: '2s', takeover: '4s', release: '3s', fence: '2s', grace: '300ms' },
+    exclusion: { base: '2s', max: '10s' },
+  });
+}
 
 interface Parts {
   readonly java: JavaEnsemble;
@@ -46,8 +48,13 @@ interface Parts {
 }
 
 export class World {
-  readonly nodes = Object.keys(sites);
+  readonly nodes: readonly string[];
+  /** Those of the group when nobody changes their number. */
+  readonly slots: readonly number[];
   readonly root = uniqueRoot('chaos');
+  readonly #scale: Scale;
+  readonly #sites: Readonly<Record<string, string>>;
+  readonly #baseConfig: GroupConfig;
   readonly #journal: Journal;
   readonly #main: string;
   readonly #agents = new Map<string, AgentProcess>();
@@ -59,7 +66,12 @@ export class World {
   #ending = false;
 
   /** `main` is the command line's main program. */
-  constructor(main: string, journal: Journal) {
+  constructor(main: string, journal: Journal, scale: Scale) {
+    this.#scale = scale;
+    this.#sites = sitesOf(scale.agents);
+    this.#baseConfig = configOf(scale);
+    this.nodes = Object.keys(this.#sites);
+    this.slots = slotsOf(scale);
     this.#main = main;
     this.#journal = journal;
   }
@@ -71,15 +83,16 @@ export class World {
       jvmFlags: ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'],
     });
     const { servers, connectString } = java.ensemble;
-    const view = new GroupView(connectString, this.root, sessionTimeoutMs);
+    const view = new GroupView(connectString, this.root, this.#scale.sessionTimeoutMs);
     const links = new Map<string, Links>();
     for (const node of this.nodes) links.set(node, await Links.to(servers));
     const hooks = await HookLog.in(this.#journal.path('hooks'));
     const addresses = servers.map((server) => server.connectString);
-    this.#parts = { java, view, links, hooks, client: new Client(addresses, this.root, this.#journal) };
+    const client = new Client(addresses, this.root, this.slots, this.#journal);
+    this.#parts = { java, view, links, hooks, client };
     const store = await until(() => view.store());
     await store.create(this.root, Buffer.alloc(0), 'persistent');
-    await store.create(view.paths.config, Buffer.from(JSON.stringify(baseConfig)), 'persistent');
+    await store.create(view.paths.config, Buffer.from(JSON.stringify(this.#baseConfig)), 'persistent');
     await Promise.all(this.nodes.map((node) => this.run(node)));
     await this.quiet();
   }
@@ -105,6 +118,16 @@ export class World {
     return this.#all.java.links;
   }
 
+  siteOf(node: string): string {
+    return this.#sites[node] ?? '';
+  }
+
+  /** Nodes that lead no slot. */
+  standbys(): string[] {
+    const leading = this.client.leading();
+    return this.nodes.filter((node) => !leading.includes(node));
+  }
+
   agent(node: string): AgentProcess {
     return ofNode(this.#agents, node);
   }
@@ -128,8 +151,8 @@ export class World {
         PETREL_ZOOKEEPER: this.links(node).connectString,
         PETREL_ROOT: this.root,
         PETREL_NODE_ID: node,
-        PETREL_SITE: sites[node] ?? '',
-        PETREL_SESSION_TIMEOUT: `${sessionTimeoutMs}ms`,
+        PETREL_SITE: this.siteOf(node),
+        PETREL_SESSION_TIMEOUT: `${this.#scale.sessionTimeoutMs}ms`,
         PETREL_LOG_LEVEL: 'debug',
       },
       stateDir: this.#journal.path(`state/${node}`),
@@ -192,7 +215,8 @@ export class World {
 
   /** The group's configuration as it was at the beginning. */
   async restoreConfig(): Promise<void> {
-    const restored = () => this.view.changeConfig((config) => void Object.assign(config, baseConfig));
+    const base = this.#baseConfig;
+    const restored = () => this.view.changeConfig((config) => void Object.assign(config, base));
     await until(() => restored().then(() => true), { timeoutMs: 30_000, describe: 'the configuration back' });
   }
 
@@ -223,25 +247,28 @@ export class World {
     if (!agent.running) await this.run(node);
   }
 
-  /** Waits until everybody has a seat and the elected node leads. */
+  /** Waits until everybody has a seat and the elected node of each slot leads. */
   async quiet(): Promise<void> {
     await until(() => this.#isQuiet(), { timeoutMs: quietTimeoutMs, intervalMs: 100, describe: 'order' });
   }
 
   async #isQuiet(): Promise<true> {
-    const [leader, elected] = [await this.view.leader(), await this.view.elected()];
     const seated = await this.view.seated();
+    const missing = this.nodes.filter((node) => !seated.includes(node));
+    if (missing.length > 0 || seated.length !== this.nodes.length)
+      throw new Error(`seated ${seated}; missing ${missing}`);
+    for (const slot of this.slots) await this.#isLed(slot);
+    return true;
+  }
+
+  async #isLed(slot: number): Promise<void> {
+    const [leader, elected] = [await this.view.leader(slot), await this.view.elected(slot)];
     const active = (await this.hooks.living()).some(({ token }) => token === String(leader?.token));
     const led = leader?.status === 'READY' && leader.term === elected.term && leader.node === elected.node;
-    const missing = this.nodes.filter((node) => !seated.includes(node));
-    if (!led || !active || missing.length > 0 || seated.length !== this.nodes.length) {
-      const who = leader === null ? 'nobody' : `${leader.node} ${leader.status} (term ${leader.term})`;
-      const how = active ? 'at work' : 'not at work';
-      throw new Error(
-        `${who} leads, ${how}; elected ${elected.node} (term ${elected.term}); seated ${seated}; missing ${missing}`,
-      );
-    }
-    return true;
+    if (led && active) return;
+    const who = leader === null ? 'nobody' : `${leader.node} ${leader.status} (term ${leader.term})`;
+    const how = active ? 'at work' : 'not at work';
+    throw new Error(`${who} leads slot ${slot}, ${how}; elected ${elected.node} (term ${elected.term})`);
   }
 
   /** Ends everything, and completes the journal. */
@@ -301,12 +328,13 @@ export class World {
   }
 
   #facts(seed: number, endedAtMs: number): Run {
-    const { timeouts, exclusion } = baseConfig;
+    const { timeouts, exclusion } = this.#baseConfig;
     return {
       seed,
       root: this.root,
-      nodes: this.nodes,
-      sessionTimeoutMs,
+      nodes: [...this.nodes],
+      leaders: this.#scale.leaders,
+      sessionTimeoutMs: this.#scale.sessionTimeoutMs,
       claimMs: durationMs(timeouts.claim),
       takeoverMs: durationMs(timeouts.takeover),
       releaseMs: durationMs(timeouts.release),

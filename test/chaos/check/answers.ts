@@ -7,7 +7,7 @@
 import type { Answer, Run } from '../records.js';
 import type { Claim } from './claims.js';
 import type { FaultSpan } from './leaderless.js';
-import type { Violation } from './violation.js';
+import { inSlot, type Violation } from './violation.js';
 
 /** A time in which one answer is the right one. */
 interface Truth {
@@ -24,16 +24,29 @@ export function untrueAnswers(
   faults: readonly FaultSpan[],
   run: Run,
 ): Violation[] {
+  const slots = new Set(answers.map(({ slot }) => slot));
+  return [...slots].flatMap((slot) => {
+    const ofIt = <T extends { slot: number }>(all: readonly T[]) => all.filter((one) => one.slot === slot);
+    return untrueOfSlot(ofIt(answers), ofIt(claims), faults, run);
+  });
+}
+
+function untrueOfSlot(
+  answers: readonly Answer[],
+  claims: readonly Claim[],
+  faults: readonly FaultSpan[],
+  run: Run,
+): Violation[] {
   const truths = new Map<string, Truth[]>();
   for (const truth of truthsOf(claims)) truths.set(truth.name, [...(truths.get(truth.name) ?? []), truth]);
   return answers.flatMap((answer) => {
     if (answer.error !== null) return [];
-    const { leader, answeredAtMs: atMs } = answer;
+    const { leader, slot, answeredAtMs: atMs } = answer;
     const name = leader === null ? nobody : nameOf(leader);
     const wrong = whyWrong(answer, truths.get(name) ?? [], faults, run);
     return wrong === null
       ? []
-      : [{ rule: 'answers are true', what: `a client was told that ${name}, ${wrong}`, atMs }];
+      : [{ rule: 'answers are true', what: `a client was told${inSlot(slot)} that ${name}, ${wrong}`, atMs }];
   });
 }
 

@@ -8,22 +8,23 @@ import { historyProblems, readClaims, takeoversWithoutClaim } from './claims.js'
 import {
   type FaultSpan,
   faultSpans,
-  firstGap,
   type Gap,
-  gaps,
+  gapsOf,
+  keptTooLong,
   lostForNothing,
   tooLong,
 } from './leaderless.js';
 import { type Margin, margins, overlaps, tenuresOf, tokenProblems } from './tenures.js';
-import type { Violation } from './violation.js';
+import { inSlot, type Violation } from './violation.js';
 
 export interface Verdict {
   /** In time; none when all is well. */
   readonly violations: readonly Violation[];
   readonly faults: readonly FaultSpan[];
+  /** Slot by slot, as the next. */
   readonly gaps: readonly Gap[];
-  /** Until the first leader. */
-  readonly first: Gap;
+  /** Until the first leader of each slot; none of one that had it at once. */
+  readonly firsts: readonly Gap[];
   /** After claims that were deleted by their owner. */
   readonly handovers: readonly Margin[];
   /** After claims that went with their owner's session. */
@@ -31,20 +32,24 @@ export interface Verdict {
   /** Takeovers that were begun, and claims that became READY. */
   readonly takeovers: number;
   readonly ready: number;
+  /** The latter by slot, the first's first. */
+  readonly readyInSlot: readonly number[];
   /** Processes that were killed. */
   readonly crashes: number;
   readonly answers: number;
 }
 
-export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Verdict {
+export function check(records: RunRecords): Verdict {
+  const { run, hooks, answers, changes, nemesis } = records;
   const tenures = tenuresOf(hooks);
   const { claims, violations } = readClaims(changes);
   const faults = faultSpans(nemesis, run);
-  const leaderless = gaps(tenures, answers, faults, run);
-  const first = firstGap(tenures, answers, changes, faults, run);
+  const slots = Array.from({ length: run.leaders }, (_, index) => index + 1);
+  const leaderless = slots.flatMap((slot) => gapsOf(slot, records, tenures, faults));
   const expired = new Set(claims.filter((claim) => claim.expired).map(({ token }) => token));
   const moved = margins(tenures);
-  const ready = claims.filter(({ readyAtMs }) => readyAtMs !== null).length;
+  const ready = claims.filter(({ readyAtMs }) => readyAtMs !== null);
+  const readyInSlot = slots.map((slot) => ready.filter((claim) => claim.slot === slot).length);
   const all: Violation[] = [
     ...overlaps(hooks, tenures),
     ...tokenProblems(hooks),
@@ -52,22 +57,27 @@ export function check({ run, hooks, answers, changes, nemesis }: RunRecords): Ve
     ...takeoversWithoutClaim(hooks, claims),
     ...untrueAnswers(answers, claims, faults, run),
     ...historyProblems(changes),
-    ...tooLong([first, ...leaderless]),
+    ...tooLong(leaderless),
     ...lostForNothing(leaderless, faults, run),
+    ...slots.flatMap((slot) => keptTooLong(slot, changes, tenures, faults, run)),
     ...nemesis.flatMap((record) => {
       return record.event === 'trouble' ? [{ rule: 'no trouble', what: record.what, atMs: record.atMs }] : [];
     }),
   ];
-  if (ready === 0) all.push({ rule: 'something is shown', what: 'nobody was READY', atMs: run.startedAtMs });
+  for (const [index, count] of readyInSlot.entries()) {
+    const what = `nobody was READY${inSlot(index + 1)}`;
+    if (count === 0) all.push({ rule: 'something is shown', what, atMs: run.startedAtMs });
+  }
   return {
     violations: all.toSorted((one, other) => one.atMs - other.atMs),
     faults,
-    gaps: leaderless,
-    first,
+    gaps: leaderless.filter(({ isFirst }) => !isFirst),
+    firsts: leaderless.filter(({ isFirst }) => isFirst),
     handovers: moved.filter(({ from }) => !expired.has(from.token)),
     failovers: moved.filter(({ from }) => expired.has(from.token)),
     takeovers: tenures.length,
-    ready,
+    ready: ready.length,
+    readyInSlot,
     crashes: nemesis.filter(({ event }) => event === 'crash').length,
     answers: answers.length,
   };

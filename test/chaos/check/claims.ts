@@ -1,9 +1,10 @@
 /** What the znodes tell: who claimed, who was elected when that became READY, what the history says of it. */
 import { z } from 'zod';
 import type { Change, HookRecord } from '../records.js';
-import type { Violation } from './violation.js';
+import { inSlot, type Violation } from './violation.js';
 
 export interface Claim {
+  readonly slot: number;
   readonly node: string;
   /** The transaction that created it. */
   readonly token: string;
@@ -20,6 +21,7 @@ const electedSchema = z.object({ node: z.string().nullable() });
 const currentSchema = z.object({ node: z.string(), status: z.enum(['PROGRESS', 'READY']) });
 const recordSchema = z.object({
   kind: z.string(),
+  slot: z.int().default(1),
   term: z.int().optional(),
   fencingToken: z.string().nullable().optional(),
 });
@@ -29,8 +31,11 @@ export interface ClaimsFound {
   readonly violations: readonly Violation[];
 }
 
-const electedPath = '/leader/elected';
-const currentPath = '/leader/current';
+/** Which slot's decision or claim a path is; null where it is neither. The first slot's have no number. */
+function placeOf(path: string): { holds: string; slot: number } | null {
+  const [, holds, slot = '1'] = /^\/leader\/(elected|current)(?:-([1-9]\d*))?$/.exec(path) ?? [];
+  return holds === undefined ? null : { holds, slot: Number(slot) };
+}
 
 /** Every claim there was. All changes of one transaction happen at once. */
 export function readClaims(changes: readonly Change[]): ClaimsFound {
@@ -42,53 +47,124 @@ export function readClaims(changes: readonly Change[]): ClaimsFound {
 class ClaimReader implements ClaimsFound {
   readonly claims: Claim[] = [];
   readonly violations: Violation[] = [];
-  #elected: string | null = null;
-  #present: Claim | null = null;
+  /** Both by slot. */
+  readonly #elected = new Map<number, string>();
+  readonly #present = new Map<number, Claim>();
 
   read(transaction: readonly Change[]): void {
-    for (const { path, data } of transaction) {
-      if (path === electedPath) this.#elected = parse(electedSchema, data)?.node ?? null;
+    for (const change of transaction) {
+      const place = placeOf(change.path);
+      if (place?.holds === 'elected') this.#decided(change, place.slot);
     }
     for (const change of transaction) {
-      const gone = change.op === 'close' && change.session === this.#present?.session;
-      if (gone && this.#present !== null) this.#present.expired = true;
-      if (gone || (change.op === 'delete' && change.path === currentPath)) {
-        if (this.#present !== null) this.#present.endedAtMs = change.atMs;
-        this.#present = null;
-      } else if (change.path === currentPath) this.#written(change);
+      const place = placeOf(change.path);
+      if (change.op === 'close') this.#closed(change);
+      else if (place?.holds === 'current') this.#claimChanged(change, place.slot);
+    }
+    const last = transaction.at(-1);
+    if (last !== undefined) this.#oneSlotEach(last, transaction);
+  }
+
+  #decided({ data }: Change, slot: number): void {
+    const node = parse(electedSchema, data)?.node ?? null;
+    if (node === null) this.#elected.delete(slot);
+    else this.#elected.set(slot, node);
+  }
+
+  #closed({ session, atMs }: Change): void {
+    for (const claim of this.#present.values()) {
+      if (claim.session !== session) continue;
+      claim.expired = true;
+      this.#end(claim, atMs);
     }
   }
 
-  #written(change: Change): void {
+  #claimChanged(change: Change, slot: number): void {
+    const present = this.#present.get(slot);
+    if (change.op !== 'delete') this.#written(change, slot);
+    else if (present !== undefined) this.#end(present, change.atMs);
+  }
+
+  #end(claim: Claim, atMs: number): void {
+    claim.endedAtMs = atMs;
+    this.#present.delete(claim.slot);
+  }
+
+  #written(change: Change, slot: number): void {
     const content = parse(currentSchema, change.data);
     if (content === null) {
-      this.#violate(change, 'claims are sound', `a claim that cannot be read: ${change.data}`);
+      this.#violate(change, 'claims are sound', `a claim${inSlot(slot)} that cannot be read: ${change.data}`);
       return;
     }
     const { node, status } = content;
-    const byOther = node !== this.#elected;
-    if (change.op === 'create') this.#created(change, node);
-    else if (change.session !== this.#present?.session)
-      this.#violate(change, 'claims are sound', `${node} wrote to the claim of ${this.#present?.node}`);
+    const elected = this.#elected.get(slot) ?? null;
+    const owner = this.#present.get(slot);
+    if (change.op === 'create') this.#created(change, slot, node);
+    else if (change.session !== owner?.session)
+      this.#violate(
+        change,
+        'claims are sound',
+        `${node} wrote to the claim${inSlot(slot)} of ${owner?.node}`,
+      );
     if (status !== 'READY') return;
-    if (byOther)
-      this.#violate(change, 'READY by the elected', `${node} is READY while ${this.#elected} is elected`);
-    if (this.#present !== null) this.#present.readyAtMs ??= change.atMs;
+    if (node !== elected)
+      this.#violate(
+        change,
+        'READY by the elected',
+        `${node} is READY${inSlot(slot)} while ${elected} is elected`,
+      );
+    const claim = this.#present.get(slot);
+    if (claim !== undefined) claim.readyAtMs ??= change.atMs;
   }
 
-  #created(change: Change, node: string): void {
+  #created(change: Change, slot: number, node: string): void {
     const { zxid: token, session, atMs } = change;
-    if (this.#present !== null)
-      this.#violate(change, 'one claim', `${node} claims what ${this.#present.node} holds`);
-    if (node !== this.#elected)
-      this.#violate(change, 'claims by the elected', `${node} claims while ${this.#elected} is elected`);
-    this.#present = { node, token, session, atMs, readyAtMs: null, endedAtMs: null, expired: false };
-    this.claims.push(this.#present);
+    const holder = this.#present.get(slot);
+    if (holder !== undefined)
+      this.#violate(change, 'one claim', `${node} claims what ${holder.node} holds${inSlot(slot)}`);
+    const elected = this.#elected.get(slot) ?? null;
+    if (node !== elected)
+      this.#violate(
+        change,
+        'claims by the elected',
+        `${node} claims${inSlot(slot)} while ${elected} is elected`,
+      );
+    const claim = { slot, node, token, session, atMs, readyAtMs: null, endedAtMs: null, expired: false };
+    this.#present.set(slot, claim);
+    this.claims.push(claim);
+  }
+
+  /** Nobody is elected in two slots, or owns the claims of two. Told of by who brings it about. */
+  #oneSlotEach(last: Change, transaction: readonly Change[]): void {
+    const decides = transaction.some(({ path }) => placeOf(path)?.holds === 'elected');
+    const claims = transaction.some(({ op, path }) => op === 'create' && placeOf(path)?.holds === 'current');
+    const sessions = [...this.#present].map(([slot, { session }]): [number, string] => [slot, session]);
+    const nodeOf = (slot: number) => this.#present.get(slot)?.node;
+    if (decides)
+      for (const [slot, other, node] of doubles([...this.#elected]))
+        this.#violate(last, 'one slot a node', `${node} is elected in slots ${slot} and ${other}`);
+    if (claims)
+      for (const [slot, other] of doubles(sessions))
+        this.#violate(
+          last,
+          'one slot a node',
+          `${nodeOf(slot)} owns the claims of slots ${slot} and ${other}`,
+        );
   }
 
   #violate({ atMs }: Change, rule: string, what: string): void {
     this.violations.push({ rule, what, atMs });
   }
+}
+
+/** Slots that hold the same, and what that is. */
+function doubles(held: readonly (readonly [number, string])[]): [number, number, string][] {
+  return held.flatMap(([slot, what], index) => {
+    return held
+      .slice(index + 1)
+      .filter(([, other]) => other === what)
+      .map(([other]): [number, number, string] => [slot, other, what]);
+  });
 }
 
 function byTransaction(changes: readonly Change[]): Change[][] {
@@ -97,43 +173,47 @@ function byTransaction(changes: readonly Change[]): Change[][] {
   return [...groups.values()];
 }
 
-/** A takeover's token is that of a claim of its node; so no two nodes ever take over under one token. */
+/** A takeover's token is that of its node's claim of the same slot; so no two nodes ever take over under one token. */
 export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: readonly Claim[]): Violation[] {
-  const owners = new Map(claims.map(({ token, node }) => [token, node]));
+  const owners = new Map(claims.map(({ token, node, slot }) => [token, `${node}${inSlot(slot)}`]));
   return hooks
-    .filter(({ phase, event, node, token }) => {
-      return phase === 'takeover' && event === 'started' && owners.get(token) !== node;
+    .filter(({ phase, event, node, slot, token }) => {
+      return phase === 'takeover' && event === 'started' && owners.get(token) !== `${node}${inSlot(slot)}`;
     })
-    .map(({ node, token, monotonicMs }) => {
-      const what = `${node} took over under token ${token}, which is that of ${owners.get(token) ?? 'no claim'}`;
+    .map(({ node, slot, token, monotonicMs }) => {
+      const whose = owners.get(token) ?? 'no claim';
+      const what = `${node}${inSlot(slot)} took over under token ${token}, which is that of ${whose}`;
       return { rule: 'takeovers have claims', what, atMs: monotonicMs };
     });
 }
 
-/** One record a term and token, in an order in which tokens grow. */
+/** One record a slot, term and token, in an order in which each slot's tokens grow. */
 export function historyProblems(changes: readonly Change[]): Violation[] {
   const rule = 'history in order';
   const found: Violation[] = [];
   const known = new Set<string>();
-  let newest = -1n;
+  const newestOf = new Map<number, bigint>();
   for (const { op, path, data, atMs } of changes) {
     if (op !== 'create' || !/^\/history\/[^/]+$/.test(path)) continue;
     const record = parse(recordSchema, data);
     if (record === null) found.push({ rule, what: `a record that cannot be read: ${data}`, atMs });
     if (record?.kind !== 'transition') continue;
-    const key = `term ${record.term}, token ${record.fencingToken}`;
+    const { slot } = record;
+    const key = `term ${record.term}, token ${record.fencingToken}${inSlot(slot)}`;
     if (known.has(key)) found.push({ rule, what: `two records of ${key}`, atMs });
     known.add(key);
     if (record.fencingToken == null) continue;
     const token = BigInt(record.fencingToken);
+    const newest = newestOf.get(slot) ?? -1n;
     if (token < newest)
       found.push({ rule, what: `the record of ${key} comes after that of ${newest}`, atMs });
-    newest = token;
+    newestOf.set(slot, token);
   }
   return found;
 }
 
-function parse<T>(schema: z.ZodType<T>, data: string | null): T | null {
+/** Null: it cannot be read so. */
+export function parse<T>(schema: z.ZodType<T>, data: string | null): T | null {
   try {
     return schema.safeParse(JSON.parse(data ?? '')).data ?? null;
   } catch {

@@ -1,17 +1,19 @@
 /**
- * How long nobody led, and how long that might have been.
+ * How long nobody led a slot that is to be led, and how long that might have been.
  *
  * Somebody leads from when a client was first told that it is READY until its release begins or its workload is dead,
  * whichever comes first: what the ensemble still says of a dead leader counts for nothing.
  *
  * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes; without the session
  * timeout where nobody fell silent, because a guardian ends the session of an agent that died. It runs from when
- * leadership was lost, and anew from each fault that comes while nobody leads: what was overdue before that stays so. It
- * stands still while the faults together leave nobody who could lead or decide, and begins anew when they no longer do.
+ * leadership was lost, or the slot came to be, and anew from each fault that comes while nobody leads: what was overdue
+ * before that stays so. It stands still while the faults together leave nobody who could decide, or fewer who could lead
+ * than there are slots, and begins anew when they no longer do.
  */
-import type { Answer, Change, NemesisRecord, Run } from '../records.js';
-import type { Tenure } from './tenures.js';
-import type { Violation } from './violation.js';
+import type { Answer, Change, NemesisRecord, Run, RunRecords } from '../records.js';
+import { nameOf, type Tenure } from './tenures.js';
+import { inSlot, type Violation } from './violation.js';
+import { type Span, unwantedSpans, wantedSpans } from './wanted.js';
 
 export interface FaultSpan {
   readonly id: string;
@@ -20,11 +22,14 @@ export interface FaultSpan {
   readonly ensemble: boolean;
   readonly blocks: boolean;
   readonly silences: boolean;
+  /** Whose leaders it may move though they are none of `nodes`; undefined: all. */
+  readonly slots: readonly number[] | undefined;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 export interface Gap {
+  readonly slot: number;
   readonly fromMs: number;
   readonly toMs: number;
   readonly lengthMs: number;
@@ -35,8 +40,10 @@ export interface Gap {
   readonly bound: string;
   /** Whether it ended. */
   readonly open: boolean;
-  /** Who led before; null: nobody ever had. */
+  /** Who led before; null: nobody had since the slot came to be. */
   readonly lost: string | null;
+  /** Until the slot's first leader. */
+  readonly isFirst: boolean;
   /** What was done while nobody led, or right before. */
   readonly faults: readonly FaultSpan[];
 }
@@ -46,20 +53,21 @@ export function faultSpans(nemesis: readonly NemesisRecord[], run: Run): FaultSp
   for (const record of nemesis) if (record.event === 'end') ends.set(record.id, record.atMs);
   return nemesis.flatMap((record) => {
     if (record.event !== 'begin') return [];
-    const { id, kind, nodes, ensemble, blocks, silences, atMs } = record;
+    const { id, kind, nodes, ensemble, blocks, silences, slots, atMs } = record;
     return [
-      { id, kind, nodes, ensemble, blocks, silences, fromMs: atMs, toMs: ends.get(id) ?? run.endedAtMs },
+      {
+        ...{ id, kind, nodes, ensemble, blocks, silences, slots },
+        ...{ fromMs: atMs, toMs: ends.get(id) ?? run.endedAtMs },
+      },
     ];
   });
 }
 
-interface Led {
+interface Led extends Span {
   readonly node: string;
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
-/** When somebody led, in time. */
+/** When somebody led one slot. */
 function ledSpans(tenures: readonly Tenure[], answers: readonly Answer[], run: Run): Led[] {
   const told = new Map<string, number>();
   for (const { leader, answeredAtMs } of answers) {
@@ -80,70 +88,73 @@ const aliveMs = 1_000;
 /** A fault that was taken back as long ago as this may still be what a loss of leadership goes back to. */
 const rightBeforeMs = 1_500;
 
-/** From the first leader on. */
-export function gaps(
+/** Of one slot, in time; `tenures` and `answers` are of all. */
+export function gapsOf(
+  slot: number,
+  { answers, changes, run }: Pick<RunRecords, 'answers' | 'changes' | 'run'>,
   tenures: readonly Tenure[],
-  answers: readonly Answer[],
   faults: readonly FaultSpan[],
-  run: Run,
 ): Gap[] {
-  const found: Gap[] = [];
-  let last: Led | null = null;
-  for (const led of ledSpans(tenures, answers, run).toSorted((one, other) => one.fromMs - other.fromMs)) {
-    if (last !== null && led.fromMs > last.toMs) found.push(gap(last, led.fromMs, false, faults, run));
-    if (last === null || led.toMs > last.toMs) last = led;
+  const ofIt = <T extends { readonly slot: number }>(all: readonly T[]) => {
+    return all.filter((one) => one.slot === slot);
+  };
+  const leds = ledSpans(ofIt(tenures), ofIt(answers), run).toSorted(
+    (one, other) => one.fromMs - other.fromMs,
+  );
+  return wantedSpans(slot, changes, run).flatMap((wanted, index) => {
+    return holesIn(wanted, leds).map(({ lost, fromMs, toMs }): Gap => {
+      const isFirst = index === 0 && lost === null;
+      const open = toMs === run.endedAtMs;
+      return { slot, lost, isFirst, open, ...measured({ fromMs, toMs }, lost, faults, run) };
+    });
+  });
+}
+
+interface Hole extends Span {
+  readonly lost: string | null;
+}
+
+/** The parts of a span in which nobody led. */
+function holesIn(wanted: Span, leds: readonly Led[]): Hole[] {
+  const holes: Hole[] = [];
+  let lost: string | null = null;
+  let sinceMs = wanted.fromMs;
+  for (const led of leds) {
+    if (led.toMs <= sinceMs || led.fromMs >= wanted.toMs) continue;
+    if (led.fromMs > sinceMs) holes.push({ lost, fromMs: sinceMs, toMs: led.fromMs });
+    lost = led.node;
+    sinceMs = led.toMs;
   }
-  if (last !== null && last.toMs < run.endedAtMs) found.push(gap(last, run.endedAtMs, true, faults, run));
-  return found;
+  return sinceMs < wanted.toMs ? [...holes, { lost, fromMs: sinceMs, toMs: wanted.toMs }] : holes;
 }
 
-/** Until the first leader: from when somebody had a seat, and could be elected. */
-export function firstGap(
-  tenures: readonly Tenure[],
-  answers: readonly Answer[],
-  changes: readonly Change[],
-  faults: readonly FaultSpan[],
-  run: Run,
-): Gap {
-  const seated = changes.find(({ op, path }) => op === 'create' && path.startsWith('/election/'));
-  const starts = ledSpans(tenures, answers, run).map((led) => led.fromMs);
-  const toMs = Math.min(run.endedAtMs, ...starts);
-  const fromMs = Math.min(seated?.atMs ?? run.startedAtMs, toMs);
-  return gap({ node: null, toMs: fromMs }, toMs, starts.length === 0, faults, run);
-}
+type Measured = Pick<Gap, 'fromMs' | 'toMs' | 'lengthMs' | 'countedMs' | 'boundMs' | 'bound' | 'faults'>;
 
-function gap(
-  { node: lost, toMs: fromMs }: { readonly node: string | null; readonly toMs: number },
-  toMs: number,
-  open: boolean,
+/** A time against its bound. `own`: the node whose own failing needs no watchdog. */
+function measured(
+  { fromMs, toMs }: Span,
+  own: string | null,
   faults: readonly FaultSpan[],
   run: Run,
-): Gap {
+): Measured {
   const since = (lengthMs: number) => {
     return faults.filter((fault) => fault.fromMs <= toMs && fault.toMs >= fromMs - lengthMs);
   };
   const near = since(run.sessionTimeoutMs);
   const hampered = new Set(near.flatMap(({ nodes }) => nodes));
-  const failing = [...hampered].filter((node) => node !== lost).length;
+  const failing = [...hampered].filter((node) => node !== own).length;
   return {
     fromMs,
     toMs,
     lengthMs: toMs - fromMs,
-    countedMs: longestClock(fromMs, toMs, near, run.nodes),
+    countedMs: longestClock(fromMs, toMs, near, run),
     ...boundOf(run, failing, near),
-    open,
-    lost,
     faults: since(rightBeforeMs),
   };
 }
 
 /** How long the clock ran at most, from one of its beginnings to the next, or to `toMs`. */
-function longestClock(
-  fromMs: number,
-  toMs: number,
-  faults: readonly FaultSpan[],
-  nodes: readonly string[],
-): number {
+function longestClock(fromMs: number, toMs: number, faults: readonly FaultSpan[], run: Run): number {
   const turns = faults
     .flatMap((fault) => [fault.fromMs, fault.toMs])
     .filter((at) => at > fromMs && at < toMs);
@@ -154,7 +165,7 @@ function longestClock(
     const atMs = instants[index] ?? fromMs;
     const isBlocked = blocks(
       faults.filter((fault) => fault.fromMs <= atMs && fault.toMs > atMs),
-      nodes,
+      run,
     );
     if (faults.some((fault) => fault.fromMs === atMs)) sinceMs = atMs;
     if (isBlocked) sinceMs = nextMs;
@@ -163,10 +174,11 @@ function longestClock(
   return longestMs;
 }
 
-/** Whether faults together leave nobody who could lead or decide. */
-function blocks(faults: readonly FaultSpan[], nodes: readonly string[]): boolean {
+/** Whether faults together leave nobody who could decide, or too few who could lead. */
+function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean {
   const hampered = new Set(faults.flatMap((fault) => fault.nodes));
-  return faults.some((fault) => fault.blocks) || nodes.every((node) => hampered.has(node));
+  const fit = nodes.filter((node) => !hampered.has(node));
+  return faults.some((fault) => fault.blocks) || fit.length < leaders;
 }
 
 /**
@@ -201,23 +213,50 @@ function boundOf(
 export function tooLong(all: readonly Gap[]): Violation[] {
   return all
     .filter(({ countedMs, boundMs }) => countedMs > boundMs)
-    .map(({ fromMs, countedMs, boundMs, bound, open, faults }) => {
+    .map(({ slot, fromMs, countedMs, boundMs, bound, open, faults }) => {
       const how = `${seconds(countedMs)}${open ? ' and not ended' : ''}, bound ${seconds(boundMs)} (${bound})`;
       const why = faults.map(({ id, kind }) => `${id} ${kind}`).join(', ') || 'no fault';
-      return { rule: 'a leader in time', what: `nobody led for ${how}; ${why}`, atMs: fromMs };
+      return { rule: 'a leader in time', what: `nobody led${inSlot(slot)} for ${how}; ${why}`, atMs: fromMs };
     });
 }
 
-/** Leadership was lost though nothing had been done for two session timeouts. */
+/** Leadership was lost though for two session timeouts nothing had been done to that node, or that moves its slot. */
 export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[], run: Run): Violation[] {
-  return all
-    .filter(({ fromMs }) => {
-      return !faults.some((one) => one.fromMs <= fromMs && one.toMs >= fromMs - 2 * run.sessionTimeoutMs);
-    })
-    .map(({ fromMs, lost }) => {
-      const what = `${lost} stopped leading without a fault`;
-      return { rule: 'no move without a cause', what, atMs: fromMs };
+  return all.flatMap(({ slot, fromMs, lost }) => {
+    if (lost === null) return [];
+    const recent = faults.filter((one) => {
+      return one.fromMs <= fromMs && one.toMs >= fromMs - 2 * run.sessionTimeoutMs;
     });
+    if (recent.some((one) => reaches(one, slot, lost))) return [];
+    const what = `${lost} stopped leading${inSlot(slot)} without a fault`;
+    return [{ rule: 'no move without a cause', what, atMs: fromMs }];
+  });
+}
+
+function reaches({ slots, nodes }: FaultSpan, slot: number, node: string): boolean {
+  return slots === undefined || slots.includes(slot) || nodes.includes(node);
+}
+
+/** Who worked in slots for longer than it may take after the configuration had no such slot any more. */
+export function keptTooLong(
+  slot: number,
+  changes: readonly Change[],
+  tenures: readonly Tenure[],
+  faults: readonly FaultSpan[],
+  run: Run,
+): Violation[] {
+  const spans = unwantedSpans(slot, changes, run);
+  return tenures.flatMap((tenure) => {
+    const endMs = Math.max(tenure.lastWorkMs, tenure.lastReleaseMs ?? 0);
+    return spans.flatMap(({ fromMs, toMs }) => {
+      if (tenure.slot !== slot || tenure.startMs >= toMs || endMs <= fromMs) return [];
+      const kept = measured({ fromMs, toMs: Math.min(endMs, toMs) }, tenure.node, faults, run);
+      if (kept.countedMs <= kept.boundMs) return [];
+      const how = `${seconds(kept.countedMs)}, bound ${seconds(kept.boundMs)} (${kept.bound})`;
+      const what = `${nameOf(tenure)} worked on for ${how}, though the group has no such slot`;
+      return [{ rule: 'slots are given up', what, atMs: fromMs }];
+    });
+  });
 }
 
 function seconds(lengthMs: number): string {

@@ -3,7 +3,7 @@ import type { RunRecords } from '../records.js';
 import type { Verdict } from './check.js';
 import type { Gap } from './leaderless.js';
 import { type Margin, nameOf } from './tenures.js';
-import type { Violation } from './violation.js';
+import { inSlot, type Violation } from './violation.js';
 
 const longestShown = 5;
 const smallestShown = 3;
@@ -13,12 +13,15 @@ export function reportText(verdict: Verdict, records: RunRecords): string {
   const { run } = records;
   const { violations } = verdict;
   return [
-    `seed ${run.seed}, ${run.nodes.length} nodes, session timeout ${seconds(run.sessionTimeoutMs)}, ran for ${minutes(run.endedAtMs - run.startedAtMs)}`,
+    `seed ${run.seed}, ${run.nodes.length} nodes, ${run.leaders === 1 ? '' : `${run.leaders} leaders, `}session timeout ${seconds(run.sessionTimeoutMs)}, ran for ${minutes(run.endedAtMs - run.startedAtMs)}`,
     `faults ${verdict.faults.length}, crashes ${verdict.crashes}, takeovers ${verdict.takeovers}, READY ${verdict.ready}, answers to "who leads" ${verdict.answers}`,
     '',
     ...faultTable(verdict),
     '',
-    `the first leader came after ${seconds(verdict.first.lengthMs)}, bound ${seconds(verdict.first.boundMs)}`,
+    ...(run.leaders === 1 ? [] : [...slotTable(verdict), '']),
+    ...verdict.firsts.map(({ slot, lengthMs, boundMs }) => {
+      return `the first leader${inSlot(slot)} came after ${seconds(lengthMs)}, bound ${seconds(boundMs)}`;
+    }),
     ...longestGaps(verdict.gaps, run.startedAtMs),
     '',
     "from one leader's end to the next one's start",
@@ -47,6 +50,27 @@ function faultTable({ faults, gaps }: Verdict): string[] {
   ]);
 }
 
+/** By slot: its leaders, leaderless times, and how it passed from one to the next. */
+function slotTable({ readyInSlot, gaps, handovers, failovers }: Verdict): string[] {
+  const rows = readyInSlot.map((ready, index) => {
+    const ofIt = <T>(all: readonly T[], slotOf: (one: T) => number) => {
+      return all.filter((one) => slotOf(one) === index + 1);
+    };
+    const moved = [handovers, failovers].flatMap((margins) =>
+      marginCells(ofIt(margins, ({ to }) => to.slot)),
+    );
+    return [String(index + 1), String(ready), ...gapCells(ofIt(gaps, ({ slot }) => slot)), ...moved];
+  });
+  const told = ['leaderless', 'median s', 'longest s', 'counted s', 'bound s'];
+  const moved = ['handovers', 'smallest ms', 'failovers', 'smallest ms'];
+  return table([['slot', 'READY', ...told, ...moved], ...rows]);
+}
+
+function marginCells(margins: readonly Margin[]): string[] {
+  const smallest = Math.min(...margins.map(({ marginMs }) => marginMs));
+  return [String(margins.length), margins.length === 0 ? '' : smallest.toFixed(1)];
+}
+
 /** How often, the median and longest length, and what came nearest to its bound, with that bound. */
 function gapCells(gaps: readonly Gap[]): string[] {
   const lengths = gaps.map(({ lengthMs }) => lengthMs).sort((one, other) => one - other);
@@ -67,9 +91,9 @@ function longestGaps(gaps: readonly Gap[], startMs: number): string[] {
   const longest = gaps.toSorted((one, other) => other.countedMs - one.countedMs).slice(0, longestShown);
   return [
     'longest without a leader, as counted against the bound:',
-    ...longest.map(({ fromMs, lengthMs, countedMs, boundMs, bound, lost, faults }) => {
+    ...longest.map(({ slot, fromMs, lengthMs, countedMs, boundMs, bound, lost, faults }) => {
       const why = faults.map(({ id, kind, nodes }) => `${id} ${kind} ${nodes.join('+')}`.trim()).join(', ');
-      return `  at ${at(fromMs, startMs)}: ${seconds(countedMs)} of ${seconds(lengthMs)}, bound ${seconds(boundMs)} = ${bound}; after ${lost}; ${why || 'no fault'}`;
+      return `  at ${at(fromMs, startMs)}: ${seconds(countedMs)} of ${seconds(lengthMs)}, bound ${seconds(boundMs)} = ${bound}; after ${lost ?? 'nobody'}${inSlot(slot)}; ${why || 'no fault'}`;
     }),
   ];
 }
@@ -114,23 +138,27 @@ interface Line {
 
 /** What was recorded, without the beats of workloads and the answers that tell nothing new. */
 function lines({ hooks, answers, changes, nemesis }: RunRecords): Line[] {
-  const told = answers.map(({ answeredAtMs, leader, server }) => {
+  const told = answers.map(({ answeredAtMs, leader, server, slot }) => {
     const text = leader === null ? 'nobody' : `${leader.node} ${leader.status}, token ${leader.token}`;
-    return { atMs: answeredAtMs, server, text };
+    return { atMs: answeredAtMs, server, slot, text };
   });
   return [
     ...hooks
       .filter(({ event }) => event !== 'beat')
-      .map(({ monotonicMs, node, phase, event, token, exitCode }) => ({
+      .map(({ monotonicMs, node, slot, phase, event, token, exitCode }) => ({
         atMs: monotonicMs,
-        text: `hook    ${node} ${phase} ${event}${exitCode === null ? '' : ` with ${exitCode}`}, token ${token}`,
+        text: `hook    ${node} ${phase} ${event}${exitCode === null ? '' : ` with ${exitCode}`}${inSlot(slot)}, token ${token}`,
       })),
     ...told
       .filter(
         (line, index) =>
-          told.slice(0, index).findLast(({ server }) => server === line.server)?.text !== line.text,
+          told.slice(0, index).findLast(({ server, slot }) => server === line.server && slot === line.slot)
+            ?.text !== line.text,
       )
-      .map(({ atMs, server, text }) => ({ atMs, text: `answer  of server ${server}: ${text}` })),
+      .map(({ atMs, server, slot, text }) => ({
+        atMs,
+        text: `answer  of server ${server}${inSlot(slot)}: ${text}`,
+      })),
     ...changes.map(({ atMs, op, path, data, zxid }) => ({
       atMs,
       text: `znode   ${op} ${path} ${(data ?? '').slice(0, 160)} (zxid ${zxid})`,

@@ -1,16 +1,17 @@
 /**
  * What the hooks' own records tell: who was at work and until when, under which fencing token.
  *
- * A tenure is one node's takeover under one token. It is at work from its takeover's start until its release has
+ * A tenure is one node's takeover of one slot under one token. It is at work from its takeover's start until its release has
  * ended, or, when it was killed instead, until the last sign of life of its workload. A workload beats every now and
  * then, so it may have lived for one interval longer than its last beat tells; what still lived when the next takeover
  * began, that takeover has seen by itself.
  */
 import type { HookRecord } from '../records.js';
-import type { Violation } from './violation.js';
+import { inSlot, type Violation } from './violation.js';
 
 export interface Tenure {
   readonly node: string;
+  readonly slot: number;
   readonly token: string;
   readonly startMs: number;
   /** When the takeover hook succeeded; null when it did not. */
@@ -26,11 +27,11 @@ export interface Tenure {
 export function tenuresOf(hooks: readonly HookRecord[]): Tenure[] {
   const tenures = new Map<string, Tenure>();
   for (const record of inTime(hooks)) {
-    const { node, token, phase, event, monotonicMs: atMs } = record;
+    const { node, slot, token, phase, event, monotonicMs: atMs } = record;
     const key = nameOf(record);
     if (isTakeoverStart(record) && !tenures.has(key)) {
       const fresh = { takenOverMs: null, releaseMs: null, lastWorkMs: atMs, lastReleaseMs: null };
-      tenures.set(key, { node, token, startMs: atMs, ...fresh });
+      tenures.set(key, { node, slot, token, startMs: atMs, ...fresh });
     }
     const tenure = tenures.get(key);
     if (tenure === undefined) continue;
@@ -44,56 +45,80 @@ export function tenuresOf(hooks: readonly HookRecord[]): Tenure[] {
   return [...tenures.values()];
 }
 
-/** Two at work at once. */
+/** Two at work at once in a slot, or one in two slots. */
 export function overlaps(hooks: readonly HookRecord[], tenures: readonly Tenure[]): Violation[] {
-  const rule = 'no two at once';
   const seen = inTime(hooks)
     .filter(isTakeoverStart)
     .flatMap((start) => {
-      const others = start.alive.filter((other) => nameOf(other) !== nameOf(start) && !idle.has(other.state));
-      const names = new Set(others.map(nameOf));
-      return [...names].map((name) => {
+      const others = start.alive.filter((other) => excludes(other, start) && !idle.has(other.state));
+      const seen = new Map(others.map((other) => [nameOf(other), other]));
+      return [...seen].map(([name, other]) => {
         const what = `${nameOf(start)} began to take over and saw ${name} alive`;
-        return { rule, what, atMs: start.monotonicMs };
+        return { rule: ruleOf(other, start), what, atMs: start.monotonicMs };
       });
     });
   const recorded = tenures.flatMap((tenure) => {
     return tenures.flatMap((earlier) => {
-      if (earlier === tenure || earlier.startMs > tenure.startMs) return [];
+      if (!excludes(earlier, tenure) || earlier.startMs > tenure.startMs) return [];
       const untilMs = endBefore(earlier, tenure.startMs);
       if (untilMs <= tenure.startMs) return [];
       const lengthMs = (untilMs - tenure.startMs).toFixed(1);
       const what = `${nameOf(tenure)} began to take over ${lengthMs} ms before ${nameOf(earlier)} had ended`;
-      return [{ rule, what, atMs: tenure.startMs }];
+      return [{ rule: ruleOf(earlier, tenure), what, atMs: tenure.startMs }];
     });
   });
   return [...seen, ...recorded];
 }
 
-/** Each takeover has a token, greater than that of every one before. */
+type Named = Pick<HookRecord, 'node' | 'slot' | 'token'>;
+
+/** Whether two must not be at work at once. */
+function excludes(one: Named, other: Named): boolean {
+  return nameOf(one) !== nameOf(other) && (one.slot === other.slot || one.node === other.node);
+}
+
+function ruleOf(one: Named, other: Named): string {
+  return one.slot === other.slot ? 'no two at once' : 'one slot a node';
+}
+
+/**
+ * Each takeover has a token, greater than that of every one before of its slot, and another than all of other slots. In
+ * which order those of two slots begin is no matter.
+ */
 export function tokenProblems(hooks: readonly HookRecord[]): Violation[] {
   const rule = 'tokens grow';
   const found: Violation[] = [];
-  let newest: HookRecord | undefined;
+  const newestOf = new Map<number, HookRecord>();
+  const usedBy = new Map<string, HookRecord>();
   for (const start of inTime(hooks).filter(isTakeoverStart)) {
-    const { monotonicMs: atMs, token } = start;
+    const { monotonicMs: atMs, slot, token } = start;
+    const newest = newestOf.get(slot);
+    const user = usedBy.get(token) ?? start;
+    usedBy.set(token, user);
+    if (user.slot !== slot)
+      found.push({ rule, what: `${nameOf(start)} took over under the token of ${nameOf(user)}`, atMs });
     if (!/^\d+$/.test(token)) found.push({ rule, what: `${start.node} took over without a token`, atMs });
     else if (newest !== undefined && BigInt(token) <= BigInt(newest.token))
       found.push({ rule, what: `${nameOf(start)} took over after ${nameOf(newest)}`, atMs });
-    else newest = start;
+    else newestOf.set(slot, start);
   }
   return found;
 }
 
 export interface Margin {
-  readonly from: Pick<Tenure, 'node' | 'token'>;
-  readonly to: Pick<Tenure, 'node' | 'token'>;
+  readonly from: Named;
+  readonly to: Named;
   readonly atMs: number;
   readonly marginMs: number;
 }
 
-/** From each tenure's end to the next one's start. */
+/** In each slot, from each tenure's end to the next one's start. */
 export function margins(tenures: readonly Tenure[]): Margin[] {
+  const slots = new Set(tenures.map(({ slot }) => slot));
+  return [...slots].flatMap((slot) => marginsOf(tenures.filter((tenure) => tenure.slot === slot)));
+}
+
+function marginsOf(tenures: readonly Tenure[]): Margin[] {
   return tenures.slice(1).map((tenure, index) => {
     const before = tenures.slice(0, index + 1);
     const ends = before.map((earlier) => ({ earlier, endMs: endBefore(earlier, tenure.startMs) }));
@@ -123,6 +148,6 @@ function isTakeoverStart({ phase, event }: HookRecord): boolean {
   return phase === 'takeover' && event === 'started';
 }
 
-export function nameOf({ node, token }: Pick<HookRecord, 'node' | 'token'>): string {
-  return `${node} (token ${token})`;
+export function nameOf({ node, slot, token }: Named): string {
+  return `${node}${inSlot(slot)} (token ${token})`;
 }

@@ -5,3 +5,8 @@ export interface Violation {
   /** On CLOCK_MONOTONIC: where in the records to look. */
   readonly atMs: number;
 }
+
+/** How a slot is named: the first, which is the only one of most groups, is not. */
+export function inSlot(slot: number): string {
+  return slot === 1 ? '' : ` in slot ${slot}`;
+}

@@ -1,8 +1,8 @@
 /** Hooks, and health checks, that do not do what they should. */
 import type { HookBehaviour } from '../../support/hook-log.js';
 import type { World } from '../world.js';
-import { asOperator } from './people.js';
-import { nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
+import { asOperator, slotFlags } from './people.js';
+import { aimText, nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
 
 const badTakeovers: Readonly<Record<Of<'bad-takeover'>['how'], HookBehaviour>> = {
   fails: { exitCode: 1 },
@@ -25,9 +25,10 @@ export async function hookTrouble(
   world: World,
   tell: Tell,
 ): Promise<Trouble | null> {
-  const leader = world.client.leader?.node ?? null;
+  const { slot = 1 } = fault;
+  const leader = world.client.leader(slot)?.node ?? null;
   if (leader === null) return null;
-  const others = world.nodes.filter((node) => node !== leader);
+  const others = world.standbys();
   const isTakeover = fault.kind === 'bad-takeover';
   const phase = isTakeover ? 'takeover' : 'release';
   const nodes = isTakeover ? others.slice(0, fault.count) : [leader];
@@ -35,13 +36,14 @@ export async function hookTrouble(
   const [heir = ''] = others;
   return {
     nodes,
+    slots: [slot],
     detail: `${nodes.join(', ')}: ${fault.how}; ${leader} is to hand over to ${heir}`,
     begin: async () => {
       for (const node of nodes) await world.hooks.behave(node, phase, behaviour);
       if (fault.kind === 'bad-release' && fault.how === 'leaves a stubborn workload') {
         await world.hooks.behave(leader, 'takeover', { stubborn: true });
       }
-      await asOperator(['switchover', '--to', heir], world, tell);
+      await asOperator(['switchover', '--to', heir, ...slotFlags(fault)], world, tell);
     },
     end: async () => {
       for (const node of new Set([...nodes, leader])) {
@@ -51,12 +53,13 @@ export async function hookTrouble(
   };
 }
 
-export async function sickNode({ on }: Of<'sick-node'>, world: World): Promise<Trouble | null> {
-  const node = await nodeOf(on, world, new Set());
+export async function sickNode(fault: Of<'sick-node'>, world: World): Promise<Trouble | null> {
+  const node = await nodeOf(fault, world, new Set());
   if (node === null) return null;
   return {
     nodes: [node],
-    detail: `${on} ${node}`,
+    slots: [],
+    detail: `${aimText(fault)} ${node}`,
     begin: () => world.setHealth(node, false),
     end: () => world.setHealth(node, true),
   };

@@ -1,17 +1,17 @@
 /** What is done to the ways between nodes and servers. */
 import type { Directions } from '../../support/proxy.js';
 import type { World } from '../world.js';
-import { nodeOf, type Of, type Trouble } from './trouble.js';
+import { aimText, nodeOf, type Of, type Trouble } from './trouble.js';
 
 export async function networkTrouble(
   fault: Of<'cut-node' | 'slow-node' | 'reset-node'>,
   world: World,
 ): Promise<Trouble | null> {
-  const node = await nodeOf(fault.on, world, new Set());
+  const node = await nodeOf(fault, world, new Set());
   if (node === null) return null;
   const links = world.links(node);
-  const trouble = { nodes: [node], silences: true, end: () => links.heal() };
-  const who = `${fault.on} ${node}`;
+  const trouble = { nodes: [node], slots: [], silences: true, end: () => links.heal() };
+  const who = `${aimText(fault)} ${node}`;
   switch (fault.kind) {
     case 'cut-node':
       return {
@@ -28,7 +28,7 @@ export async function networkTrouble(
         begin: async () => links.delay(fault.delayMs),
       };
     case 'reset-node':
-      return { nodes: [node], silences: true, detail: who, begin: async () => links.reset() };
+      return { nodes: [node], slots: [], silences: true, detail: who, begin: async () => links.reset() };
   }
 }
 

@@ -1,5 +1,5 @@
 /** What people ask of the group while all else goes on. */
-import { sites, type World } from '../world.js';
+import type { World } from '../world.js';
 import { nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
 
 type PeopleFault = Of<
@@ -7,12 +7,12 @@ type PeopleFault = Of<
 >;
 
 export async function people(fault: PeopleFault, world: World, tell: Tell): Promise<Trouble | null> {
-  const leader = world.client.leader?.node ?? null;
-  const site = sites[leader ?? ''];
-  if (leader === null || site === undefined) return null;
-  const inSite = world.nodes.filter((node) => sites[node] === site);
-  const elsewhere = world.nodes.filter((node) => sites[node] !== site);
-  const heir = world.nodes[(world.nodes.indexOf(leader) + 1) % world.nodes.length] ?? leader;
+  const slot = 'slot' in fault && fault.slot !== undefined ? fault.slot : 1;
+  const leader = world.client.leader(slot)?.node ?? null;
+  if (leader === null) return null;
+  const site = world.siteOf(leader);
+  const inSite = world.nodes.filter((node) => world.siteOf(node) === site);
+  const heir = heirOf(leader, world);
   const does = (...commands: string[][]) => ({
     detail: `leader ${leader}; ${commands.map((args) => args.join(' ')).join('; ')}`,
     begin: async () => {
@@ -23,30 +23,55 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
   switch (fault.kind) {
     case 'switchover': {
       const to = fault.to === 'other' ? ['--to', heir] : [];
-      return { nodes: [], ...does(['switchover', ...to]), end: async () => {} };
+      const asked = does(['switchover', ...to, ...slotFlags(fault)]);
+      return { nodes: [], slots: [slot], ...asked, end: async () => {} };
     }
     case 'failover':
-      return { nodes: [], ...does(['failover', '--to', heir]), end: async () => {} };
-    case 'lower-site':
-      return { nodes: inSite, ...does(['site', 'priority', site, '0', '--for', '2m']) };
-    case 'disable-site':
-      return { nodes: inSite, ...does(['site', 'disable', site]) };
-    case 'prefer-site': {
-      const other = sites[elsewhere[0] ?? ''] ?? site;
       return {
         nodes: [],
-        ...does(['config', 'set', 'failback', 'auto'], ['site', 'priority', other, '200']),
+        slots: [slot],
+        ...does(['failover', '--to', heir, ...slotFlags(fault)]),
+        end: async () => {},
+      };
+    case 'lower-site':
+      return { nodes: inSite, slots: [], ...does(['site', 'priority', site, '0', '--for', '2m']) };
+    case 'disable-site':
+      return { nodes: inSite, slots: [], ...does(['site', 'disable', site]) };
+    case 'prefer-site': {
+      const elsewhere = world.nodes.find((node) => world.siteOf(node) !== site) ?? leader;
+      return {
+        nodes: [],
+        ...does(['config', 'set', 'failback', 'auto'], ['site', 'priority', world.siteOf(elsewhere), '200']),
       };
     }
     case 'pause':
-      return { nodes: [], blocks: true, ...does(['pause']) };
+      return { nodes: [], slots: [], blocks: true, ...does(['pause']) };
     case 'drain': {
-      const node = (await nodeOf(fault.on, world, new Set())) ?? leader;
-      return { nodes: [node], ...does(['node', 'drain', node]) };
+      const node = (await nodeOf(fault, world, new Set())) ?? leader;
+      return { nodes: [node], slots: [], ...does(['node', 'drain', node]) };
     }
     case 'configure':
-      return { nodes: [], ...does(['config', 'set', fault.key, fault.value]) };
+      return { nodes: [], ...movedBy(fault, world), ...does(['config', 'set', fault.key, fault.value]) };
   }
+}
+
+/** None for a group of one leader. */
+export function slotFlags({ slot }: { readonly slot?: number | undefined }): string[] {
+  return slot === undefined ? [] : ['--slot', String(slot)];
+}
+
+/** The next node that leads nothing. */
+function heirOf(leader: string, world: World): string {
+  const from = world.nodes.indexOf(leader);
+  const inOrder = [...world.nodes.slice(from + 1), ...world.nodes.slice(0, from)];
+  const standbys = world.standbys();
+  return inOrder.find((node) => standbys.includes(node)) ?? leader;
+}
+
+/** What says who is better, and what it is worth, may move anybody; limits move nobody. */
+function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, 'slots'> {
+  if (key === 'leaders') return { slots: world.slots.filter((slot) => slot > Number(value)) };
+  return key === 'strategy' || key === 'failback' ? {} : { slots: [] };
 }
 
 /** What a person would be told when it did not work goes into the notes: servers may be out of reach just then. */

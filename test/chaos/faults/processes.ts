@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signal } from '../agent-process.js';
 import type { World } from '../world.js';
-import { nodeOf, type Of, type Taken, type Tell, type Trouble } from './trouble.js';
+import { aimText, nodeOf, type Of, type Taken, type Tell, type Trouble } from './trouble.js';
 
 type KillFault = Of<'kill-agent' | 'kill-guardian' | 'kill-both' | 'orphan-workload'>;
 type FreezeFault = Of<'freeze-agent' | 'freeze-guardian' | 'freeze-machine'>;
@@ -14,9 +14,9 @@ export async function processTrouble(
   taken: Taken,
   tell: Tell,
 ): Promise<Trouble | null> {
-  const node = await nodeOf(fault.on, world, taken);
+  const node = await nodeOf(fault, world, taken);
   if (node === null) return null;
-  const trouble = { nodes: [node], detail: `${fault.on} ${node}` };
+  const trouble = { nodes: [node], slots: [], detail: `${aimText(fault)} ${node}` };
   switch (fault.kind) {
     case 'stop-agent':
       return { ...trouble, ...stopOf(node, world, tell) };
@@ -51,7 +51,7 @@ function stopOf(node: string, world: World, tell: Tell): Doing {
 function killOf(
   kind: KillFault['kind'],
   node: string,
-  trouble: Pick<Trouble, 'nodes' | 'detail'>,
+  trouble: Pick<Trouble, 'nodes' | 'slots' | 'detail'>,
   world: World,
   tell: Tell,
 ): Trouble | null {

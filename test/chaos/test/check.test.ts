@@ -1,141 +1,15 @@
 /** The checker, given made-up records: of an orderly run, and of everything that must not happen. */
 import { describe, expect, it } from 'vitest';
-import { check, type Verdict } from '../check/check.js';
 import { reportText } from '../check/report.js';
-import type { Answer, Change, HookRecord, NemesisRecord, Run, RunRecords } from '../records.js';
-
-const run: Run = {
-  seed: 1,
-  root: '/chaos',
-  nodes: ['a', 'b', 'c'],
-  sessionTimeoutMs: 6_000,
-  claimMs: 5_000,
-  takeoverMs: 4_000,
-  releaseMs: 3_000,
-  graceMs: 300,
-  exclusionMs: 2_000,
-  ensembleMs: 5_000,
-  slackMs: 1_000,
-  startedAtMs: 0,
-  endedAtMs: 100_000,
-};
+import { rules, run, Scene, told } from './scene.js';
 
 /** With nobody failing: session 6 + release 3.6 + takeover 4.6 + slack 1. */
 const plainBoundMs = 15_200;
 const watchdogMs = 5_000 + 3_600;
 
-/** Records, as a run writes them; times in seconds. */
-class Scene {
-  readonly hooks: HookRecord[] = [];
-  readonly answers: Answer[] = [];
-  readonly changes: Change[] = [];
-  readonly nemesis: NemesisRecord[] = [];
-
-  hook(atS: number, node: string, token: string, what: string, more: Partial<HookRecord> = {}): this {
-    const [phase = '', event = ''] = what.split(' ');
-    const exitCode = event === 'ended' ? 0 : null;
-    this.hooks.push({
-      monotonicMs: atS * 1000,
-      node,
-      token,
-      phase,
-      event: event === 'started' || event === 'ended' ? event : 'beat',
-      term: 1,
-      exitCode,
-      alive: [],
-      ...more,
-    });
-    return this;
-  }
-
-  znode(
-    zxid: number,
-    op: Change['op'],
-    path: string,
-    data: unknown = null,
-    more: Partial<Change> = {},
-  ): this {
-    const text = data === null ? null : JSON.stringify(data);
-    const change = { zxid: String(zxid), atMs: zxid * 1000, op, path, data: text, ephemeral: false };
-    this.changes.push({ ...change, session: 'nobody', ...more });
-    return this;
-  }
-
-  elect(zxid: number, node: string | null): this {
-    return this.znode(zxid, 'set', '/leader/elected', { node });
-  }
-
-  claim(zxid: number, node: string, op: 'create' | 'set', status: 'PROGRESS' | 'READY'): this {
-    return this.znode(zxid, op, '/leader/current', { node, status }, { session: `of ${node}` });
-  }
-
-  unclaim(zxid: number, node: string): this {
-    return this.znode(zxid, 'delete', '/leader/current', null, { session: `of ${node}` });
-  }
-
-  fault(
-    fromS: number,
-    toS: number,
-    nodes: string[],
-    more: { blocks?: boolean; ensemble?: boolean; silences?: boolean } = {},
-  ): this {
-    const id = `1.${this.nemesis.length}`;
-    const does = { ensemble: false, blocks: false, silences: true };
-    const told = { id, round: 1, kind: 'freeze-agent', detail: '', nodes, ...does };
-    this.nemesis.push({ event: 'begin', atMs: fromS * 1000, ...told, ...more });
-    this.nemesis.push({ event: 'end', atMs: toS * 1000, id });
-    return this;
-  }
-
-  told(atS: number, node: string, token: string, status: 'PROGRESS' | 'READY' = 'READY'): this {
-    return this.#answer(atS, { node, token, term: 1, status });
-  }
-
-  toldOfNobody(atS: number): this {
-    return this.#answer(atS, null);
-  }
-
-  #answer(atS: number, leader: Answer['leader']): this {
-    const times = { askedAtMs: atS * 1000 - 1, answeredAtMs: atS * 1000 };
-    this.answers.push({ ...times, server: 0, leader, error: null });
-    return this;
-  }
-
-  /** Everything about one leadership that goes well, from the claim at `fromS`, whose zxid is that, too. */
-  leads(node: string, fromS: number, toS: number): this {
-    const token = String(fromS);
-    this.elect(fromS - 1, node).claim(fromS, node, 'create', 'PROGRESS');
-    this.hook(fromS + 0.1, node, token, 'takeover started').hook(fromS + 0.2, node, token, 'takeover ended');
-    this.claim(fromS + 1, node, 'set', 'READY').told(fromS + 1, node, token);
-    return this.hook(toS, node, token, 'takeover beat');
-  }
-
-  releases(node: string, token: number, fromS: number, toS: number): this {
-    this.hook(fromS, node, String(token), 'release started').hook(toS, node, String(token), 'release ended');
-    return this.unclaim(toS + 1, node);
-  }
-
-  verdict(changed: Partial<Run> = {}): Verdict {
-    return check(this.records(changed));
-  }
-
-  records(changed: Partial<Run> = {}): RunRecords {
-    const { hooks, answers, changes, nemesis } = this;
-    return { run: { ...run, ...changed }, hooks, answers, changes, nemesis };
-  }
-}
-
 /** a leads, hands over to b in order while a fault is there that asks for it, b leads to the end. */
 function orderly(): Scene {
   return new Scene().leads('a', 2, 20).fault(19, 24, []).releases('a', 2, 20, 22).leads('b', 25, 100);
-}
-
-function rules({ violations }: Verdict): string[] {
-  return [...new Set(violations.map(({ rule }) => rule))];
-}
-
-function told({ violations }: Verdict): string[] {
-  return violations.map(({ what }) => what);
 }
 
 describe('the checker of chaos', () => {
@@ -183,14 +57,14 @@ describe('two at once', () => {
     const scene = orderly();
     const start = scene.hooks.find(({ node }) => node === 'b');
     if (start === undefined) throw new Error('b took over');
-    start.alive.push({ node: 'a', token: '2', state: 'S' });
+    start.alive.push({ node: 'a', slot: 1, token: '2', state: 'S' });
     expect(told(scene.verdict())).toEqual(['b (token 25) began to take over and saw a (token 2) alive']);
   });
 
   it('is not shown by what stands still or is dead', () => {
     const scene = orderly();
     const start = scene.hooks.find(({ node }) => node === 'b');
-    start?.alive.push({ node: 'a', token: '2', state: 'T' }, { node: 'a', token: '2', state: 'Z' });
+    for (const state of ['T', 'Z']) start?.alive.push({ node: 'a', slot: 1, token: '2', state });
     expect(scene.verdict().violations).toEqual([]);
   });
 
@@ -407,7 +281,7 @@ describe('the time without a leader', () => {
       joined(new Scene())
         .leads('a', leadsFromS - 1, 100)
         .verdict();
-    expect(first(14)).toMatchObject({ violations: [], first: { lengthMs: 9_000, open: false } });
+    expect(first(14)).toMatchObject({ violations: [], firsts: [{ lengthMs: 9_000, open: false }] });
     expect(rules(first(15))).toEqual(['a leader in time']);
     expect(rules(joined(new Scene()).verdict())).toEqual(['something is shown', 'a leader in time']);
     expect(rules(new Scene().leads('a', 15, 100).verdict())).toEqual(['a leader in time']);

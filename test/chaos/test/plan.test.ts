@@ -1,21 +1,44 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { planRound, roundSchema, roundText } from '../plan.js';
 
 const sessionTimeoutMs = 6_000;
-const rounds = (seed: number, count = 400) => {
-  return Array.from({ length: count }, (_, index) => planRound(seed, index + 1, sessionTimeoutMs));
+const rounds = (seed: number, count = 400, leaders = 1) => {
+  return Array.from({ length: count }, (_, index) =>
+    planRound(seed, index + 1, { leaders, sessionTimeoutMs }),
+  );
 };
 
 describe('a plan', () => {
   it('is the same for the same seed, and another for another', () => {
     expect(rounds(7)).toEqual(rounds(7));
     expect(rounds(7)).not.toEqual(rounds(8));
-    expect(planRound(7, 3, sessionTimeoutMs)).toEqual(rounds(7)[2]);
+    expect(planRound(7, 3, { leaders: 1, sessionTimeoutMs })).toEqual(rounds(7)[2]);
   });
 
-  it('reads back as it was written', () => {
-    for (const round of rounds(7))
+  it('of one leader stays what it was, as its seed is told of', () => {
+    const digest = createHash('sha256')
+      .update(JSON.stringify(rounds(7)))
+      .digest('hex');
+    expect(digest).toBe('3dbcec9eaede32eda610c1517dfd3862e380c9a10e0840f54ca84d80641105c8');
+  });
+
+  it.each([1, 3])('reads back as it was written, of %s leaders', (leaders) => {
+    for (const round of rounds(7, 400, leaders))
       expect(roundSchema.parse(JSON.parse(JSON.stringify(round)))).toEqual(round);
+  });
+
+  it('of several leaders aims at those of all slots, and now and then has fewer of them', () => {
+    const faults = rounds(7, 400, 3).flatMap((round) => round.faults);
+    const leaderFaults = faults.filter((fault) => 'on' in fault && fault.on === 'leader');
+    for (const aimed of [leaderFaults, faults.filter(({ kind }) => kind === 'switchover')]) {
+      const slots = new Set(aimed.map((fault) => ('slot' in fault ? fault.slot : undefined)));
+      expect(slots).toEqual(new Set([1, 2, 3]));
+    }
+    const counts = faults.flatMap((fault) =>
+      fault.kind === 'configure' && fault.key === 'leaders' ? [fault.value] : [],
+    );
+    expect(new Set(counts)).toEqual(new Set(['1', '2']));
   });
 
   it('has every kind of fault, one to three at a time', () => {
@@ -46,7 +69,7 @@ describe('a plan', () => {
   });
 
   it('is told in the order in which it happens', () => {
-    const round = planRound(7, 1, sessionTimeoutMs);
+    const round = planRound(7, 1, { leaders: 1, sessionTimeoutMs });
     expect(roundText(round).split('\n')).toHaveLength(round.faults.length + 1);
     for (const { faults } of rounds(7)) {
       const starts = faults.map(({ afterMs }) => afterMs);

@@ -1,0 +1,24 @@
+/** How large a run is: what it starts, and how long a session lives there. */
+export interface Scale {
+  /** Slots of the group. */
+  readonly leaders: number;
+  readonly agents: number;
+  readonly sessionTimeoutMs: number;
+}
+
+export const defaultScale: Scale = { leaders: 1, agents: 5, sessionTimeoutMs: 6_000 };
+
+const siteNames = ['a', 'b', 'c'];
+
+/** Each node's site: they are filled evenly, the first ones with what is left over. */
+export function sitesOf(agents: number): Readonly<Record<string, string>> {
+  const nodes = siteNames.flatMap((site, index) => {
+    const size = Math.ceil((agents - index) / siteNames.length);
+    return Array.from({ length: size }, (_, place) => [`${site}${place + 1}`, site]);
+  });
+  return Object.fromEntries(nodes);
+}
+
+export function slotsOf({ leaders }: Pick<Scale, 'leaders'>): number[] {
+  return Array.from({ length: leaders }, (_, index) => index + 1);
+}
