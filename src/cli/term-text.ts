@@ -28,14 +28,14 @@ function after(at: string | null, electedAt: string): string {
 }
 
 function pretty(story: TermStory): string {
-  const { root, term, outcome, node, reason, lengths, failed, resumes } = story;
+  const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = story;
   const { totalMs, leaderlessMs } = lengths;
   const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: story.release });
   const from = resumes === null ? 'From the decision' : 'From when it stopped';
   const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
   const phases = `release ${lengthText(releaseMs)}, to the claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
   return [
-    `Term ${term} of ${root}, ${node ?? 'nobody'}: ${styled(style, outcome)}`,
+    `Term ${term} of ${root}${slot === undefined ? '' : `, slot ${slot}`}, ${node ?? 'nobody'}: ${styled(style, outcome)}`,
     `Why: ${reason}`,
     '',
     table(header, cells(story)),

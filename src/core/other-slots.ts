@@ -51,8 +51,23 @@ export function otherSlotsOf(surroundings: Surroundings): OtherSlots | undefined
       settleFailures(elected.value?.failures ?? [], members, current, config, nowMs),
     ),
     isUntouched: others.every(({ elected }) => (elected.value?.term ?? 1) === 0),
-    retired: slot > config.leaders ? `leaders is ${config.leaders} now, and slot ${slot} is given up` : null,
+    retired: slot > config.leaders ? givenUpReason(config.leaders, slot) : null,
   };
+}
+
+function givenUpReason(leaders: number, slot: number): string {
+  return `leaders is ${leaders} now, and slot ${slot} is given up`;
+}
+
+/** Whether a decision gave its slot up, so that nobody is missing in it. */
+export function isGivenUp({
+  node,
+  reason,
+}: {
+  readonly node: string | null;
+  readonly reason: string;
+}): boolean {
+  return node === null && /^leaders is \d+ now, and slot \d+ is given up$/.test(reason);
 }
 
 function courting([node, slot]: readonly [string, number]): [string, string] {

@@ -3,7 +3,7 @@ import { failureOf } from './eligibility.js';
 import type { Failed } from './failures.js';
 import { fromInstant, toInstant } from './names.js';
 import { isRestored } from './restored.js';
-import { slotOf, slotStates } from './slots.js';
+import { namedSlot, slotOf } from './slots.js';
 import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
 import {
   type Elected,
@@ -99,7 +99,7 @@ function transition(
   const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
   return {
     kind: 'transition',
-    ...(slotStates(snapshot).length === 1 ? {} : { slot: slotOf(snapshot) }),
+    ...namedSlot(snapshot),
     term: elected.term,
     fencingToken: token,
     node: elected.node,

@@ -10,6 +10,11 @@ export function slotOf({ slot = 1 }: { readonly slot?: number | undefined }): nu
   return slot;
 }
 
+/** The slot as it is named to people and in records: not at all where the group has but one. */
+export function namedSlot(snapshot: GroupSnapshot): { readonly slot?: number } {
+  return slotStates(snapshot).length === 1 ? {} : { slot: slotOf(snapshot) };
+}
+
 /** All slots, in their order. */
 export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
   const { elected, current, others = [] } = snapshot;

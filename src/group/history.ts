@@ -1,6 +1,7 @@
 /** The history of a group, the newest first: transitions with their phases, and what people changed. */
 import { z } from 'zod';
 import { fromInstant, instantSchema, type Parsed, parseJson, toInstant } from '../core/names.js';
+import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { compareSequences } from '../core/sequence.js';
 import { slotOf } from '../core/slots.js';
@@ -72,6 +73,8 @@ async function readRecord(store: Store, paths: GroupPaths, name: string): Promis
 }
 
 const gapSchema = z.object({
+  /** Of which slot; missing where the group had but one. */
+  slot: z.int().optional(),
   /** Without a READY leader from then on, as far as the records tell. */
   from: instantSchema,
   /** Null while it lasts. */
@@ -98,13 +101,27 @@ export const historySchema = z.object({
 });
 export type History = z.infer<typeof historySchema>;
 
+/** What a history is asked for. */
+export interface Wanted {
+  /** How many records, the newest ones. */
+  readonly limit: number;
+  /** Whose transitions alone; undefined: those of all slots. What people changed is the group's, and always there. */
+  readonly slot?: number | undefined;
+}
+
 /** As JSON. Throws StoreError. */
-export async function readHistory(store: Store, paths: GroupPaths, limit: number): Promise<History> {
-  return historyOf(paths, await newestRecords(store, paths, limit));
+export async function readHistory(store: Store, paths: GroupPaths, wanted: Wanted): Promise<History> {
+  return historyOf(paths, await newestRecords(store, paths, toRead(wanted)), wanted);
+}
+
+/** How many records have to be read for it. */
+export function toRead({ limit, slot }: Wanted): number {
+  return slot === undefined ? limit : mostRecords;
 }
 
 /** Records as JSON, the newest first. */
-export function historyOf(paths: GroupPaths, stored: readonly StoredRecord[]): History {
+export function historyOf(paths: GroupPaths, all: readonly StoredRecord[], wanted: Wanted): History {
+  const stored = all.filter(({ value }) => isWanted(value, wanted.slot)).slice(0, wanted.limit);
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
   const gaps = gapsOfSlots(records.filter((record) => record.kind === 'transition'));
   return {
@@ -123,6 +140,10 @@ export function historyOf(paths: GroupPaths, stored: readonly StoredRecord[]): H
   };
 }
 
+function isWanted(record: HistoryRecord | null, slot: number | undefined): boolean {
+  return slot === undefined || record?.kind !== 'transition' || slotOf(record) === slot;
+}
+
 /** Each slot has its own; in the order of their records. */
 function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
   const slots = [...new Set(newestFirst.map(slotOf))];
@@ -137,23 +158,25 @@ function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRe
   );
 }
 
-/** The time without a leader that ended with each transition; the last one may not have ended. */
-export function gapsOf<T extends Lost & Pick<TransitionRecord, 'readyAt'>>(
-  newestFirst: readonly T[],
-): Map<T, Gap> {
+/** The time without a leader that ended with each transition of one slot; the last one may not have ended. */
+export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst: readonly T[]): Map<T, Gap> {
   const gaps = new Map<T, Gap>();
   let lostMs: number | null = null;
   for (const record of newestFirst.toReversed()) {
-    lostMs ??= lostAtMs(record);
+    const givenUp = isGivenUp(record);
+    lostMs ??= givenUp ? null : lostAtMs(record);
     if (lostMs === null) continue;
-    const ended = record.readyAt !== null;
-    if (ended || record === newestFirst[0]) {
-      const lengthMs = record.readyAt === null ? null : Math.max(0, fromInstant(record.readyAt) - lostMs);
-      gaps.set(record, { from: toInstant(lostMs), to: record.readyAt, lengthMs });
-    }
-    if (ended) lostMs = null;
+    // In a slot that is given up nobody is missing.
+    const to = givenUp ? record.electedAt : record.readyAt;
+    if (to !== null || record === newestFirst[0]) gaps.set(record, gapOf(record, lostMs, to));
+    if (to !== null) lostMs = null;
   }
   return gaps;
+}
+
+function gapOf({ slot }: Pick<TransitionRecord, 'slot'>, fromMs: number, to: string | null): Gap {
+  const lengthMs = to === null ? null : Math.max(0, fromInstant(to) - fromMs);
+  return { ...(slot === undefined ? {} : { slot }), from: toInstant(fromMs), to, lengthMs };
 }
 
 type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;

@@ -4,6 +4,11 @@ import { slotStates, slotView } from '../core/slots.js';
 import { PetrelError } from '../errors.js';
 import type { GroupView } from './view.js';
 
+/** Whether the group has it now. */
+export function hasSlot(view: GroupView, slot: number): boolean {
+  return slotStates(view.whole ?? view).some((state) => state.slot === slot);
+}
+
 /** Throws PetrelError INVALID for a slot that the group has not. */
 export function viewOfSlot(view: GroupView, slot: number): GroupView {
   const whole = view.whole ?? view;

@@ -4,9 +4,10 @@
  */
 import { z } from 'zod';
 import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
+import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
-import { slotOf } from '../core/slots.js';
+import { namedSlot, slotOf } from '../core/slots.js';
 import {
   type ChangeRecord,
   changeRecordSchema,
@@ -18,6 +19,7 @@ import {
 import { PetrelError } from '../errors.js';
 import type { Store } from '../ports/store.js';
 import { gapsOf, mostRecords, newestRecords } from './history.js';
+import { hasSlot, viewOfSlot } from './slot-view.js';
 import type { GroupView } from './view.js';
 
 const stepSchema = z.object({
@@ -71,38 +73,53 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
 });
 export type TermStory = z.infer<typeof termSchema>;
 
-/** Throws PetrelError FAILED for a term that the group does not know, or not any more; StoreError. */
+/** Each slot counts its own terms. */
+export interface AskedTerm {
+  readonly term: number;
+  /** Default: the first. One that was given up is told of for as long as the history knows it. */
+  readonly slot?: number | undefined;
+}
+
+/**
+ * Throws PetrelError FAILED for a term that the group does not know, or not any more, INVALID for a slot that it never
+ * had; StoreError.
+ */
 export async function readTerm(
   store: Store,
   paths: GroupPaths,
   view: GroupView,
-  term: number,
+  asked: AskedTerm,
 ): Promise<TermStory> {
   const stored = await newestRecords(store, paths, mostRecords);
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
-  return termStory(view, records.toReversed(), term);
+  return termStory(view, records.toReversed(), asked);
 }
 
 type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermStory, 'outcome'>;
 
 /** `records`: the oldest first. Throws as `readTerm` does. */
-export function termStory(view: GroupView, records: readonly HistoryRecord[], term: number): TermStory {
+export function termStory(
+  group: GroupView,
+  records: readonly HistoryRecord[],
+  { term, slot = 1 }: AskedTerm,
+): TermStory {
   const transitions = records
     .filter((record) => record.kind === 'transition')
-    .filter((record) => slotOf(record) === slotOf(view));
+    .filter((record) => slotOf(record) === slot);
+  const view = hasSlot(group, slot) || transitions.length === 0 ? viewOfSlot(group, slot) : null;
   const tries = triesOf(view, transitions, term);
   const [first] = tries;
   const told = tries.at(-1);
   if (first === undefined || told === undefined) throw unknown(view, transitions, term);
   const begun = transitions.findIndex((record) => record.term === term);
   const earlier: Told[] = transitions.slice(0, begun === -1 ? undefined : begun);
-  const since = earlier.findLastIndex(({ outcome }) => outcome === 'READY');
+  const since = earlier.findLastIndex((record) => record.outcome === 'READY' || isGivenUp(record));
   const failed = transitions.slice(since + 1, earlier.length);
   const changes = changesBetween(records, earlier[since] ?? null, first);
   const { kind: _, phases, ...rest } = told;
   return {
     ...rest,
-    root: view.paths.root,
+    root: group.paths.root,
     lengths: {
       ...phases,
       totalMs: totalMs(told),
@@ -116,9 +133,9 @@ export function termStory(view: GroupView, records: readonly HistoryRecord[], te
 }
 
 /** What became of one decision, the oldest first: more than one where a leader stopped and came back. */
-function triesOf(view: GroupView, transitions: readonly TransitionRecord[], term: number): Told[] {
+function triesOf(view: GroupView | null, transitions: readonly TransitionRecord[], term: number): Told[] {
   const recorded = transitions.filter((record) => record.term === term);
-  const present = underWay(view, term);
+  const present = view === null ? null : underWay(view, term);
   const isKnown =
     present === null ||
     (recorded.length > 0 && (present.fencingToken === null || isRecorded(recorded, present)));
@@ -142,14 +159,20 @@ function underWay(view: GroupView, term: number): Told | null {
   return { ...told, outcome, error: null };
 }
 
-function unknown(view: GroupView, known: readonly TransitionRecord[], term: number): PetrelError {
+function unknown(view: GroupView | null, known: readonly TransitionRecord[], term: number): PetrelError {
   const oldest = known[0]?.term;
-  const newest = Math.max(view.elected.value?.term ?? 0, known.at(-1)?.term ?? 0);
+  const newest = Math.max(view?.elected.value?.term ?? 0, known.at(-1)?.term ?? 0);
+  const { slot } = known.at(-1) ?? namedSlotOf(view);
+  const where = slot === undefined ? '' : ` of slot ${slot}`;
   const text =
     term > newest
-      ? `there is no term ${term} yet: the newest is ${newest}`
-      : `the history has no term ${term}${oldest === undefined ? '' : ` any more: the oldest is ${oldest}`}`;
+      ? `there is no term ${term}${where} yet: the newest is ${newest}`
+      : `the history has no term ${term}${where}${oldest === undefined ? '' : ` any more: the oldest is ${oldest}`}`;
   return new PetrelError('FAILED', text);
+}
+
+function namedSlotOf(view: GroupView | null): { readonly slot?: number } {
+  return view === null ? {} : namedSlot(view);
 }
 
 function changesBetween(records: readonly HistoryRecord[], before: Told | null, told: Told): ChangeRecord[] {

@@ -9,6 +9,7 @@ import { defaultGroupConfig } from '../core/group-config.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { nameSchema } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
+import { namedSlot } from '../core/slots.js';
 import { claimOwner } from '../core/snapshot.js';
 import { type TransitionRecord, transitionRecordSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
@@ -17,7 +18,8 @@ import type { GroupAccess } from './config-write.js';
 import { follow } from './follow.js';
 import { recordOfTerm } from './history.js';
 import { isPutOff, judge, readableConfig } from './judge.js';
-import { viewOfSlot, viewsOfSlots } from './slot-view.js';
+import { hasSlot, viewOfSlot, viewsOfSlots } from './slot-view.js';
+import type { AskedTerm } from './term.js';
 import { readOrEstimateClock } from './time.js';
 import { transitionOf, transitionText } from './transition.js';
 import type { GroupView } from './view.js';
@@ -59,16 +61,22 @@ export function awaitTerm(access: GroupAccess, term: number, options: TermOption
   const { store, paths } = access;
   const { slot = 1 } = options;
   return awaitGoal(access, `term ${term} has no outcome yet`, options, (view) =>
-    outcomeOfTerm(viewOfSlot(view, slot), term, () => recordOfTerm(store, paths, term, slot)),
+    outcomeOfTerm(view, { term, slot }, () => recordOfTerm(store, paths, term, slot)),
   );
 }
 
-/** What has become of `term`; null while nothing has. `record` reads what the history says of it. */
+/**
+ * What has become of a term; null while nothing has. `record` reads what the history says of it. Throws PetrelError INVALID
+ * for a slot that the group has not, and that the history knows nothing of.
+ */
 export async function outcomeOfTerm(
-  view: GroupView,
-  term: number,
+  group: GroupView,
+  { term, slot = 1 }: AskedTerm,
   record: () => Promise<TransitionRecord | null>,
 ): Promise<Outcome | null> {
+  const kept = hasSlot(group, slot) ? null : await record();
+  if (kept !== null) return recordedOutcome(kept);
+  const view = viewOfSlot(group, slot);
   const elected = electedOrRestored(view);
   if (elected.term < term) return null;
   if (elected.term === term) return presentTerm(view);
@@ -131,7 +139,7 @@ const spareMs = 15_000;
 async function awaitGoal(
   access: GroupAccess,
   whenOver: string,
-  { timeoutMs, onProgress = () => {}, signal }: WaitOptions,
+  { timeoutMs, onProgress = () => {}, signal, slot }: TermOptions,
   goal: Goal,
 ): Promise<Outcome> {
   const { store, paths, clock } = access;
@@ -145,7 +153,7 @@ async function awaitGoal(
     const when = { watch: 'decisions', nextLookInMs: () => lookAgainMs, signal: over.signal } as const;
     for await (const view of follow(store, paths, clock, when)) {
       cancel ??= clock.timer(defaultWaitMs(view), stop);
-      const look: Look | null = await whileInTouch(store, lookAt(access, view, goal, reading));
+      const look: Look | null = await whileInTouch(store, lookAt(access, view, goal, { reading, slot }));
       if (look === null) continue;
       if (look.outcome !== null) return look.outcome;
       if (seen?.key !== look.hindrance.key) onProgress(look.hindrance.text);
@@ -176,22 +184,39 @@ interface Look {
   readonly hindrance: Hindrance;
 }
 
-function lookAt({ store, clock }: GroupAccess, view: GroupView, goal: Goal, known: ClockReading | null) {
+interface LookedFor {
+  /** Null: the clock was not read yet. */
+  readonly reading: ClockReading | null;
+  /** Undefined: all. */
+  readonly slot: number | undefined;
+}
+
+function lookAt(
+  { store, clock }: GroupAccess,
+  view: GroupView,
+  goal: Goal,
+  { reading: known, slot }: LookedFor,
+) {
   return async (): Promise<Look> => {
     const reading = known ?? (await readOrEstimateClock(store, view, clock));
     const nowMs = ensembleNowMs(reading, clock.monotonicMs());
-    return { reading, outcome: await goal(view, nowMs), hindrance: hindranceOf(view, nowMs) };
+    const outcome = await goal(view, nowMs);
+    const isOne = slot !== undefined && hasSlot(view, slot);
+    const slots = isOne ? [viewOfSlot(view, slot)] : viewsOfSlots(view);
+    return { reading, outcome, hindrance: hindranceOf(slots, slots[0] ?? view, nowMs) };
   };
 }
 
 /** What is waited for, as far as one can see. */
-function hindranceOf(view: GroupView, nowMs: number): Hindrance {
-  const transition = viewsOfSlots(view)
-    .map((each) => transitionOf(each, nowMs))
-    .find((each) => each !== null);
-  if (transition !== undefined) {
+function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number): Hindrance {
+  const underWay = slots
+    .map((each) => ({ ...namedSlot(each), transition: transitionOf(each, nowMs) }))
+    .find(({ transition }) => transition !== null);
+  if (underWay !== undefined && underWay.transition !== null) {
+    const { slot, transition } = underWay;
     const { term, phase, node } = transition;
-    return { key: `${term} ${phase} ${node}`, text: `term ${term}: ${transitionText(transition)}` };
+    const which = slot === undefined ? `term ${term}` : `slot ${slot}, term ${term}`;
+    return { key: `${which} ${phase} ${node}`, text: `${which}: ${transitionText(transition)}` };
   }
   const { term } = electedOrRestored(view);
   const elector = view.seats[0]?.node;

@@ -7,8 +7,15 @@ import { slotOf } from '../core/slots.js';
 import type { TransitionRecord } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { GroupAccess } from '../group/config-write.js';
-import { type History, historyOf, mostRecords, newestRecords, type StoredRecord } from '../group/history.js';
-import { viewOfSlot } from '../group/slot-view.js';
+import {
+  type History,
+  historyOf,
+  mostRecords,
+  newestRecords,
+  type StoredRecord,
+  toRead,
+  type Wanted,
+} from '../group/history.js';
 import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { type Outcome, outcomeOfTerm } from '../group/wait.js';
@@ -59,15 +66,15 @@ export class GroupSession {
     return this.#looks.ask();
   }
 
-  /** The newest `limit` records, read after this was called. Throws as `look` does. */
-  async history(limit: number): Promise<History> {
-    return historyOf(this.#options.paths, await this.#newest(limit));
+  /** The newest records, read after this was called. Throws as `look` does. */
+  async history(wanted: Wanted): Promise<History> {
+    return historyOf(this.#options.paths, await this.#newest(toRead(wanted)), wanted);
   }
 
   /** What has become of a term; null while nothing has. Throws as `look` does. */
   async outcome(term: number, slot = 1): Promise<Outcome | null> {
     const { view } = await this.look();
-    return await outcomeOfTerm(viewOfSlot(view, slot), term, async () => {
+    return await outcomeOfTerm(view, { term, slot }, async () => {
       const records = await this.#newest(mostRecords);
       const found = records.map(({ value }) => value).find((value) => isOfTerm(value, term, slot));
       return found ?? null;

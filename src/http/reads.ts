@@ -17,8 +17,8 @@ function wholeNumber(max: number) {
 }
 
 const historyQuery = strictObject({
-  /** How many records, the newest ones. */
-  n: wholeNumber(10_000).default(20),
+  n: wholeNumber(10_000).default(20).describe('how many records, the newest ones'),
+  slot: wholeNumber(mostLeaders).optional().describe('whose transitions alone; default: those of all slots'),
   ...ofRoot,
 });
 
@@ -27,8 +27,9 @@ const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()
   .describe('may be given several times');
-/** Where the group has several leaders. */
-const slot = wholeNumber(mostLeaders).default(1);
+const slot = wholeNumber(mostLeaders)
+  .default(1)
+  .describe('which of its leaders it is about, where the group has several');
 const explainQuery = strictObject({ without: names, withoutSite: names, slot, ...ofRoot });
 const termQuery = strictObject({ slot, ...ofRoot });
 
@@ -85,7 +86,7 @@ function addPast(app: App, groups: Groups): void {
   app.get(
     '/history',
     { schema: history },
-    async ({ query: { n, root } }) => await groups.session(root).history(n),
+    async ({ query: { n, slot, root } }) => await groups.session(root).history({ limit: n, slot }),
   );
   const term = {
     summary: 'what has become of a term, as petrel wait tells it; does not wait',

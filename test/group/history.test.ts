@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { gapsOf, historySchema, newestRecords, readHistory } from '../../src/group/history.js';
+import { gapsOf, type History, historySchema, newestRecords, readHistory } from '../../src/group/history.js';
 import { newGroup, transition } from '../support/group.js';
 
-const minute = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
 describe('the history', () => {
   it('counts for a leader that came back from when it had stopped, or not at all where nobody tells', () => {
-    const again = { term: 1, cause: 'retry', electedAt: minute(0) } as const;
-    const told = { token: '7', reason: 'the lease was not renewed', endedAt: minute(300) };
+    const again = { term: 1, cause: 'retry', electedAt: at(0) } as const;
+    const told = { token: '7', reason: 'the lease was not renewed', endedAt: at(300) };
     const untold = { token: '8', reason: null, endedAt: null };
     const newestFirst = [
-      transition({ ...again, claimedAt: minute(600), readyAt: minute(601), resumes: untold }),
-      transition({ ...again, claimedAt: minute(302), readyAt: minute(303), resumes: told }),
-      transition({ ...again, cause: 'first', claimedAt: minute(1), readyAt: minute(2) }),
+      transition({ ...again, claimedAt: at(600), readyAt: at(601), resumes: untold }),
+      transition({ ...again, claimedAt: at(302), readyAt: at(303), resumes: told }),
+      transition({ ...again, cause: 'first', claimedAt: at(1), readyAt: at(2) }),
     ];
     expect(newestFirst.map((record) => gapsOf(newestFirst).get(record))).toEqual([
       undefined,
-      { from: minute(300), to: minute(303), lengthMs: 3000 },
+      { from: at(300), to: at(303), lengthMs: 3000 },
       undefined,
     ]);
   });
@@ -25,7 +25,7 @@ describe('the history', () => {
     await using group = await newGroup();
     for (const term of [1, 2, 3]) await group.record(transition({ term }));
     await group.record('{"kind":"transition"}');
-    const history = await readHistory(group.store, group.paths, 3);
+    const history = await readHistory(group.store, group.paths, { limit: 3 });
     expect(historySchema.parse(JSON.parse(JSON.stringify(history)))).toEqual(history);
     expect(history.records).toMatchObject([{ term: 3 }, { term: 2 }]);
     expect(history.problems).toEqual([
@@ -38,48 +38,92 @@ describe('the history', () => {
     await using group = await newGroup();
     const phases = { releaseMs: null, claimMs: 1000, takeoverMs: 1000 };
     const records = [
-      transition({ term: 1, cause: 'first', electedAt: minute(0), claimedAt: minute(1), readyAt: minute(2) }),
+      transition({ term: 1, cause: 'first', electedAt: at(0), claimedAt: at(1), readyAt: at(2) }),
       // The leader began its release at 10 s, and let go at 12 s.
       transition({
         term: 2,
         cause: 'planned',
-        electedAt: minute(9),
-        claimedAt: minute(12),
-        readyAt: minute(15),
+        electedAt: at(9),
+        claimedAt: at(12),
+        readyAt: at(15),
         phases: { ...phases, releaseMs: 2000 },
       }),
       transition({
         term: 3,
         cause: 'failure',
-        electedAt: minute(30),
-        claimedAt: minute(31),
+        electedAt: at(30),
+        claimedAt: at(31),
         readyAt: null,
         outcome: 'FAILED',
       }),
       transition({
         term: 4,
         cause: 'failure',
-        electedAt: minute(40),
-        claimedAt: minute(41),
-        readyAt: minute(47),
+        electedAt: at(40),
+        claimedAt: at(41),
+        readyAt: at(47),
       }),
       transition({
         term: 5,
         cause: 'failure',
-        electedAt: minute(60),
+        electedAt: at(60),
         claimedAt: null,
         readyAt: null,
         outcome: 'FAILED',
       }),
     ];
     for (const record of records) await group.record(record);
-    const { records: told, gaps } = await readHistory(group.store, group.paths, 10);
+    const { records: told, gaps } = await readHistory(group.store, group.paths, { limit: 10 });
     const lengths = told.map((record) => (record.kind === 'transition' ? record.leaderlessMs : null));
     expect(lengths).toEqual([null, 17_000, null, 5000, null]);
     expect(gaps).toEqual([
-      { from: minute(60), to: null, lengthMs: null },
-      { from: minute(30), to: minute(47), lengthMs: 17_000 },
-      { from: minute(10), to: minute(15), lengthMs: 5000 },
+      { from: at(60), to: null, lengthMs: null },
+      { from: at(30), to: at(47), lengthMs: 17_000 },
+      { from: at(10), to: at(15), lengthMs: 5000 },
+    ]);
+  });
+
+  it('tells of each of several leaders by itself: its gaps, and with a slot its transitions alone', async () => {
+    await using group = await newGroup();
+    const failed = { claimedAt: null, readyAt: null, outcome: 'FAILED' } as const;
+    for (const record of [
+      transition({ slot: 1, electedAt: at(0), readyAt: at(2) }),
+      transition({ slot: 2, node: 'b1', electedAt: at(0), readyAt: at(3) }),
+      transition({ slot: 2, term: 2, cause: 'failure', electedAt: at(10), ...failed }),
+      transition({ slot: 1, term: 2, cause: 'failure', electedAt: at(20), readyAt: at(22) }),
+      transition({ slot: 2, term: 3, cause: 'failure', electedAt: at(30), readyAt: at(35) }),
+      transition({ slot: 1, term: 3, cause: 'failure', electedAt: at(40), ...failed }),
+    ]) {
+      await group.record(record);
+    }
+    await group.record({ kind: 'change', by: 'eve', what: 'paused', reason: null, at: at(41) });
+    const slotsOf = (records: History['records']) =>
+      records.map((record) => (record.kind === 'change' ? 'change' : record.slot));
+    const all = await readHistory(group.store, group.paths, { limit: 10 });
+    expect(slotsOf(all.records)).toEqual(['change', 1, 2, 1, 2, 2, 1]);
+    expect(all.gaps).toEqual([
+      { slot: 1, from: at(40), to: null, lengthMs: null },
+      { slot: 2, from: at(10), to: at(35), lengthMs: 25_000 },
+      { slot: 1, from: at(20), to: at(22), lengthMs: 2000 },
+    ]);
+    const ofSecond = await readHistory(group.store, group.paths, { limit: 3, slot: 2 });
+    expect(slotsOf(ofSecond.records)).toEqual(['change', 2, 2]);
+    expect(ofSecond.gaps).toEqual([{ slot: 2, from: at(10), to: at(35), lengthMs: 25_000 }]);
+  });
+
+  it('misses nobody in a slot that is given up, until it is there again', () => {
+    const reason = 'leaders is 2 now, and slot 3 is given up';
+    const nobody = { slot: 3, node: null, claimedAt: null, readyAt: null, outcome: 'NOBODY' } as const;
+    const release = { node: 'a1', result: 'ok', error: null, durationMs: 1000, endedAt: at(101) };
+    const newestFirst = [
+      transition({ slot: 3, term: 4, cause: 'nobody', electedAt: at(500), readyAt: at(502) }),
+      transition({ ...nobody, term: 3, cause: 'planned', electedAt: at(100), reason, release }),
+      transition({ slot: 3, term: 2, cause: 'failure', electedAt: at(90), readyAt: null, outcome: 'FAILED' }),
+      transition({ slot: 3, cause: 'first', electedAt: at(0), readyAt: at(2) }),
+    ];
+    expect([...gapsOf(newestFirst).values()]).toEqual([
+      { slot: 3, from: at(90), to: at(100), lengthMs: 10_000 },
+      { slot: 3, from: at(500), to: at(502), lengthMs: 2000 },
     ]);
   });
 });

@@ -6,8 +6,8 @@ import { newGroup, type TestGroup, transition } from '../support/group.js';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
-async function story(group: TestGroup, term: number) {
-  return await readTerm(group.store, group.paths, await readGroup(group.store, group.paths), term);
+async function story(group: TestGroup, term: number, slot?: number) {
+  return await readTerm(group.store, group.paths, await readGroup(group.store, group.paths), { term, slot });
 }
 
 /** a1 led; then b1 failed, and c1 made it. */
@@ -108,5 +108,33 @@ describe('the story of a term', () => {
     await using other = await newGroup();
     await other.record(transition({ term: 5 }));
     await expect(story(other, 2)).rejects.toThrow('the history has no term 2 any more: the oldest is 5');
+  });
+
+  it('is that of one slot where the group has several leaders, also of one that it has no more', async () => {
+    await using group = await newGroup();
+    for (const id of ['a1', 'b1']) await group.node(id);
+    const [first, second] = [{ slot: 1 }, { slot: 2, node: 'b1', site: 'b' }];
+    await group.record(transition({ ...first, term: 1, electedAt: at(0), readyAt: at(2) }));
+    await group.record(transition({ ...second, term: 1, electedAt: at(0), readyAt: at(3) }));
+    const failed = { claimedAt: null, readyAt: null, outcome: 'FAILED', cause: 'failure' } as const;
+    await group.record(transition({ ...first, term: 2, electedAt: at(10), ...failed }));
+    const ready = { electedAt: at(20), claimedAt: at(21), readyAt: at(24), cause: 'failure' } as const;
+    await group.record(transition({ ...second, term: 2, ...ready }));
+    await group.elect({ node: null, term: 3, slots: 2 });
+    await group.elect({ node: 'b1', site: 'b', term: 3, cause: 'failure' }, 2);
+    await group.claim('b1', { term: 3, status: 'PROGRESS' }, 2);
+
+    expect(await story(group, 2, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'READY', failed: [] });
+    expect((await story(group, 2, 2)).lengths.leaderlessMs).toBe(4000);
+    expect(await story(group, 2)).toMatchObject({ slot: 1, node: 'a1', outcome: 'FAILED' });
+    expect(await story(group, 3, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'UNDER_WAY' });
+    expect(await story(group, 3)).toMatchObject({ slot: 1, node: null, outcome: 'NOBODY' });
+    await expect(story(group, 9, 2)).rejects.toThrow('no term 9 of slot 2 yet: the newest is 3');
+    await expect(story(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has 1 to 2');
+
+    await group.elect({ node: 'a1', site: 'a', term: 4 });
+    expect(await story(group, 2, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'READY' });
+    await expect(story(group, 3, 2)).rejects.toThrow('no term 3 of slot 2 yet: the newest is 2');
+    await expect(story(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has the one, 1');
   });
 });

@@ -51,6 +51,28 @@ describe('waiting for a term', () => {
     await expect(awaitTerm(group.access, 2, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'UNDER_WAY' });
   });
 
+  it('tells of the slot that is asked about, also of one that the group has no more', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.record(transition({ slot: 1, term: 1, node: 'b1' }));
+    await group.record(transition({ slot: 2, term: 1, node: 'c1' }));
+    await group.elect({ node: 'b1', site: 'b', term: 2, slots: 2 });
+    await group.elect({ node: 'a1', site: 'a', term: 2, reason: 'it is the best' }, 2);
+    const said: string[] = [];
+    const onProgress = (line: string) => void said.push(line);
+    await expect(awaitTerm(group.access, 2, { slot: 2, timeoutMs: 1000, onProgress })).rejects.toMatchObject({
+      code: 'UNDER_WAY',
+    });
+    expect(said[0]).toMatch(/^slot 2, term 2: a1 is elected/);
+    await group.claim('a1', { term: 2 }, 2);
+    expect(await awaitTerm(group.access, 2, { ...patience, slot: 2 })).toMatchObject({ node: 'a1' });
+    expect(await awaitTerm(group.access, 1, { ...patience, slot: 2 })).toMatchObject({ node: 'c1' });
+    expect(await awaitTerm(group.access, 1, patience)).toMatchObject({ node: 'b1' });
+    await group.elect({ node: 'b1', site: 'b', term: 2 });
+    expect(await awaitTerm(group.access, 1, { ...patience, slot: 2 })).toMatchObject({ node: 'c1' });
+    await expect(awaitTerm(group.access, 1, { ...patience, slot: 3 })).rejects.toThrow('there is no slot 3');
+  });
+
   it('tells of a term that is over by its record', async () => {
     await using group = await newGroup();
     const error = {

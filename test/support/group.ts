@@ -2,9 +2,9 @@
  * A group whose znodes a test writes itself, on a real ZooKeeper: no agent acts, so nothing happens but what the
  * test does. Each node has a session of its own.
  */
-import { ensureTree } from '../../src/agent/tree.js';
+import { ensureSlots, ensureTree } from '../../src/agent/tree.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import {
   type ClaimContent,
   type Elected,
@@ -30,12 +30,12 @@ export interface TestGroup extends AsyncDisposable {
   /** The session of a node. */
   session(id: string): Store;
   configure(config: unknown): Promise<void>;
-  elect(elected: Partial<Elected>): Promise<void>;
+  elect(elected: Partial<Elected>, slot?: number): Promise<void>;
   /** `leader/current`, owned by the node's session. */
-  claim(id: string, content?: Partial<ClaimContent>): Promise<void>;
+  claim(id: string, content?: Partial<ClaimContent>, slot?: number): Promise<void>;
   /** Appends to the history; text is written as it stands. */
   record(record: HistoryRecord | string): Promise<void>;
-  /** Elects a node, lets it claim and be READY. */
+  /** Elects a node, lets it claim and be READY, in the first slot. */
   lead(id: string, term: number): Promise<void>;
 }
 
@@ -75,10 +75,17 @@ export async function newGroup(elsewhere?: string): Promise<TestGroup> {
     async configure(config) {
       await write(paths.config, config);
     },
-    async elect(elected) {
-      await write(paths.elected, { ...initialElected, strategy: 'site-priority', by: 'a1', ...elected });
+    async elect(elected, slot = 1) {
+      await ensureSlots(store, paths, slot);
+      await write(pathsOfSlot(paths, slot).elected, {
+        ...initialElected,
+        strategy: 'site-priority',
+        by: 'a1',
+        ...elected,
+      });
     },
-    async claim(id, content = {}) {
+    async claim(id, content = {}, slot = 1) {
+      const { current } = pathsOfSlot(paths, slot);
       const own = session(id);
       const site = id.slice(0, 1);
       const claim = {
@@ -90,8 +97,8 @@ export async function newGroup(elsewhere?: string): Promise<TestGroup> {
         electedVersion: 1,
         ...content,
       };
-      if ((await own.exists(paths.current)) !== null) await own.delete(paths.current, 'any');
-      await own.create(paths.current, json(claim), 'ephemeral');
+      if ((await own.exists(current)) !== null) await own.delete(current, 'any');
+      await own.create(current, json(claim), 'ephemeral');
     },
     async record(record) {
       const mode = 'persistent-sequential';

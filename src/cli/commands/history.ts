@@ -3,7 +3,6 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { phasesInTurn } from '../../core/records.js';
 import { type History, historySchema, readHistory } from '../../group/history.js';
-import { viewOfSlot } from '../../group/slot-view.js';
 import { readTerm } from '../../group/term.js';
 import { wholeNumber } from '../arguments.js';
 import { failureLines } from '../change.js';
@@ -14,7 +13,7 @@ import { printableTerm } from '../term-text.js';
 import { lengthText } from '../times.js';
 import { show, watchOption } from '../watch.js';
 
-const optionsSchema = z.object({ number: z.int(), term: z.int().optional(), slot: z.int().default(1) });
+const optionsSchema = z.object({ number: z.int(), term: z.int().optional(), slot: z.int().optional() });
 
 export function addHistory(program: Command): void {
   program
@@ -30,7 +29,11 @@ export function addHistory(program: Command): void {
         wholeNumber(1, Number.MAX_SAFE_INTEGER),
       ),
     )
-    .addOption(slotOption('whose term, where the group has several leaders; default: 1'))
+    .addOption(
+      slotOption(
+        'whose transitions alone, where the group has several leaders; default: those of all, and with --term: 1',
+      ),
+    )
     .addOption(watchOption())
     .addHelpText(
       'after',
@@ -44,17 +47,22 @@ A leader that lost its lease and came back has a line of its own, under the same
 Examples:
   petrel history -n 50
   petrel history --term 4
+  petrel history --slot 2
   petrel history -f json | jq '.records[] | select(.kind == "transition" and .outcome == "FAILED")'`,
     )
     .action(async (_options, command: Command) => {
       const { number, term, slot } = optionsSchema.parse(command.opts());
       await show(command, async (view, _nowMs, { access }) => {
         if (term !== undefined) {
-          return printableTerm(await readTerm(access.store, access.paths, viewOfSlot(view, slot), term));
+          return printableTerm(await readTerm(access.store, access.paths, view, { term, slot }));
         }
-        return printable(await readHistory(access.store, access.paths, number));
+        return printable(await readHistory(access.store, access.paths, { limit: number, slot }));
       });
     });
+}
+
+function ofSlot({ slot }: { readonly slot?: number | undefined }): string {
+  return slot === undefined ? '' : ` of slot ${slot}`;
 }
 
 type HistoryEntry = History['records'][number];
@@ -101,21 +109,24 @@ function pretty({ root, records, gaps, problems }: History): string {
   const longest = gaps
     .filter(({ lengthMs }) => lengthMs !== null)
     .toSorted((a, b) => (b.lengthMs ?? 0) - (a.lengthMs ?? 0))[0];
-  const open = gaps.find(({ to }) => to === null);
+  const open = gaps.filter(({ to }) => to === null);
   return [
     table(header, oldestFirst.map(cells)),
     ...failed.flatMap((record) => [
       '',
       styled(
         'red',
-        `Term ${record.term} failed on ${record.node ?? 'nobody'}: ${record.error?.phase}: ${record.error?.reason}`,
+        `Term ${record.term}${ofSlot(record)} failed on ${record.node ?? 'nobody'}: ${record.error?.phase}: ${record.error?.reason}`,
       ),
       ...failureLines(record),
     ]),
     ...(longest === undefined
       ? []
-      : ['', `Longest time without a leader: ${lengthText(longest.lengthMs)}, from ${longest.from}`]),
-    ...(open === undefined ? [] : [styled('red', `Without a leader since ${open.from}, by these records`)]),
+      : [
+          '',
+          `Longest time without a leader${ofSlot(longest)}: ${lengthText(longest.lengthMs)}, from ${longest.from}`,
+        ]),
+    ...open.map((gap) => styled('red', `Without a leader${ofSlot(gap)} since ${gap.from}, by these records`)),
     ...problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
   ].join('\n');
 }
