@@ -210,7 +210,8 @@ export class Elector {
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     for (const { slot, elected } of decisions) {
       const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
-      if (isNew) this.#options.tell({ kind: 'elected', slot, elected, tookMs });
+      const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map((one) => one.slot));
+      if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of records) {
       // What a decision ended is told with that.
@@ -227,8 +228,8 @@ export class Elector {
   }
 
   #logRecord(record: TransitionRecord): void {
-    const { term, reason } = record;
-    this.#options.log.info({ term, reason, record }, `recorded: ${recordText(record)}`);
+    const { slot, term, reason } = record;
+    this.#options.log.info({ slot, term, reason, record }, `recorded: ${recordText(record)}`);
   }
 
   /** Keeps the newest records. Losing this race to another, or failing, loses nothing. */
@@ -273,6 +274,7 @@ export class Elector {
       site,
       term: elected?.term ?? 0,
       slot,
+      slots: slotStates(turn.snapshot).length,
       fencingToken: null,
       reason: `${fence.node} did not release in time: ${about.reason}`,
       previousLeader: elected?.previous?.node ?? null,
@@ -372,8 +374,10 @@ export class Elector {
       ]),
     );
     if (done === null) return;
+    // It may have been due in any slot.
+    const { slot: _, ...standing } = decided(snapshot);
     log.warn(
-      { ...decided(turn.snapshot), seat: silent },
+      { ...standing, seat: silent },
       `unseated the elector ${silent}: a decision was due and it was silent`,
     );
   }

@@ -10,7 +10,14 @@ export type AgentEvent =
   /** A round has ended: the agent may know more of the group now, or has found that it cannot learn more. */
   | { readonly kind: 'round' }
   /** This node, the elector, has committed a decision, so long after it was woken. */
-  | { readonly kind: 'elected'; readonly slot: number; readonly elected: Elected; readonly tookMs: number }
+  | {
+      readonly kind: 'elected';
+      readonly slot: number;
+      /** How many the group has. */
+      readonly slots: number;
+      readonly elected: Elected;
+      readonly tookMs: number;
+    }
   /** This node, the elector, has committed the record of a transition; of each there is one in the group. */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
   /** A run of the duty has ended, one that nobody asked for included. */

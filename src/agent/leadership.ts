@@ -8,8 +8,8 @@ import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { type Lapse, resumption } from '../core/lapse.js';
 import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
-import { slotsOfNode, slotView } from '../core/slots.js';
-import { type Story, story } from '../core/story.js';
+import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
+import { named, type Story, story } from '../core/story.js';
 import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
 import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
@@ -28,6 +28,8 @@ export class Leadership {
   #tenure: Tenure | null = null;
   /** The slot that the tenure is of; without one: that the last step was about. */
   #slot = 1;
+  /** How many the group has, as it was read last. */
+  #slots = 1;
   /** The decision that this tenure serves, for the hooks' environment. */
   #elected: Elected | null = null;
   /** Why it ends, and by which term's decision. */
@@ -140,6 +142,7 @@ export class Leadership {
     if (snapshot === null) return round;
     const [first = 1] = slotsOfNode(snapshot, this.#options.node, store.sessionId);
     if (this.#tenure === null) this.#slot = first;
+    this.#slots = slotStates(snapshot).length;
     return { ...round, snapshot: slotView(snapshot, this.#slot) };
   }
 
@@ -178,7 +181,7 @@ export class Leadership {
     if (this.#tenure === null) return {};
     const { term, token: fencingToken } = this.#tenure;
     const about = this.#ending ?? { term, reason: this.#elected?.reason ?? '' };
-    return { ...story(about.term, about.reason, term), fencingToken };
+    return { ...story(about.term, about.reason, term, named(this.#slot, this.#slots)), fencingToken };
   }
 
   #enter(stage: Stage, change: Partial<Tenure> = {}): void {
@@ -197,7 +200,8 @@ export class Leadership {
   #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): DutyContext {
     const { paths, node, site } = this.#options;
     const fencingToken = this.#tenure?.token ?? null;
-    const about = { phase, root: paths.root, node, site, slot: this.#slot, fencingToken, reason, newLeader };
+    const ofSlot = { slot: this.#slot, slots: this.#slots };
+    const about = { phase, root: paths.root, node, site, ...ofSlot, fencingToken, reason, newLeader };
     return dutyContext(about, elected, this.#config);
   }
 
@@ -219,7 +223,7 @@ export class Leadership {
   #failWithoutClaim({ term, reason }: Elected, under: DecisionKnown, detail: FailureDetail): void {
     this.#failedUnder = under;
     this.#options.log.warn(
-      { term, reason, detail },
+      { ...named(under.slot, this.#slots), term, reason, detail },
       `not taking over: ${detail.phase} failed: ${detail.reason}`,
     );
     this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });

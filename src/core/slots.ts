@@ -3,6 +3,7 @@
  * group as that slot sees it, with the other slots beside it.
  */
 import type { GroupSnapshot, SessionId, SlotState } from './snapshot.js';
+import { type NamedSlot, named } from './story.js';
 import { initialHistoryHead } from './znodes.js';
 
 /** The slot that something is about: the first, where nothing says otherwise. */
@@ -10,9 +11,9 @@ export function slotOf({ slot = 1 }: { readonly slot?: number | undefined }): nu
   return slot;
 }
 
-/** The slot as it is named to people and in records: not at all where the group has but one. */
-export function namedSlot(snapshot: GroupSnapshot): { readonly slot?: number } {
-  return slotStates(snapshot).length === 1 ? {} : { slot: slotOf(snapshot) };
+/** As records, lines and spans name it. */
+export function namedSlot(snapshot: GroupSnapshot): NamedSlot {
+  return named(slotOf(snapshot), slotStates(snapshot).length);
 }
 
 /** All slots, in their order. */

@@ -1,23 +1,34 @@
 import type { GroupSnapshot } from './snapshot.js';
 
+/** A slot as records, lines and spans name it. */
+export interface NamedSlot {
+  /** Missing where the group has but one. */
+  readonly slot?: number;
+}
+
+export function named(slot: number, slots: number): NamedSlot {
+  return slots === 1 ? {} : { slot };
+}
+
 /**
  * The fields by which all lines of one transition are found in the logs of all nodes: the term of the decision that
- * they are about, and its reason. A line about a leadership that a later decision ends bears that decision's term, and
+ * they are about, its slot where the group has several, and its reason. A line about a leadership that a later decision ends bears that decision's term, and
  * in `endsTerm` its own.
  */
-export interface Story {
+export interface Story extends NamedSlot {
   readonly term: number;
   readonly reason: string;
   readonly endsTerm?: number;
 }
 
 /** Of what `ofTerm` began, and the decision of `term` has done. */
-export function story(term: number, reason: string, ofTerm: number): Story {
-  return term === ofTerm ? { term, reason } : { term, reason, endsTerm: ofTerm };
+export function story(term: number, reason: string, ofTerm: number, slot: NamedSlot): Story {
+  return term === ofTerm ? { ...slot, term, reason } : { ...slot, term, reason, endsTerm: ofTerm };
 }
 
 /** Of what stands decided. */
-export function decided({ elected }: Pick<GroupSnapshot, 'elected'>): Story {
+export function decided(snapshot: GroupSnapshot): Story {
+  const { elected, slot = 1, others = [] } = snapshot;
   const { term = 0, reason = 'the decision cannot be read' } = elected.value ?? {};
-  return { term, reason };
+  return { ...named(slot, 1 + others.length), term, reason };
 }

@@ -8,6 +8,7 @@ import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
 import { namedSlot, slotOf } from '../core/slots.js';
+import type { NamedSlot } from '../core/story.js';
 import {
   type ChangeRecord,
   changeRecordSchema,
@@ -171,7 +172,7 @@ function unknown(view: GroupView | null, known: readonly TransitionRecord[], ter
   return new PetrelError('FAILED', text);
 }
 
-function namedSlotOf(view: GroupView | null): { readonly slot?: number } {
+function namedSlotOf(view: GroupView | null): NamedSlot {
   return view === null ? {} : namedSlot(view);
 }
 

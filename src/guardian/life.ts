@@ -179,7 +179,9 @@ export class Life {
   #about(group: number, reason: string | null): About {
     const story = this.#guards.story(group);
     const root = this.#isOfOne ? {} : { root: this.#guards.rootOf(group) ?? '' };
-    return story === null ? root : { ...root, term: story.term, reason: story.ending ?? reason };
+    if (story === null) return root;
+    const { ending, ...about } = story;
+    return { ...root, ...about, reason: ending ?? reason };
   }
 
   #reportOn(group: number): Report {

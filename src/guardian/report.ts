@@ -15,6 +15,8 @@ type Level = 'info' | 'warn' | 'error';
 export interface About {
   /** Of the group, where the agent is in several. */
   readonly root?: string;
+  /** Where the group has several. */
+  readonly slot?: number;
   readonly term?: number;
   readonly reason?: string | null;
 }

@@ -11,6 +11,7 @@
  * fencing token stands between it and the next leader.
  */
 
+import { named } from '../core/story.js';
 import type { Logger } from '../log.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
@@ -205,6 +206,7 @@ export class CommandDuty implements Duty {
       tenure: ofTenure ? this.#tenure.id : 0,
       phase: context.phase,
       term: context.term,
+      slot: named(context.slot, context.slots).slot ?? null,
       name: foreground ? 'the workload' : hook,
       foreground,
       command: command === null ? null : { ...argvOf(command), text: commandText(command) },

@@ -7,6 +7,7 @@
  * One that was suspended wakes with a clock that stood still as well: its lease seems good until its agent hears,
  * at its first exchange, that the session is over.
  */
+import type { NamedSlot } from '../core/story.js';
 import type { DutyOutcome } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
@@ -86,9 +87,11 @@ export class Guard {
   }
 
   /** The leadership that is guarded, and why it ends if it does; null where there is none. */
-  get story(): { readonly term: number; readonly ending: string | null } | null {
+  get story(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
     const { lease, release, ending } = this.#tenure;
-    return lease === null || release === null ? null : { term: release.term, ending };
+    if (lease === null || release === null) return null;
+    const { slot, term } = release;
+    return { ...(slot === null ? {} : { slot }), term, ending };
   }
 
   /** Nobody will ask for anything any more. */

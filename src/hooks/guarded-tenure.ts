@@ -37,6 +37,7 @@ export function newTenure(id: number): GuardedTenure {
 export function releaseOf({ id, release }: GuardedTenure, reason: string): RunRequest {
   const known = release ?? {
     term: 0,
+    slot: null,
     name: 'onRelease',
     command: null,
     foreground: false,

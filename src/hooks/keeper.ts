@@ -44,6 +44,7 @@ function note(message: FromGuards): void {
     node,
     root: guards.rootOf(message.group),
     phase: 'release',
+    slot: story?.slot,
     term: story?.term,
     reason: story?.ending,
     result,

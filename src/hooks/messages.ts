@@ -28,6 +28,8 @@ export interface RunRequest {
   readonly phase: Phase;
   /** Of the leadership, for the log. */
   readonly term: number;
+  /** Null where the group has but one. */
+  readonly slot: number | null;
   /** For messages, e.g. onTakeover. */
   readonly name: string;
   /** Null: nothing is configured; it still counts as run. */
@@ -128,6 +130,7 @@ const isRequest = shaped<RunRequest>({
   tenure: isNumber,
   phase: oneOf<Phase>('prepare', 'takeover', 'release', 'fence'),
   term: isNumber,
+  slot: orNull(isNumber),
   name: isText,
   command: orNull(shaped({ program: isText, args: isTexts, text: isText })),
   foreground: isFlag,

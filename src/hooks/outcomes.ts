@@ -1,4 +1,4 @@
-import { story } from '../core/story.js';
+import { named, story } from '../core/story.js';
 import type { Logger } from '../log.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 
@@ -22,8 +22,8 @@ export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted')
 /** For what is said of a run. */
 export function logOf(log: Logger, context: DutyContext | null): Logger {
   if (context === null) return log;
-  const { phase, term, endedByTerm = term, reason } = context;
-  return log.child({ phase, ...story(endedByTerm, reason, term) });
+  const { phase, slot, slots, term, endedByTerm = term, reason } = context;
+  return log.child({ phase, ...story(endedByTerm, reason, term, named(slot, slots)) });
 }
 
 /** One line, as serious as it is. */

@@ -9,6 +9,7 @@ import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import { Alarm } from './alarm.js';
+import { logOf } from './outcomes.js';
 
 /** What to do when the workload ends by itself. on-failure: unless its exit code is 0. */
 export const restartPolicies = ['no', 'on-failure', 'always'] as const;
@@ -162,8 +163,7 @@ export class RestartingDuty implements Duty {
   #endedByItself(tenure: Tenure, outcome: DutyOutcome): void {
     if (tenure.ending) return;
     const { policy, restartLimit, clock } = this.#options;
-    const { phase, term, reason } = tenure.takeover;
-    const log = this.#options.log.child({ phase, term, reason });
+    const log = logOf(this.#options.log, tenure.takeover);
     const failed = outcome.result !== 'ok';
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
       this.#finish(tenure, outcome);

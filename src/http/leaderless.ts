@@ -1,5 +1,5 @@
 /**
- * For how long a group had no leader, as its elector sees it: while it is in touch, that no claim is READY; while it is
+ * For how long a slot of a group had no leader, as the elector sees it: while it is in touch, that no claim is READY; while it is
  * not, that any lease must have ended since. A node that is not the elector counts nothing: it does not read the claim.
  *
  * Not told: that a leader has stopped acting while its claim still stands, as one that releases or is cut off.
@@ -7,7 +7,7 @@
 export interface Sight {
   readonly isElector: boolean;
   readonly inTouch: boolean;
-  /** A claim is READY, or was when the group was read last. */
+  /** The slot's claim is READY, or was when the group was read last. */
   readonly isLed: boolean;
   /** No lease outlives this, once out of touch. */
   readonly sessionTimeoutMs: number;

@@ -10,9 +10,10 @@ import type { AgentEvent } from '../agent/events.js';
 import type { ServedGroup } from '../agent/served-groups.js';
 import { failureOf } from '../core/eligibility.js';
 import { fromInstant } from '../core/names.js';
+import { isGivenUp } from '../core/other-slots.js';
 import { phasesInTurn } from '../core/records.js';
-import { slotStates } from '../core/slots.js';
-import type { GroupSnapshot } from '../core/snapshot.js';
+import { slotStates, slotView } from '../core/slots.js';
+import type { GroupSnapshot, SlotState } from '../core/snapshot.js';
 import { causeSchema, transitionOutcomeSchema } from '../core/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';
@@ -41,7 +42,8 @@ const states = [
 export class Metrics {
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
-  readonly #leaderless = new LeaderlessTime();
+  /** By slot; of one that is gone its time stands. */
+  readonly #leaderless = new Map([[1, new LeaderlessTime()]]);
   readonly #unlisten: readonly (() => void)[];
   readonly #counted: Counted;
 
@@ -87,17 +89,26 @@ export class Metrics {
   #look(): void {
     const { agent, clock } = this.#options;
     const { elector, joined } = agent.status;
+    const nowMs = clock.monotonicMs();
     if (agent.snapshot === null) {
-      this.#leaderless.loseSight(clock.monotonicMs());
+      for (const time of this.#leaderless.values()) time.loseSight(nowMs);
       return;
     }
     const sight = {
       isElector: elector,
       inTouch: joined,
-      isLed: isLed(agent.snapshot),
       sessionTimeoutMs: agent.session?.negotiatedTimeoutMs ?? 0,
     };
-    this.#leaderless.see(sight, clock.monotonicMs());
+    const states = slotStates(agent.snapshot);
+    for (const state of states) this.#leaderlessIn(state.slot).see({ ...sight, isLed: isLed(state) }, nowMs);
+    const gone = [...this.#leaderless].filter(([slot]) => !states.some((state) => state.slot === slot));
+    for (const [, time] of gone) time.see({ ...sight, isLed: true }, nowMs);
+  }
+
+  #leaderlessIn(slot: number): LeaderlessTime {
+    const known = this.#leaderless.get(slot) ?? new LeaderlessTime();
+    this.#leaderless.set(slot, known);
+    return known;
   }
 
   #addGauges(): void {
@@ -109,8 +120,13 @@ export class Metrics {
       });
     flag(
       'petrel_leader',
-      'Whether this node leads: READY, and its lease is good. The sum over a group should be 1.',
+      'Whether this node leads: READY, and its lease is good. The sum over a group should be petrel_leaders.',
       () => this.leads,
+    );
+    this.#gauge(
+      'petrel_leaders',
+      'How many leaders the group is to have: its slots, those that are being given up included.',
+      () => ofSnapshot(agent.snapshot, ({ elected }) => elected.value && (elected.value.slots ?? 1)),
     );
     flag('petrel_elector', 'Whether this node decides who leads, as far as it knows.', () => {
       return agent.status.joined && agent.status.elector;
@@ -130,8 +146,14 @@ export class Metrics {
       'Whether this node is excluded because takeovers failed. It ends by the clock of this machine.',
       () => ofSnapshot(agent.snapshot, (snapshot) => isExcluded(snapshot, agent.status.node, clock.wallMs())),
     );
-    this.#gauge('petrel_term', 'Number of the last decision that this node has read.', () =>
-      ofSnapshot(agent.snapshot, ({ elected }) => elected.value?.term ?? null),
+    this.#gauge(
+      'petrel_term',
+      'Number of the last decision that this node has read: of the slot that it has claimed, or else of the first.',
+      () =>
+        ofSnapshot(
+          agent.snapshot,
+          (snapshot) => slotView(snapshot, agent.status.slot ?? 1).elected.value?.term ?? null,
+        ),
     );
     this.#gauge(
       'petrel_slot',
@@ -160,11 +182,12 @@ export class Metrics {
     const leaderless = this.#leaderless;
     new Counter({
       name: 'petrel_leaderless_seconds_total',
-      help: 'Time without a READY leader that this node has seen as the elector. To be added up over the group.',
+      help: 'Time in which the slot had no READY leader, as this node has seen it as the elector. To be added up over the group.',
+      labelNames: ['slot'],
       registers: [this.#registry],
       collect() {
         this.reset();
-        this.inc(leaderless.totalMs(clock.monotonicMs()) / 1000);
+        for (const [slot, time] of leaderless) this.inc({ slot }, time.totalMs(clock.monotonicMs()) / 1000);
       },
     });
   }
@@ -284,15 +307,18 @@ function ofSnapshot<T>(
   return snapshot === null ? null : read(snapshot);
 }
 
-/** Every slot is, where there are several. */
-function isLed(snapshot: GroupSnapshot): boolean {
-  return slotStates(snapshot).every(({ current }) => current?.value?.status === 'READY');
+/** In a slot that is given up nobody is missing. */
+function isLed({ current, elected }: SlotState): boolean {
+  return current?.value?.status === 'READY' || (elected.value !== null && isGivenUp(elected.value));
 }
 
-function isExcluded({ elected }: GroupSnapshot, node: string, nowMs: number): boolean | null {
-  if (elected.value === null) return null;
-  const until = failureOf(elected.value.failures, node)?.until;
-  return until != null && fromInstant(until) > nowMs;
+/** From all slots, whichever its takeover failed in. */
+function isExcluded(snapshot: GroupSnapshot, node: string, nowMs: number): boolean | null {
+  if (snapshot.elected.value === null) return null;
+  const ends = slotStates(snapshot).map(
+    ({ elected }) => failureOf(elected.value?.failures ?? [], node)?.until ?? null,
+  );
+  return ends.some((until) => until !== null && fromInstant(until) > nowMs);
 }
 
 /** A page of metrics. */

@@ -21,6 +21,8 @@ export interface DutyContext {
   readonly term: number;
   /** The slot that it is about, 1 the first. */
   readonly slot: number;
+  /** How many the group has. */
+  readonly slots: number;
   /** Release: the term of the decision that it answers, where there is one. */
   readonly endedByTerm?: number;
   /** Null where this node has no claim: prepare and fence. */

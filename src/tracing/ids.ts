@@ -1,19 +1,29 @@
 /**
  * Ids that all nodes derive alike, so that their spans join into one trace, with nothing passed between them: a trace is
- * a term of a group.
+ * a term of a slot of a group.
  */
 import { createHash } from 'node:crypto';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { RandomIdGenerator } from '@opentelemetry/sdk-trace';
+import type { NamedSlot } from '../core/story.js';
+
+export interface TracedTerm extends NamedSlot {
+  readonly term: number;
+}
 
 /** 32 hexadecimal digits. */
-export function traceIdOf(root: string, term: number): string {
-  return digest('trace', root, String(term)).slice(0, 32);
+export function traceIdOf(root: string, of: TracedTerm): string {
+  return digest('trace', root, ...named(of)).slice(0, 32);
 }
 
 /** 16 hexadecimal digits. `what`: the transition, or one phase on one node. */
-export function spanIdOf(root: string, term: number, ...what: string[]): string {
-  return digest('span', root, String(term), ...what).slice(0, 16);
+export function spanIdOf(root: string, of: TracedTerm, ...what: string[]): string {
+  return digest('span', root, ...named(of), ...what).slice(0, 16);
+}
+
+/** The first slot's is the one of a group that has but one, so that it stays what it is when others come. */
+function named({ term, slot = 1 }: TracedTerm): string[] {
+  return slot === 1 ? [String(term)] : [String(term), `slot ${slot}`];
 }
 
 function digest(...parts: string[]): string {

@@ -15,13 +15,15 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AgentEvent } from '../agent/events.js';
+import { mostLeaders } from '../core/group-config.js';
 import { fromInstant } from '../core/names.js';
-import type { Story } from '../core/story.js';
+import { slotOf } from '../core/slots.js';
+import { named, type Story } from '../core/story.js';
 import type { Elected, TransitionRecord } from '../core/znodes.js';
 import { hookNames } from '../hooks/command.js';
 import type { Clock } from '../ports/clock.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
-import { type ChosenIds, spanIdOf, traceIdOf } from './ids.js';
+import { type ChosenIds, spanIdOf, type TracedTerm, traceIdOf } from './ids.js';
 
 export interface TransitionTracerOptions {
   readonly root: string;
@@ -37,7 +39,7 @@ type Phase = 'takeover' | 'release';
 
 interface OpenPhase {
   readonly phase: Phase;
-  readonly term: number;
+  readonly of: TracedTerm;
   /** Its beginning, since the epoch, and on the monotonic clock. */
   readonly wallMs: number;
   readonly monotonicMs: number;
@@ -46,7 +48,7 @@ interface OpenPhase {
 
 interface SpanOf {
   readonly name: string;
-  readonly term: number;
+  readonly of: TracedTerm;
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
@@ -54,36 +56,39 @@ interface SpanOf {
   readonly failure: string | null;
 }
 
-/** Decisions that are remembered until they are recorded; there is more than one only when one failed. */
-const mostDecisions = 8;
+/** Decisions that are remembered until they are recorded: one a slot, and more only when one failed. */
+const mostDecisions = 8 * mostLeaders;
 const whole = 'transition';
 
 export class TransitionTracer {
   readonly #options: TransitionTracerOptions;
-  readonly #decidedMs = new Map<number, number>();
+  /** By trace. */
+  readonly #decidedMs = new Map<string, number>();
   #open: OpenPhase | null = null;
-  #recorded = -1;
+  /** The term that was recorded last, by slot. */
+  readonly #recorded = new Map<number, number>();
 
   constructor(options: TransitionTracerOptions) {
     this.#options = options;
   }
 
   hear(event: AgentEvent): void {
-    if (event.kind === 'elected') this.#decision(event.elected, event.tookMs);
+    if (event.kind === 'elected') this.#decision(event);
     else if (event.kind === 'ran') this.#hook(event.context, event.outcome);
     else if (event.kind === 'recorded') this.#transition(event.record);
     else if (event.kind === 'stage') this.#stage(event);
   }
 
-  #decision(elected: Elected, tookMs: number): void {
+  #decision({ elected, slot, slots, tookMs }: Extract<AgentEvent, { kind: 'elected' }>): void {
     const { term, strategy } = elected;
+    const of = { ...named(slot, slots), term };
     const endMs = this.#options.clock.wallMs();
     const startMs = endMs - tookMs;
-    this.#decidedMs.set(term, startMs);
+    this.#decidedMs.set(traceIdOf(this.#options.root, of), startMs);
     for (const old of [...this.#decidedMs.keys()].slice(0, -mostDecisions)) this.#decidedMs.delete(old);
     const attributes = { ...ofDecision(elected), 'petrel.strategy': strategy };
-    const span = { name: 'decision', term, startMs, endMs, attributes, failure: null };
-    this.#make(span, this.#within(term, whole));
+    const span = { name: 'decision', of, startMs, endMs, attributes, failure: null };
+    this.#make(span, this.#within(of, whole));
   }
 
   #stage({ stage, story }: Extract<AgentEvent, { kind: 'stage' }>): void {
@@ -95,35 +100,37 @@ export class TransitionTracer {
     } else if (stage === null) this.#end(this.#open?.phase === 'takeover' ? 'it did not become READY' : null);
   }
 
-  #begin(phase: Phase, { term, reason = '', endsTerm }: Partial<Story>): void {
+  #begin(phase: Phase, { slot, term, reason = '', endsTerm }: Partial<Story>): void {
     if (term === undefined) return;
     const ends = endsTerm === undefined ? {} : { 'petrel.ends_term': endsTerm };
     const { clock } = this.#options;
     const begun = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
-    this.#open = { phase, term, attributes: { 'petrel.reason': reason, ...ends }, ...begun };
+    const of = { ...(slot === undefined ? {} : { slot }), term };
+    this.#open = { phase, of, attributes: { 'petrel.reason': reason, ...ends }, ...begun };
   }
 
   #end(failure: string | null): void {
     if (this.#open === null) return;
     const { root, node, clock, ids } = this.#options;
-    const { phase: name, term, attributes, wallMs: startMs, monotonicMs } = this.#open;
+    const { phase: name, of, attributes, wallMs: startMs, monotonicMs } = this.#open;
     this.#open = null;
     const span = {
       name,
-      term,
+      of,
       startMs,
       endMs: startMs + clock.monotonicMs() - monotonicMs,
       attributes,
       failure,
     };
-    ids.with(traceIdOf(root, term), spanIdOf(root, term, name, node), () =>
-      this.#make(span, this.#within(term, whole)),
+    ids.with(traceIdOf(root, of), spanIdOf(root, of, name, node), () =>
+      this.#make(span, this.#within(of, whole)),
     );
   }
 
   #hook(context: DutyContext, { result, error, exitCode, durationMs }: DutyOutcome): void {
     const { node, clock } = this.#options;
-    const { phase, term: own, endedByTerm: term = own, reason } = context;
+    const { phase, slot, slots, term: own, endedByTerm: term = own, reason } = context;
+    const of = { ...named(slot, slots), term };
     const endMs = clock.wallMs();
     const attributes = {
       'petrel.reason': reason,
@@ -131,18 +138,19 @@ export class TransitionTracer {
       ...(exitCode === null ? {} : { 'petrel.hook.exit_code': exitCode }),
     };
     const failure = result === 'ok' ? null : (error ?? result);
-    const span = { name: hookNames[phase], term, startMs: endMs - durationMs, endMs, attributes, failure };
+    const span = { name: hookNames[phase], of, startMs: endMs - durationMs, endMs, attributes, failure };
     const isOfPhase = phase === 'takeover' || phase === 'release';
-    this.#make(span, isOfPhase ? this.#within(term, phase, node) : this.#within(term, whole));
+    this.#make(span, isOfPhase ? this.#within(of, phase, node) : this.#within(of, whole));
   }
 
   /** Whoever elects when it ends tells the whole of it, also where another one decided. */
   #transition(record: TransitionRecord): void {
     const { root, clock, ids } = this.#options;
-    const { term, electedAt, claimedAt, outcome, fencingToken, error, resumes } = record;
+    const { slot, term, electedAt, claimedAt, outcome, fencingToken, error, resumes } = record;
+    const of = { ...(slot === undefined ? {} : { slot }), term };
     const startMs =
       resumes === null
-        ? (this.#decidedMs.get(term) ?? fromInstant(electedAt))
+        ? (this.#decidedMs.get(traceIdOf(root, of)) ?? fromInstant(electedAt))
         : fromInstant(resumes.endedAt ?? claimedAt ?? electedAt);
     const attributes = {
       ...ofDecision(record),
@@ -151,24 +159,31 @@ export class TransitionTracer {
     };
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
     const endMs = Math.max(startMs, clock.wallMs());
-    const span = { name: whole, term, startMs, endMs, attributes, failure };
+    const span = { name: whole, of, startMs, endMs, attributes, failure };
     // One that became READY again under the same term has a span of its own.
-    if (this.#recorded === term) this.#make(span, this.#within(term, whole));
-    else ids.with(traceIdOf(root, term), spanIdOf(root, term, whole), () => this.#make(span, ROOT_CONTEXT));
-    this.#recorded = term;
+    if (this.#recorded.get(slotOf(record)) === term) this.#make(span, this.#within(of, whole));
+    else ids.with(traceIdOf(root, of), spanIdOf(root, of, whole), () => this.#make(span, ROOT_CONTEXT));
+    this.#recorded.set(slotOf(record), term);
   }
 
   /** Where spans of a term have their parent, whichever node tells of that. */
-  #within(term: number, ...what: string[]): Context {
+  #within(of: TracedTerm, ...what: string[]): Context {
     const { root } = this.#options;
-    const spanId = spanIdOf(root, term, ...what);
-    const parent = { traceId: traceIdOf(root, term), spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+    const spanId = spanIdOf(root, of, ...what);
+    const parent = { traceId: traceIdOf(root, of), spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
     return trace.setSpanContext(ROOT_CONTEXT, parent);
   }
 
-  #make({ name, term, startMs, endMs, attributes, failure }: SpanOf, context: Context): void {
+  #make({ name, of: { slot, term }, startMs, endMs, attributes, failure }: SpanOf, context: Context): void {
     const { tracer, root, node, site } = this.#options;
-    const where = { 'petrel.root': root, 'petrel.node': node, 'petrel.site': site, 'petrel.term': term };
+    const inSlot = slot === undefined ? {} : { 'petrel.slot': slot };
+    const where = {
+      'petrel.root': root,
+      'petrel.node': node,
+      'petrel.site': site,
+      'petrel.term': term,
+      ...inSlot,
+    };
     const span = tracer.startSpan(
       name,
       { startTime: startMs, attributes: { ...where, ...attributes } },

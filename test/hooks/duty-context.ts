@@ -8,6 +8,7 @@ export function context(phase: Phase, overrides: Partial<DutyContext> = {}): Dut
     site: 'a',
     term: 3,
     slot: 1,
+    slots: 1,
     fencingToken: phase === 'takeover' || phase === 'release' ? 4294967312n : null,
     reason: 'a test',
     previousLeader: 'b1',

@@ -150,6 +150,40 @@ describe('/metrics', () => {
     expect(await stands()).toBe(led);
   });
 
+  it('tells of each slot of several: how many there are, who has which, and for how long nobody has it', async () => {
+    await using group = await Group.found(zookeeper.connectString, { leaders: 2 });
+    const a = group.start('a', { sessionTimeoutMs: patientMs });
+    await using ofA = await openApi(group, a);
+    const alone = await until(async () => {
+      const told = await page(ofA);
+      const inSecond = told.value('petrel_leaderless_seconds_total', 'slot="2"') ?? 0;
+      return told.value('petrel_leader') === 1 && inSecond > 0.3 ? told : null;
+    });
+    expect(alone.value('petrel_leaders')).toBe(2);
+    expect(alone.value('petrel_slot')).toBe(1);
+    const b = group.start('b', { sessionTimeoutMs: patientMs });
+    await using ofB = await openApi(group, b);
+    const both = await shows(ofB, 'petrel_leader', 1);
+    expect(both.value('petrel_slot')).toBe(2);
+    expect(both.value('petrel_leaders')).toBe(2);
+    const leaderless = async () => {
+      const told = await page(ofA);
+      return ['1', '2'].map((slot) => told.value('petrel_leaderless_seconds_total', `slot="${slot}"`) ?? 0);
+    };
+    let led = await leaderless();
+    // The elector sees it a moment later.
+    await until(async () => {
+      const before = led;
+      led = await leaderless();
+      return before.every((value, index) => value === led[index]);
+    });
+    expect(led[0]).toBeLessThan(led[1] ?? 0);
+    await group.configure({ leaders: 1 });
+    await shows(ofA, 'petrel_leaders', 1);
+    // In a slot that is given up nobody is missing.
+    expect(await leaderless()).toEqual(led);
+  });
+
   it('says 0 by the end of the lease when the node is cut off, and what was left when it had released', async () => {
     await using own = await startDevelopmentServer({ tickTimeMs: 250 });
     await using group = await Group.found(own.connectString);

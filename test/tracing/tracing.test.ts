@@ -47,19 +47,19 @@ describe('a planned handover', () => {
     await a.logged(/^recorded: term 1/);
     await runProcess(['switchover', '--to', 'b', '--yes', '--reason', 'kernel update'], access(root));
     await a.logged(/^recorded: term 2/);
-    const ofTerm = () => collector.spans.filter(({ traceId }) => traceId === traceIdOf(root, 2));
+    const ofTerm = () => collector.spans.filter(({ traceId }) => traceId === traceIdOf(root, { term: 2 }));
     await until(() => named(ofTerm(), 'transition') && named(ofTerm(), 'takeover') && ofTerm().length >= 6);
     const spans = ofTerm();
-    const whole = spanIdOf(root, 2, 'transition');
+    const whole = spanIdOf(root, { term: 2 }, 'transition');
     const told = spans.map(
       ({ name, parentSpanId, attributes }) => `${attributes['petrel.node']}: ${name} in ${parentSpanId}`,
     );
     expect(told.toSorted()).toEqual([
       `a: decision in ${whole}`,
-      `a: onRelease in ${spanIdOf(root, 2, 'release', 'a')}`,
+      `a: onRelease in ${spanIdOf(root, { term: 2 }, 'release', 'a')}`,
       `a: release in ${whole}`,
       `a: transition in undefined`,
-      `b: onTakeover in ${spanIdOf(root, 2, 'takeover', 'b')}`,
+      `b: onTakeover in ${spanIdOf(root, { term: 2 }, 'takeover', 'b')}`,
       `b: takeover in ${whole}`,
     ]);
     for (const { attributes, resource } of spans) {
@@ -81,9 +81,38 @@ describe('a planned handover', () => {
     b.term();
     await b.exited;
     const last = collector.spans.filter(
-      ({ name, traceId }) => name === 'release' && traceId !== traceIdOf(root, 2),
+      ({ name, traceId }) => name === 'release' && traceId !== traceIdOf(root, { term: 2 }),
     );
     expect(last.map(({ attributes }) => attributes['petrel.node'])).toContain('b');
+  });
+});
+
+describe('a group of several leaders', () => {
+  it('has a trace for each term of each slot, and says in every span which', async () => {
+    await using collector = await Collector.start();
+    const root = uniqueRoot('slots');
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    await using a = await agent(root, 'a', env);
+    await runProcess(['config', 'set', 'leaders', '2', '--yes'], access(root));
+    await using b = await agent(root, 'b', env);
+    await b.logged(/^READY/);
+    const ofSecond = () =>
+      collector.spans.filter(({ traceId }) => traceId === traceIdOf(root, { slot: 2, term: 1 }));
+    await until(() => named(ofSecond(), 'transition') && named(ofSecond(), 'takeover'));
+    const spans = ofSecond();
+    expect(spans.map(({ name }) => name)).toEqual(expect.arrayContaining(['decision', 'onTakeover']));
+    for (const { attributes } of spans) expect(attributes).toMatchObject({ 'petrel.slot': 2 });
+    const first = await until(() =>
+      named(
+        collector.spans.filter(({ traceId }) => traceId === traceIdOf(root, { term: 1 })),
+        'transition',
+      ),
+    );
+    expect(first.attributes).not.toHaveProperty('petrel.slot');
+    expect(a.log.filter(({ msg }) => msg.startsWith('electing b'))).toMatchObject([{ slot: 2, term: 1 }]);
+    const told = b.log.filter((line) => 'term' in line);
+    expect(told.length).toBeGreaterThan(3);
+    expect(told.filter((line) => line.slot !== 2)).toEqual([]);
   });
 });
 
