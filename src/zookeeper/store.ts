@@ -261,38 +261,39 @@ export class ZooKeeperStore implements Store {
   }
 
   /** Settles by whichever comes first: the answer, the deadline, the signal. `send` is run before it returns. */
-  async #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
-    const limit = this.#limit(options);
-    try {
-      return await Promise.race(
-        options.signal?.aborted ? [limit.reached] : [new Promise(send), limit.reached],
-      );
-    } catch (error) {
-      throw toStoreError(error, subject);
-    } finally {
-      limit.release();
-    }
-  }
-
-  #limit(options: CallOptions): { reached: Promise<never>; release: () => void } {
+  #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = this.#callTimeoutMs } = options;
-    let release = () => {};
-    const reached = new Promise<never>((_, reject) => {
-      const abort = () =>
-        reject(new StoreError('ABORTED', 'given up by its caller', { cause: signal?.reason }));
-      const late = () => {
-        const why = this.state === 'CONNECTED' ? '' : `: ${this.#session.refusal.message}`;
-        reject(new StoreError('TIMEOUT', `no answer within ${timeoutMs} ms${why}`));
+    return new Promise<T>((resolve, reject) => {
+      let release = () => {};
+      const fail = (error: unknown) => {
+        release();
+        reject(toStoreError(error, subject));
       };
+      const abort = () =>
+        fail(new StoreError('ABORTED', 'given up by its caller', { cause: signal?.reason }));
+      if (signal?.aborted) return abort();
+      const late = () => fail(this.#lateness(timeoutMs));
       const cancel = timeoutMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.timer(timeoutMs, late);
       release = () => {
         cancel();
         signal?.removeEventListener('abort', abort);
       };
       signal?.addEventListener('abort', abort);
-      if (signal?.aborted) abort();
+      const settle = (value: T) => {
+        release();
+        resolve(value);
+      };
+      try {
+        send(settle, fail);
+      } catch (error) {
+        fail(error);
+      }
     });
-    return { reached, release };
+  }
+
+  #lateness(timeoutMs: number): StoreError {
+    const why = this.state === 'CONNECTED' ? '' : `: ${this.#session.refusal.message}`;
+    return new StoreError('TIMEOUT', `no answer within ${timeoutMs} ms${why}`);
   }
 
   #onWire(operation: Operation): jute.TransactionOperation {
