@@ -20,6 +20,7 @@ import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
 import { type AgentStatus, statusText } from './agent-status.js';
 import { Auditor } from './auditor.js';
+import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { type AgentEvent, Listeners } from './events.js';
@@ -30,6 +31,7 @@ import {
   covers,
   noSeat,
   type Observed,
+  type Onlooker,
   observe,
   oneSlot,
   type Part,
@@ -82,7 +84,7 @@ export class Agent {
   readonly #elector: Elector;
   readonly #auditor: Auditor;
   readonly #earlier: EarlierLives;
-  readonly #scores: ScoreReader;
+  readonly #onlooker: Onlooker;
   readonly #listeners: Listeners<AgentStatus>;
   readonly #events: Listeners<AgentEvent>;
   readonly #pacing: Pacing;
@@ -126,14 +128,10 @@ export class Agent {
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
     this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
-    this.#scores = new ScoreReader(this.#paths, clock, options.probe);
+    const scores = new ScoreReader(this.#paths, clock, options.probe);
+    this.#onlooker = { paths: this.#paths, node, scores, contents: new Contents() };
     this.#elector = new Elector(shared);
-    this.#auditor = new Auditor({
-      ...shared,
-      elector: this.#elector,
-      scores: this.#scores,
-      auditMs: () => this.#sharing.auditMs,
-    });
+    this.#auditor = new Auditor({ clock, elector: this.#elector, auditMs: () => this.#sharing.auditMs });
     this.#leadership = new Leadership({
       ...shared,
       renewals: this.#sharing.renewals,
@@ -311,7 +309,7 @@ export class Agent {
     const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? auditMs : resyncMs;
-    const scoring = snapshot.members === null ? resyncMs : this.#scores.nextInMs;
+    const scoring = snapshot.seat.below !== null ? resyncMs : this.#onlooker.scores.nextInMs;
     const drainLeftMs = this.#drainLeftMs(this.#options.clock.monotonicMs());
     return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainLeftMs));
   }
@@ -362,17 +360,18 @@ export class Agent {
 
   /** Reads as much as this node's part calls for, which it may learn only by reading. */
   async #observe(store: Store): Promise<Observed> {
-    const observer = { store, paths: this.#paths, node: this.#options.node, scores: this.#scores };
+    const observer = { ...this.#onlooker, store };
     for (;;) {
-      const asked = this.#part;
-      const slots = this.#slots;
-      const observed = await observe(observer, asked, this.#seatKnown(), slots);
+      const [part, slots] = [this.#part, this.#slots];
+      const audits = this.#auditor.isDue(this.#seat);
+      const observed = await observe(observer, { part, slots, audits, seat: this.#seatKnown() });
       const { tenure, slot } = this.#leadership;
       const called = partFor(observed.snapshot, this.#options.node, store.sessionId, tenure !== null);
       this.#seat = observed.seat;
       this.#part = called;
       this.#slots = slotsFor(observed.snapshot, this.#options.node, store.sessionId, slots, slot);
-      if (parts.indexOf(called) <= parts.indexOf(asked) && covers(called, slots, this.#slots)) {
+      const hasAll = part === 'elector' || audits || !this.#auditor.isDue(observed.seat);
+      if (hasAll && parts.indexOf(called) <= parts.indexOf(part) && covers(called, slots, this.#slots)) {
         this.#snapshot = observed.snapshot;
         return observed;
       }

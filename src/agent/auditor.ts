@@ -4,21 +4,15 @@
  *
  * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
  */
-import type { GroupPaths } from '../core/paths.js';
 import { slotStates } from '../core/slots.js';
-import { type GroupSnapshot, writeOf } from '../core/snapshot.js';
+import { type GroupSnapshot, type OwnSeat, writeOf } from '../core/snapshot.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { Elector } from './elector.js';
-import { observe } from './observe.js';
-import type { ScoreReader } from './score-reader.js';
 
 export interface AuditorOptions {
-  readonly node: string;
-  readonly paths: GroupPaths;
   readonly clock: Clock;
   readonly elector: Elector;
-  readonly scores: ScoreReader;
   /** Between two looks. */
   auditMs(): number;
 }
@@ -33,18 +27,18 @@ export class Auditor {
     this.#options = options;
   }
 
-  /** Audits where this node is the next in line and it is time again. Throws StoreError. */
-  async look(store: Store, { seat, others = [] }: GroupSnapshot): Promise<void> {
-    const { clock, node, paths, elector, scores } = this.#options;
-    const nowMs = clock.monotonicMs();
-    if (seat === null || !seat.second || seat.below === null || nowMs < this.#dueAtMs) return;
-    this.#dueAtMs = nowMs + this.#options.auditMs();
-    const { snapshot } = await observe({ store, paths, node, scores }, 'auditor', seat, {
-      count: others.length + 1,
-      own: [],
-    });
-    if (snapshot.members === null) return;
-    const turn = { store, snapshot, members: snapshot.members, seat: seat.name };
+  /** Whether the next look has to be at the whole group. */
+  isDue({ second, below }: Pick<OwnSeat, 'second' | 'below'>): boolean {
+    return second && below !== null && this.#options.clock.monotonicMs() >= this.#dueAtMs;
+  }
+
+  /** Audits what was read of the whole group. Throws StoreError. */
+  async look(store: Store, snapshot: GroupSnapshot): Promise<void> {
+    const { seat, members } = snapshot;
+    if (seat === null || seat.below === null || members === null) return;
+    const { clock, elector, auditMs } = this.#options;
+    this.#dueAtMs = clock.monotonicMs() + auditMs();
+    const turn = { store, snapshot, members, seat: seat.name };
     const isDue = await elector.wouldWrite(turn);
     if (!this.#isSilentForLong(isDue ? keyOf(snapshot, seat.below) : null, store)) return;
     this.#silentSince = null;

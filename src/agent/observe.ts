@@ -6,9 +6,8 @@
 
 import { withMisplaced } from '../core/beside.js';
 import { defaultGroupConfig } from '../core/group-config.js';
-import { type Parsed, parseJson } from '../core/names.js';
+import type { Parsed } from '../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
-import { parseGroupConfig } from '../core/read-config.js';
 import { seatsInOrder } from '../core/sequence.js';
 import { slotCount, slotsOfNode } from '../core/slots.js';
 import {
@@ -21,26 +20,18 @@ import {
   type Versioned,
   withScores,
 } from '../core/snapshot.js';
-import {
-  type ClaimContent,
-  claimSchema,
-  electedSchema,
-  historyHeadSchema,
-  initialElected,
-  initialHistoryHead,
-  registrationSchema,
-} from '../core/znodes.js';
+import { type ClaimContent, initialElected, initialHistoryHead } from '../core/znodes.js';
 import { readNeighbour } from '../group/neighbour.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readBrake } from './brake-record.js';
+import type { Contents } from './contents.js';
 import type { ScoreReader } from './score-reader.js';
 
 /**
  * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
- * elected or leads. auditor: reads all there is, without watching it, to see whether the elector decides.
- * elector: reads and watches all there is.
+ * elected or leads. elector: reads and watches all there is.
  */
-export const parts = ['standby', 'involved', 'auditor', 'elector'] as const;
+export const parts = ['standby', 'involved', 'elector'] as const;
 export type Part = (typeof parts)[number];
 
 /** Where this node sits; kept between rounds, as names only. */
@@ -60,11 +51,16 @@ export interface SlotsKnown {
 }
 export const oneSlot: SlotsKnown = { count: 1, own: [1] };
 
-export interface Observer {
-  readonly store: Store;
+/** Who observes, in whatever session. */
+export interface Onlooker {
   readonly paths: GroupPaths;
   readonly node: string;
   readonly scores: ScoreReader;
+  readonly contents: Contents;
+}
+
+export interface Observer extends Onlooker {
+  readonly store: Store;
 }
 
 export interface Observed {
@@ -72,26 +68,33 @@ export interface Observed {
   readonly seat: SeatKnown;
 }
 
+/** What a round asks for. */
+export interface Asked {
+  readonly part: Part;
+  readonly seat: SeatKnown;
+  readonly slots: SlotsKnown;
+  /** Reads all there is, without watching it, whatever the part: to see whether the elector decides. */
+  readonly audits: boolean;
+}
+
 /** Throws StoreError. NO_NODE means that the group's tree is not there. */
-export async function observe(
-  observer: Observer,
-  part: Part,
-  seat: SeatKnown,
-  slots: SlotsKnown = oneSlot,
-): Promise<Observed> {
-  const { store, paths, node, scores } = observer;
+export async function observe(observer: Observer, asked: Asked): Promise<Observed> {
+  const { store, paths, node, contents, scores } = observer;
+  const { part, seat, slots } = asked;
   const isElector = part === 'elector';
-  const readsAll = isElector || part === 'auditor';
+  const readsAll = isElector || asked.audits;
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
-  const claim = (slot: number) =>
-    readsAll || slots.own.includes(slot) ? claimAt(observer, part, slot) : null;
+  const claim = (slot: number) => {
+    const isOwn = part !== 'standby' && slots.own.includes(slot);
+    return readsAll || isOwn ? claimAt(observer, slot, { isElector, watch: isOwn && !isElector }) : null;
+  };
   const [configRead, elected, decisions, current, claims, ownSeat, below, self, names, seatNames, head] =
     await settleAll([
       store.getData(paths.config, { watch: isElector || part === 'involved' }),
       store.getData(paths.elected, { watch: true }),
       settleAll(others.map((slot) => store.getData(pathsOfSlot(paths, slot).elected, { watch: true }))),
-      part === 'standby' ? null : claim(1),
-      settleAll(others.map((slot) => (part === 'standby' ? null : claim(slot)))),
+      claim(1),
+      settleAll(others.map(claim)),
       seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
       seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
       orNull(store.getData(paths.node(node))),
@@ -103,11 +106,12 @@ export async function observe(
     observer,
     { ...seat, name: ownSeat === null ? null : seat.name },
     below !== null,
+    seatNames?.children ?? null,
   );
-  const config = readConfig(configRead);
-  const decided = readElected(elected);
+  const config = readConfig(observer, configRead);
+  const decided = readElected(observer, 1, elected);
   const [members, reports, neighbour, brake] = await settleAll([
-    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),
+    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self, isElector),
     names === null ? null : scores.read(store, config.value, names.children),
     names === null ? null : readNeighbour(store, config.value, paths, isElector),
     names === null ? null : readBrake(store, config.value, paths),
@@ -119,9 +123,13 @@ export async function observe(
       elected: decided,
       current,
       others: others.map((slot, index): SlotState => {
-        return { slot, elected: readElectedOf(decisions[index]), current: claims[index] ?? null };
+        return {
+          slot,
+          elected: readElected(observer, slot, decisions[index]),
+          current: claims[index] ?? null,
+        };
       }),
-      self: self === null ? null : versioned(parseJson(registrationSchema, text(self.data)), self.stat),
+      self: self === null ? null : versioned(contents.registration(paths.node(node), self.data), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
       members:
         members === null
@@ -132,7 +140,7 @@ export async function observe(
               decided.value,
               neighbour,
             ),
-      history: head === null ? null : readHead(head),
+      history: head === null ? null : readHead(observer, head),
       brake,
     },
   };
@@ -172,26 +180,34 @@ async function readable(call: Promise<Read>): Promise<Read | 'unreadable' | null
 const unreadable = { value: null, problem: 'its ACL does not let this node read it' } as const;
 
 /** Of its making only the elector has to hear: whoever is elected makes it, as soon as there is none. */
-async function claimAt(observer: Observer, part: Part, slot: number): Promise<Claim | null> {
+async function claimAt(
+  observer: Observer,
+  slot: number,
+  { isElector, watch }: { readonly isElector: boolean; readonly watch: boolean },
+): Promise<Claim | null> {
   const { store } = observer;
   const paths = pathsOfSlot(observer.paths, slot);
-  const isElector = part === 'elector';
   const [stat, read] = await Promise.all([
     isElector ? store.exists(paths.current, { watch: true }) : null,
-    readable(store.getData(paths.current, { watch: part === 'involved' })),
+    readable(store.getData(paths.current, { watch })),
   ]);
-  if (read !== 'unreadable') return read === null ? null : readClaim(read);
-  const found = stat ?? (await store.exists(paths.current, { watch: part === 'involved' }));
+  if (read !== 'unreadable') return read === null ? null : readClaim(observer, paths.current, read);
+  const found = stat ?? (await store.exists(paths.current, { watch }));
   return found === null ? null : asClaim(unreadable, found);
 }
 
-/** Finds the seat just below anew when the one that was watched is gone. */
-async function place({ store, paths }: Observer, seat: SeatKnown, belowStands: boolean): Promise<SeatKnown> {
+/** Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were read just now. */
+async function place(
+  { store, paths }: Observer,
+  seat: SeatKnown,
+  belowStands: boolean,
+  read: readonly string[] | null,
+): Promise<SeatKnown> {
   if (seat.name === null) return noSeat;
   if (belowStands) return seat;
-  for (;;) {
-    const { children } = await store.getChildren(paths.election);
-    const order = seatsInOrder(children).map(({ name }) => name);
+  for (let seats = read; ; seats = null) {
+    const names = seats ?? (await store.getChildren(paths.election)).children;
+    const order = seatsInOrder(names).map(({ name }) => name);
     const index = order.indexOf(seat.name);
     if (index === -1) return noSeat;
     const below = order[index - 1] ?? null;
@@ -204,20 +220,21 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
   return name === null ? null : { name, below, second, version: stat.version };
 }
 
-/** Everyone registered, in order of node ids. One that leaves while being read is left out. */
+/** Everyone registered, in order of node ids. One that leaves while being read is left out. `self`: this node's own, read just now. */
 async function readMembers(
-  { store, paths, node }: Observer,
+  { store, paths, node, contents }: Observer,
   names: readonly string[],
   seatNames: readonly string[],
+  self: Read | null,
   watch: boolean,
 ): Promise<Member[]> {
   const places = new Map(seatsInOrder(seatNames).map((seat, index) => [seat.node, index]));
   const reads = names.toSorted().map(async (name): Promise<Member | null> => {
-    const options = { watch: watch && name !== node };
-    const read = await readable(store.getData(paths.node(name), options));
+    const options = { watch };
+    const read = name === node ? self : await readable(store.getData(paths.node(name), options));
     const stat = read === 'unreadable' ? await store.exists(paths.node(name), options) : read?.stat;
     if (read === null || stat == null) return null;
-    const content = read === 'unreadable' ? unreadable : parseJson(registrationSchema, text(read.data));
+    const content = read === 'unreadable' ? unreadable : contents.registration(paths.node(name), read.data);
     return {
       ...versioned(content, stat),
       node: name,
@@ -228,39 +245,37 @@ async function readMembers(
   return (await Promise.all(reads)).filter((member) => member !== null);
 }
 
-function text(data: Buffer): string {
-  return data.toString('utf8');
-}
-
 export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
   return { ...content, version: stat.version, modifiedAtMs: stat.mtimeMs };
 }
 
 /** An empty znode is one that nobody has written yet. */
-function readConfig({ data, stat }: Read): GroupSnapshot['config'] {
+function readConfig({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['config'] {
   if (data.length === 0) return versioned({ value: defaultGroupConfig, problem: null }, stat);
-  return versioned(parseGroupConfig(text(data)), stat);
-}
-
-function readElected({ data, stat }: Read): GroupSnapshot['elected'] {
-  if (data.length === 0) return versioned({ value: initialElected, problem: null }, stat);
-  return versioned(parseJson(electedSchema, text(data)), stat);
+  return versioned(contents.config(paths.config, data), stat);
 }
 
 const notRead = { value: null, problem: 'it was not read', version: -1, modifiedAtMs: 0 } as const;
 
-function readElectedOf(read: Read | undefined): GroupSnapshot['elected'] {
-  return read === undefined ? notRead : readElected(read);
+function readElected(
+  { paths, contents }: Observer,
+  slot: number,
+  read: Read | undefined,
+): GroupSnapshot['elected'] {
+  if (read === undefined) return notRead;
+  const { data, stat } = read;
+  if (data.length === 0) return versioned({ value: initialElected, problem: null }, stat);
+  return versioned(contents.elected(pathsOfSlot(paths, slot).elected, data), stat);
 }
 
 /** One that cannot be read is written anew with the next record. */
-function readHead({ data, stat }: Read): GroupSnapshot['history'] {
+function readHead({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['history'] {
   if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
-  return versioned(parseJson(historyHeadSchema, text(data)), stat);
+  return versioned(contents.historyHead(paths.history, data), stat);
 }
 
-export function readClaim({ data, stat }: Read): Claim {
-  return asClaim(parseJson(claimSchema, text(data)), stat);
+function readClaim({ contents }: Observer, path: string, { data, stat }: Read): Claim {
+  return asClaim(contents.claim(path, data), stat);
 }
 
 function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {

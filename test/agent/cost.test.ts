@@ -1,9 +1,11 @@
 /** What a group costs its ensemble, counted by the server. */
 import { describe, expect, it } from 'vitest';
+import { usualAuditMs } from '../../src/agent/sharing.js';
 import type { Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, type SessionTraffic, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { until } from '../support/until.js';
+import { JumpingClock } from '../zookeeper/jumping-clock.js';
 
 type Traffic = ReadonlyMap<bigint, SessionTraffic>;
 type Operation = keyof SessionTraffic['requests'];
@@ -137,6 +139,99 @@ it('a planned switchover costs two committed writes and one notification between
   // A renewal of the old leader's lease may fall between the two; it cannot do so every time.
   expect(costs.toSorted((a, b) => a.written - b.written)[2]).toEqual({ written: 2, told: 1 });
 });
+
+it('a planned switchover takes the elector seven rounds at most, and those that lead six', async () => {
+  await using server = await startDevelopmentServer();
+  await using group = await Group.found(server.connectString);
+  const members = [await started(group, 'elector'), await started(group, 'a'), await started(group, 'b')];
+  await group.switchover('b');
+  await group.ready('b');
+  const rounds = new Map(members.map(({ node }) => [node, 0]));
+  for (const { node, agent } of members) {
+    agent.onEvent(({ kind }) => {
+      if (kind === 'round') rounds.set(node, (rounds.get(node) ?? 0) + 1);
+    });
+  }
+  const switchovers = ['a', 'b', 'a', 'b', 'a', 'b'];
+  for (const to of switchovers) {
+    await group.switchover(to);
+    await group.ready(to);
+  }
+  const each = (node: string) => (rounds.get(node) ?? 0) / switchovers.length;
+  expect(each('elector')).toBeGreaterThan(0);
+  expect(each('elector')).toBeLessThanOrEqual(7);
+  expect(each('a')).toBeLessThanOrEqual(6);
+  expect(each('b')).toBeLessThanOrEqual(6);
+});
+
+describe('a look that finds nothing new', () => {
+  it('costs the elector eleven reads in a group of three, and the last in line three of data', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const [elector, , last] = await group.startInOrder(['elector', 'second', 'last']);
+    await group.ready('elector');
+    await quiet(server, storeOf(elector));
+    expect(await cheapestLook(server, elector)).toEqual({ data: 7, existence: 2, children: 2 });
+    expect(await cheapestLook(server, last)).toMatchObject({ data: 3 });
+  });
+
+  it('costs the next in line eleven, too, when it sees whether the elector decides', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const clock = new JumpingClock();
+    const elector = await started(group, 'elector');
+    const second = group.start('second', { clock });
+    await second.joined();
+    await started(group, 'last');
+    await group.ready('elector');
+    await quiet(server, storeOf(elector));
+    const audit = await cheapestLook(server, second, () => clock.jump(usualAuditMs));
+    expect(audit).toEqual({ data: 7, existence: 2, children: 2 });
+  });
+});
+
+interface Reads {
+  readonly data: number;
+  readonly existence: number;
+  readonly children: number;
+}
+
+/** Wakes a node for nothing, three times, and counts what it asks for: at some of them it may look for another reason, too. */
+async function cheapestLook(
+  server: DevelopmentServer,
+  member: Member | undefined,
+  before = () => {},
+): Promise<Reads | undefined> {
+  const looks: Reads[] = [];
+  for (let look = 0; look < 3; look++) {
+    before();
+    looks.push(await lookOf(server, member));
+  }
+  const sum = ({ data, existence, children }: Reads) => data + existence + children;
+  return looks.toSorted((a, b) => sum(a) - sum(b))[0];
+}
+
+async function lookOf(server: DevelopmentServer, member: Member | undefined): Promise<Reads> {
+  const { sessionId } = storeOf(member);
+  const before = readsOf(server.requestCounts(), sessionId);
+  await new Promise<void>((resolve) => {
+    member?.agent.onEvent(({ kind }) => {
+      if (kind === 'round') resolve();
+    });
+    member?.agent.setHealth(true, null);
+  });
+  const after = readsOf(server.requestCounts(), sessionId);
+  return {
+    data: after.data - before.data,
+    existence: after.existence - before.existence,
+    children: after.children - before.children,
+  };
+}
+
+function readsOf(traffic: Traffic, session: bigint): Reads {
+  const { getData = 0, exists = 0, getChildren2 = 0 } = traffic.get(session)?.requests ?? {};
+  return { data: getData, existence: exists, children: getChildren2 };
+}
 
 async function started(group: Group, node: string): Promise<Member> {
   const member = group.start(node);

@@ -2,7 +2,6 @@
  * One group as its znodes show it to an onlooker, and as an operator may change it. Every read is preceded by a
  * sync, so that a server that lags behind or is cut off from the others can't answer with what no longer holds.
  */
-import { readClaim } from '../../src/agent/observe.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { type Parsed, parseJson } from '../../src/core/names.js';
 import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/core/paths.js';
@@ -10,6 +9,7 @@ import { parseGroupConfig } from '../../src/core/read-config.js';
 import { type Score, scoreReportSchema } from '../../src/core/scores.js';
 import { seatsInOrder } from '../../src/core/sequence.js';
 import {
+  claimSchema,
   type Elected,
   electedSchema,
   type HistoryRecord,
@@ -74,9 +74,8 @@ export class GroupView {
       slots.map(async (slot) => {
         const read = await readFrom(store, pathsOfSlot(this.paths, slot).current);
         if (read === null) return null;
-        const claim = readClaim(read);
-        const { node, status, term } = parsedValue(claim);
-        return { node, status, term, token: claim.token, session: claim.owner };
+        const { node, status, term } = parsedValue(parseJson(claimSchema, read.data.toString('utf8')));
+        return { node, status, term, token: read.stat.czxid, session: read.stat.ephemeralOwner };
       }),
     );
   }

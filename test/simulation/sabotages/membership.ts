@@ -60,9 +60,9 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'everybody watches all seats',
     rule: 'A node watches the seat just below its own: one departure wakes one node',
     file: observe,
-    find: '    const { children } = await store.getChildren(paths.election);\n    const order',
+    find: '    const names = seats ?? (await store.getChildren(paths.election)).children;',
     replace:
-      '    const { children } = await store.getChildren(paths.election, { watch: true });\n    const order',
+      '    const names = seats ?? (await store.getChildren(paths.election, { watch: true })).children;',
   },
   {
     name: 'nobody watches the seat below',
@@ -121,14 +121,14 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'the claim unwatched by the candidate',
     rule: 'The candidate waits for current to be absent by a watch, not by a poll',
     file: observe,
-    find: "    readable(store.getData(paths.current, { watch: part === 'involved' })),",
+    find: '    readable(store.getData(paths.current, { watch })),',
     replace: '    readable(store.getData(paths.current)),',
   },
   {
     name: 'the elector does not watch registrations',
     rule: 'The elector is woken by a change of health, score or failure of any node',
     file: observe,
-    find: '    const options = { watch: watch && name !== node };',
+    find: '    const options = { watch };',
     replace: '    const options = { watch: watch && name === node };',
   },
   {
@@ -152,16 +152,16 @@ export const membershipSabotages: readonly Sabotage[] = [
     file: observe,
     find: '  const placed = await place(',
     replace:
-      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, part, 1);\n  const placed = await place(",
+      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], self, isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, 1, { isElector, watch: !isElector });\n  const placed = await place(",
     also: [
       {
         file: observe,
-        find: "      part === 'standby' ? null : claim(1),",
+        find: '      claim(1),',
         replace: '    null,',
       },
       {
         file: observe,
-        find: '    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], isElector),\n',
+        find: '    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self, isElector),\n',
         replace: '    early,\n',
       },
       {
@@ -200,7 +200,7 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: agent,
-        find: '    const observer = { store, paths: this.#paths, node: this.#options.node, scores: this.#scores };',
+        find: '    const observer = { ...this.#onlooker, store };',
         replace: `    const once = (key, options) => {
       if (options?.watch !== true) return options;
       if (this.#watched.has(key)) return {};
@@ -212,7 +212,7 @@ export const membershipSabotages: readonly Sabotage[] = [
       getChildren: (path, options) => store.getChildren(path, once('children ' + path, options)),
       exists: (path, options) => store.exists(path, once('stat ' + path, options)),
     };
-    const observer = { store: asIfSet, paths: this.#paths, node: this.#options.node, scores: this.#scores };`,
+    const observer = { ...this.#onlooker, store: asIfSet };`,
       },
     ],
   },
