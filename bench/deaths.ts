@@ -20,11 +20,13 @@ import { isAlive } from '../test/support/process-list.js';
 import { uniqueRoot } from '../test/support/unique-root.js';
 import { until } from '../test/support/until.js';
 import { startOpenJavaEnsemble } from '../test/support/zookeeper/java.js';
+import { epochAheadMs } from './clocks.js';
+import { parseLine } from './lines.js';
 
 const rounds = Number(process.env.ROUNDS ?? 30);
 const sessionTimeoutMs = 6_000;
 const patience = { timeoutMs: 60_000 };
-const kazoo = fileURLToPath(new URL('kazoo-election.py', import.meta.url));
+const kazoo = fileURLToPath(new URL('peers/kazoo-election.py', import.meta.url));
 
 const main = await buildCommandLine();
 const directory = await mkdtemp(join(tmpdir(), 'petrel-deaths-'));
@@ -152,11 +154,11 @@ class Peer {
   leadsSinceMs: number | null = null;
 
   constructor(name: string) {
-    const args = [kazoo, connectString, `${root}-kazoo`, String(sessionTimeoutMs), name];
-    this.child = spawnBound('/usr/bin/python3', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const args = [kazoo, connectString, `${root}-kazoo`, String(sessionTimeoutMs), name, '1'];
+    this.child = spawnBound('/usr/bin/python3', args, { stdio: ['pipe', 'pipe', 'inherit'] });
     if (this.child.stdout === null) throw new Error('a process without an output');
     createInterface({ input: this.child.stdout }).once('line', (line) => {
-      this.leadsSinceMs = Number(line) / 1000;
+      this.leadsSinceMs = (parseLine(line)?.atMs ?? Number.NaN) + epochAheadMs();
     });
   }
 }

@@ -1,0 +1,192 @@
+/** Who is measured: how one process of each is started, and where it queues. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { stringify } from 'yaml';
+
+const run = promisify(execFile);
+const peers = fileURLToPath(new URL('peers', import.meta.url));
+const jarDir = '/usr/share/java';
+const jars = [
+  ...['zookeeper', 'zookeeper-jute', 'zookeeper-recipes-election', 'metrics-core', 'snappy-java'],
+  ...['curator-client', 'curator-framework', 'curator-recipes', 'guava'],
+  ...['slf4j-api', 'slf4j-nop', 'netty-handler', 'netty-transport', 'netty-common', 'netty-buffer'],
+  ...['netty-codec', 'netty-resolver', 'netty-transport-native-epoll', 'netty-transport-native-unix-common'],
+].map((name) => join(jarDir, `${name}.jar`));
+
+/** What is made once for all processes. */
+export interface Workshop {
+  /** For settings, state and logs. */
+  readonly directory: string;
+  /** Of the command line, as built. */
+  readonly main: string;
+  /** Where hooks say what they do. */
+  readonly pipe: string;
+}
+
+export interface Seat {
+  readonly connect: string;
+  readonly path: string;
+  readonly sessionMs: number;
+  /** Of the participant, or the beginning of the names of many. */
+  readonly name: string;
+  readonly count: number;
+  /** The leader has something running that has to be dead before another may lead; only Petrel's agent has. */
+  readonly hasWorkload: boolean;
+  /** It is to be killed, and the session timeout is `sessionMs`, where a tool has two ways of which one has a fixed one. */
+  readonly isKilled: boolean;
+}
+
+export interface Command {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Contender {
+  readonly name: string;
+  readonly system: 'petrel' | 'zookeeper' | 'etcd';
+  /** One process can hold many participants, each with a session of its own. */
+  readonly holdsMany: boolean;
+  /** Something of its node outlives the death of the process that is in touch with ZooKeeper. */
+  readonly isGuarded: boolean;
+  /** Why it cannot be measured on this machine; null when it can. */
+  missing(): Promise<string | null>;
+  prepare?(workshop: Workshop): Promise<void>;
+  command(seat: Seat, workshop: Workshop): Promise<Command>;
+  /** Below which path there is one entry for each participant. */
+  queue(path: string): string;
+  /** Where a program has words of its own: whether these mean that it leads. */
+  leadsBy?(line: string): boolean;
+}
+
+/** Where the agent's workload notes its process id. */
+export function workloadFile({ directory }: Workshop, name: string): string {
+  return join(directory, `${name}.workload`);
+}
+
+const petrelAgent: Contender = {
+  name: 'Petrel, agent',
+  system: 'petrel',
+  holdsMany: false,
+  isGuarded: true,
+  missing: async () => whyNoProgram('bash'),
+  queue: (path) => `${path}/election`,
+  async command({ connect, path, sessionMs, name, hasWorkload }, workshop) {
+    const { directory, main, pipe } = workshop;
+    const hook = ['/bin/bash', join(peers, 'petrel-hook.sh')];
+    const left = hasWorkload ? [workloadFile(workshop, name)] : [];
+    const hooks = {
+      onTakeover: [...hook, 'leads', pipe, ...left],
+      onRelease: [...hook, 'released', pipe],
+    };
+    const settings = join(directory, `${name}.yaml`);
+    await writeFile(
+      settings,
+      stringify({ zookeeper: connect, root: path, nodeId: name, site: 'here', hooks }),
+    );
+    const env = {
+      LC_ALL: 'C',
+      HOME: directory,
+      PETREL_LISTEN: 'off',
+      PETREL_SESSION_TIMEOUT: `${sessionMs}ms`,
+      PETREL_STATE_DIR: join(directory, name),
+    };
+    return { program: process.execPath, args: [main, 'agent', '--config', settings], env };
+  },
+};
+
+const petrelLibrary: Contender = {
+  name: 'Petrel, library',
+  system: 'petrel',
+  holdsMany: true,
+  isGuarded: false,
+  missing: async () => null,
+  queue: (path) => `${path}/election`,
+  async command({ connect, path, sessionMs, name, count }) {
+    const program = join(peers, 'petrel-library.mjs');
+    return { program: process.execPath, args: [program, connect, path, `${sessionMs}`, name, `${count}`] };
+  },
+};
+
+function javaContender(name: string, recipe: string): Contender {
+  return {
+    name,
+    system: 'zookeeper',
+    holdsMany: true,
+    isGuarded: false,
+    async missing() {
+      const jar = jars.find((path) => !existsSync(path));
+      if (jar !== undefined)
+        return `there is no ${jar} (Debian: apt-get install libcurator-recipes-java libzookeeper-java)`;
+      return whyNoProgram('javac') ?? whyNoProgram('java');
+    },
+    queue: (path) => path,
+    prepare: compileJava,
+    async command({ connect, path, sessionMs, name: participant, count }, { directory }) {
+      const classPath = [join(directory, 'classes'), ...jars].join(':');
+      const args = [recipe, connect, path, `${sessionMs}`, participant, `${count}`];
+      return { program: 'java', args: ['-cp', classPath, 'Elections', ...args] };
+    },
+  };
+}
+
+async function compileJava({ directory }: Workshop): Promise<void> {
+  const classes = join(directory, 'classes');
+  if (existsSync(join(classes, 'Elections.class'))) return;
+  await mkdir(classes, { recursive: true });
+  await run('javac', ['-nowarn', '-d', classes, '-cp', jars.join(':'), join(peers, 'Elections.java')]);
+}
+
+const kazoo: Contender = {
+  name: 'kazoo Election',
+  system: 'zookeeper',
+  holdsMany: true,
+  isGuarded: false,
+  async missing() {
+    const imported = await run('/usr/bin/python3', ['-c', 'import kazoo']).then(
+      () => true,
+      () => false,
+    );
+    return imported ? null : '/usr/bin/python3 has no kazoo (Debian: apt-get install python3-kazoo)';
+  },
+  queue: (path) => path,
+  async command({ connect, path, sessionMs, name, count }) {
+    const program = join(peers, 'kazoo-election.py');
+    return { program: '/usr/bin/python3', args: [program, connect, path, `${sessionMs}`, name, `${count}`] };
+  },
+};
+
+/** `elect` has a fixed timeout of 60 s; `lock` stands in the same queue, and takes one. */
+const etcdctl: Contender = {
+  name: 'etcdctl elect',
+  system: 'etcd',
+  holdsMany: false,
+  isGuarded: false,
+  missing: async () => whyNoProgram('etcd') ?? whyNoProgram('etcdctl'),
+  queue: (path) => path,
+  async command({ connect, path, sessionMs, name, isKilled }) {
+    const ttl = `${Math.ceil(sessionMs / 1000)}`;
+    const what = isKilled ? ['lock', '--ttl', ttl, path] : ['elect', path, name];
+    return { program: 'etcdctl', args: ['--endpoints', connect, ...what], env: { ETCDCTL_API: '3' } };
+  },
+  leadsBy: (line) => line.startsWith('/'),
+};
+
+export const contenders: readonly Contender[] = [
+  petrelAgent,
+  petrelLibrary,
+  javaContender('Curator LeaderLatch', 'latch'),
+  javaContender('Curator LeaderSelector', 'selector'),
+  kazoo,
+  javaContender("ZooKeeper's LeaderElectionSupport", 'recipe'),
+  etcdctl,
+];
+
+function whyNoProgram(name: string): string | null {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.some((folder) => existsSync(join(folder, name))) ? null : `there is no ${name} on the PATH`;
+}

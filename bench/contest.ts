@@ -1,0 +1,166 @@
+/** One contender's election: its participants, who leads, and how another comes to. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../test/support/until.js';
+import type { Contender, Seat, Workshop } from './contenders.js';
+import type { ElectionEvent, Hub } from './hub.js';
+import { Participant } from './participant.js';
+
+export interface Meeting {
+  readonly contender: Contender;
+  readonly workshop: Workshop;
+  readonly hub: Hub;
+  /** Address of the servers. */
+  readonly connect: string;
+  readonly sessionMs: number;
+  /** How many entries there are below a path. */
+  entries(path: string): Promise<number>;
+  readonly hasWorkload?: boolean;
+  readonly isKilled?: boolean;
+}
+
+/** Since names say in whose election something happened. */
+let contests = 0;
+const patienceMs = 60_000;
+/** For what comes after the entry in the queue: the watch on whom it stands behind. */
+const settlingMs = 150;
+
+export class Contest {
+  readonly path: string;
+  leader = '';
+  readonly #meeting: Meeting;
+  readonly #participants = new Map<string, Participant>();
+  readonly #id: string;
+  #started = 0;
+  #size = 0;
+
+  constructor(meeting: Meeting) {
+    this.#meeting = meeting;
+    contests++;
+    this.#id = `e${contests}`;
+    this.path = `/bench-${process.pid}-${this.#id}`;
+  }
+
+  /** With so many processes, the first of which leads, when all of them stand in the queue. */
+  static async open(meeting: Meeting, size: number): Promise<Contest> {
+    const contest = new Contest(meeting);
+    try {
+      const mark = meeting.hub.mark;
+      await contest.join();
+      await contest.anybody(mark);
+      while (contest.#size < size) await contest.join();
+      await contest.complete();
+    } catch (error) {
+      await contest.close();
+      throw error;
+    }
+    return contest;
+  }
+
+  /** With so many participants in one process. */
+  static async openMany(meeting: Meeting, size: number): Promise<Contest> {
+    const contest = new Contest(meeting);
+    try {
+      const mark = meeting.hub.mark;
+      await contest.#start(`${contest.#id}-m`, size);
+      await contest.anybody(mark);
+      await contest.complete();
+    } catch (error) {
+      await contest.close();
+      throw error;
+    }
+    return contest;
+  }
+
+  get contender(): Contender {
+    return this.#meeting.contender;
+  }
+
+  get participants(): readonly Participant[] {
+    return [...this.#participants.values()];
+  }
+
+  get leading(): Participant {
+    const leading = this.#participants.get(this.leader);
+    if (leading === undefined) throw new Error(`${this.contender.name}: ${this.leader} does not run`);
+    return leading;
+  }
+
+  /** The process that holds all of them. */
+  get holder(): Participant {
+    const [holder] = this.participants;
+    if (holder === undefined) throw new Error(`${this.contender.name}: nobody runs`);
+    return holder;
+  }
+
+  /** Starts another process. */
+  join(): Promise<Participant> {
+    this.#started++;
+    return this.#start(`${this.#id}-${this.#started}`, 1);
+  }
+
+  /** Has the process that holds all of them hold one more, in the place of one that has left. */
+  joinHolder(): void {
+    this.#started++;
+    this.holder.say(`join ${this.#id}-${this.#started}`);
+  }
+
+  /** Takes the leader out of the contest: who it was. */
+  takeLeader(): Participant {
+    const { leading } = this;
+    this.#participants.delete(leading.name);
+    this.#size--;
+    return leading;
+  }
+
+  /** The next who leads, and so is the leader now. */
+  async anybody(mark: number, timeoutMs = patienceMs): Promise<ElectionEvent> {
+    const { hub, contender } = this.#meeting;
+    const describe = `a leader of ${contender.name}`;
+    const isLeader = ({ what, name }: ElectionEvent) =>
+      what === 'leads' && name !== this.leader && this.#isOwn(name);
+    const event = await hub
+      .event(isLeader, { mark, timeoutMs, describe })
+      .catch(async (error: unknown) => Promise.reject(await this.#withLogs(error)));
+    this.leader = event.name;
+    return event;
+  }
+
+  /** What its participants have said since. */
+  since(mark: number): readonly ElectionEvent[] {
+    return this.#meeting.hub.since(mark).filter(({ name }) => this.#isOwn(name));
+  }
+
+  /** Waits until everybody stands in the queue. */
+  async complete(): Promise<void> {
+    const queue = this.contender.queue(this.path);
+    await until(async () => (await this.#meeting.entries(queue)) === this.#size, {
+      timeoutMs: patienceMs,
+      describe: `${this.#size} participants of ${this.contender.name} to stand in the queue`,
+    }).catch(async (error: unknown) => Promise.reject(await this.#withLogs(error)));
+    await sleep(settlingMs);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.participants.map((participant) => participant.end()));
+    this.#participants.clear();
+  }
+
+  async #start(name: string, count: number): Promise<Participant> {
+    const { contender, workshop, hub, connect, sessionMs } = this.#meeting;
+    const { hasWorkload = false, isKilled = false } = this.#meeting;
+    const seat: Seat = { connect, path: this.path, sessionMs, name, count, hasWorkload, isKilled };
+    const participant = await Participant.start(contender, seat, workshop, hub);
+    this.#participants.set(name, participant);
+    this.#size += count;
+    return participant;
+  }
+
+  #isOwn(name: string): boolean {
+    return name.startsWith(`${this.#id}-`);
+  }
+
+  async #withLogs(error: unknown): Promise<Error> {
+    const logs = await Promise.all(this.participants.map(async (one) => `${one.name}: ${await one.log()}`));
+    return new Error(`${this.contender.name} failed\n${logs.join('\n')}`, { cause: error });
+  }
+}

@@ -1,0 +1,59 @@
+/** What one round of the elector costs by the number of nodes: what an agent runs, without ZooKeeper. */
+import { bench, describe } from 'vitest';
+import { groupRound } from '../../src/core/group-electing.js';
+import { parseJson } from '../../src/core/names.js';
+import { registrationSchema } from '../../src/core/znodes.js';
+import {
+  claim,
+  config,
+  decided,
+  epoch0Ms,
+  group,
+  member,
+  registration,
+  strategyOf,
+  versioned,
+} from '../../test/core/builders.js';
+
+const sizes = [10, 1_000, 10_000];
+const settings = config();
+const strategy = strategyOf(settings);
+const leader = 'n00000';
+
+for (const size of sizes) {
+  const nodes = Array.from({ length: size }, (_, seat) => {
+    return member(`n${String(seat).padStart(5, '0')}`, {}, { seat });
+  });
+  const without = nodes.slice(1);
+  const led = versioned(decided({ node: leader, term: 1 }));
+  const ready = group({ config: versioned(settings), elected: led, current: claim(leader), members: nodes });
+  const orphaned = group({ config: versioned(settings), elected: led, current: null, members: without });
+  const round = (snapshot: typeof ready, members: typeof nodes) =>
+    groupRound({
+      self: 'n00001',
+      snapshot,
+      members,
+      config: settings,
+      strategy,
+      memory: new Map(),
+      clock: { epochMs: epoch0Ms, atMs: 0 },
+      nowMs: 0,
+      canFence: false,
+    });
+
+  describe(`${size.toLocaleString('en')} nodes`, () => {
+    bench('a round: the leader is READY, nothing is to be done', () => {
+      round(ready, nodes);
+    });
+    bench('a round: the leader is gone, another is elected', () => {
+      round(orphaned, without);
+    });
+  });
+}
+
+describe('reading', () => {
+  const text = JSON.stringify(registration('a1'));
+  bench('a registration', () => {
+    parseJson(registrationSchema, text);
+  });
+});

@@ -1,0 +1,60 @@
+/** What the kernel tells of processes and of the machine. Linux only. */
+import { readdir, readFile } from 'node:fs/promises';
+import { availableParallelism, cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Seconds of processor that a process has used, all its threads together. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const used = await Promise.all(
+    threads.map(async (thread) => {
+      const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+      return Number(text.split(' ')[0]) / 1e9;
+    }),
+  );
+  return used.reduce((sum, seconds) => sum + seconds, 0);
+}
+
+export interface Memory {
+  readonly residentMb: number;
+  /** What is shared with others counts by its share. */
+  readonly proportionalMb: number;
+}
+
+export async function memoryOf(pid: number): Promise<Memory> {
+  const [status, rollup] = await Promise.all([
+    readFile(`/proc/${pid}/status`, 'utf8'),
+    readFile(`/proc/${pid}/smaps_rollup`, 'utf8'),
+  ]);
+  return { residentMb: field(status, 'VmRSS') / 1024, proportionalMb: field(rollup, 'Pss') / 1024 };
+}
+
+function field(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]);
+}
+
+const looksEveryMs = 150;
+const quietShare = 0.25;
+
+/** Waits until the machine has little else to do, or for `atMostMs`. The share of its processors that was in use at the last look. */
+export async function quiet(atMostMs: number): Promise<number> {
+  const endsAtMs = performance.now() + atMostMs;
+  for (;;) {
+    const before = await processorTicks();
+    await sleep(looksEveryMs);
+    const after = await processorTicks();
+    const busy = 1 - (after.idle - before.idle) / Math.max(1, after.all - before.all);
+    if (busy < quietShare || performance.now() > endsAtMs) return busy;
+  }
+}
+
+async function processorTicks(): Promise<{ readonly all: number; readonly idle: number }> {
+  const text = await readFile('/proc/stat', 'utf8');
+  const ticks = text.slice(0, text.indexOf('\n')).split(/\s+/).slice(1, 9).map(Number);
+  return { all: ticks.reduce((sum, one) => sum + one, 0), idle: (ticks[3] ?? 0) + (ticks[4] ?? 0) };
+}
+
+export function machineName(): string {
+  const model = cpus()[0]?.model.trim() ?? '';
+  return `${availableParallelism()} processors${model === '' ? '' : ` (${model})`}, Node.js ${process.versions.node}`;
+}

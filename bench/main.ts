@@ -1,0 +1,64 @@
+/**
+ * Petrel beside what people would use instead, on the same servers, in turn. Prints the goals, and writes docs/benchmarks.md and
+ * its plots.
+ *
+ *   npm run bench                                        all of it, about 11 minutes
+ *   npm run bench -- --quick                             a few rounds of each, about 3 minutes
+ *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
+ *   npm run bench -- --contender petrel --contender kazoo    these alone, by a part of their names
+ *   npm run bench -- --large                             with 500 and 1,000 participants as well
+ *   npm run bench -- --out DIRECTORY                     writes there and not into docs
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readArguments } from './arguments.js';
+import { judge } from './goals.js';
+import { machineName } from './machine.js';
+import { measure } from './measure.js';
+import { plotsOf } from './plots.js';
+import { report, withMeasured } from './report.js';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const page = 'benchmarks.md';
+const plotDirectory = 'benchmarks';
+
+const asked = readArguments(process.argv.slice(2));
+const say = (line: string) => process.stderr.write(`${line}\n`);
+const { samples, peers, missing } = await measure(asked, say);
+
+const out = asked.out ?? join(project, 'docs');
+await mkdir(join(out, plotDirectory), { recursive: true });
+const files = new Map<string, string>();
+for (const [scenario, svg] of plotsOf(samples, asked.sizes)) {
+  const file = `${plotDirectory}/${scenario.replaceAll(/[^a-z0-9]+/g, '-')}.svg`;
+  await writeFile(join(out, file), svg);
+  files.set(scenario, file);
+}
+const command = ['npm run bench', ...(asked.given.length === 0 ? [] : ['--', ...asked.given])].join(' ');
+const at = new Date().toISOString().slice(0, 10);
+const run = {
+  samples,
+  peers,
+  missing,
+  command,
+  at,
+  machine: machineName(),
+  sizes: asked.sizes,
+  plots: files,
+};
+const before = await readFile(join(project, 'docs', page), 'utf8');
+await writeFile(join(out, page), formatted(withMeasured(before, report(run))));
+
+for (const { text: goal, isMet, figure } of judge(samples, peers, asked.sizes))
+  console.log(`${isMet === null ? '–      ' : isMet ? 'met    ' : 'NOT MET'}  ${goal}\n         ${figure}`);
+for (const line of missing) console.log(line);
+console.log(`written: ${join(out, page)}`);
+
+/** As the project's own checks want it. */
+function formatted(text: string): string {
+  const biome = join(project, 'node_modules/.bin/biome');
+  const args = ['format', `--stdin-file-path=docs/${page}`];
+  return execFileSync(biome, args, { cwd: project, input: text, encoding: 'utf8' });
+}

@@ -1,0 +1,110 @@
+/** One process of a contender, what it says, and its ends. */
+import type { ChildProcess } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitOf, hasExited, spawnBound } from '../test/support/bound-process.js';
+import { childrenOf, commandOf, isAlive } from '../test/support/process-list.js';
+import { monotonicMs } from './clocks.js';
+import { type Contender, type Seat, type Workshop, workloadFile } from './contenders.js';
+import type { Hub } from './hub.js';
+
+const patienceMs = 15_000;
+
+export class Participant {
+  readonly name: string;
+  /** Monotonic: when its process was started. */
+  readonly startedAtMs: number;
+  readonly #child: ChildProcess;
+  readonly #contender: Contender;
+  readonly #workshop: Workshop;
+
+  private constructor(seat: Seat, contender: Contender, workshop: Workshop, child: ChildProcess, at: number) {
+    this.name = seat.name;
+    this.startedAtMs = at;
+    this.#child = child;
+    this.#contender = contender;
+    this.#workshop = workshop;
+  }
+
+  static async start(contender: Contender, seat: Seat, workshop: Workshop, hub: Hub): Promise<Participant> {
+    const { program, args, env = {} } = await contender.command(seat, workshop);
+    const log = await open(join(workshop.directory, `${seat.name}.log`), 'w');
+    try {
+      const atMs = monotonicMs();
+      const child = spawnBound(program, args, {
+        stdio: ['pipe', 'pipe', log.fd],
+        env: { PATH: process.env.PATH, ...env },
+      });
+      if (child.stdout === null) throw new Error('a process without an output');
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (contender.leadsBy === undefined) hub.take(line);
+        else if (contender.leadsBy(line)) hub.arrived('leads', seat.name);
+      });
+      // Whoever is killed reads no more.
+      child.stdin?.on('error', () => undefined);
+      return new Participant(seat, contender, workshop, child, atMs);
+    } finally {
+      await log.close();
+    }
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error(`${this.name} could not be started`);
+    return this.#child.pid;
+  }
+
+  /** All processes that its node needs, the one that was started first. */
+  get pids(): readonly number[] {
+    const { agent } = this;
+    return agent === null ? [this.pid] : [this.pid, agent];
+  }
+
+  say(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  /** Asks it to leave in order. */
+  leave(): void {
+    this.#child.kill('SIGTERM');
+  }
+
+  /** Kills the process that is in touch with the servers, and nothing else. */
+  killElector(): void {
+    process.kill(this.agent ?? this.pid, 'SIGKILL');
+  }
+
+  /** Kills everything of its node, as far as one process can at once. */
+  async killHost(): Promise<void> {
+    const workload = await this.#workload();
+    const all = [this.pid, ...childrenOf(this.pid), ...workload].filter(isAlive);
+    for (const pid of all) process.kill(pid, 'SIGKILL');
+  }
+
+  /** Leaves, or is killed when that takes too long. */
+  async end(): Promise<void> {
+    if (!hasExited(this.#child)) {
+      this.leave();
+      await Promise.race([exitOf(this.#child), sleep(patienceMs, undefined, { ref: false })]);
+      if (!hasExited(this.#child)) await this.killHost();
+    }
+    await exitOf(this.#child);
+  }
+
+  /** The end of what it wrote to its log. */
+  async log(): Promise<string> {
+    const text = await readFile(join(this.#workshop.directory, `${this.name}.log`), 'utf8').catch(() => '');
+    return text.slice(-2_000);
+  }
+
+  get agent(): number | null {
+    if (!this.#contender.isGuarded) return null;
+    return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.cjs')) ?? null;
+  }
+
+  async #workload(): Promise<number[]> {
+    const text = await readFile(workloadFile(this.#workshop, this.name), 'utf8').catch(() => '');
+    return text === '' ? [] : [Number(text)];
+  }
+}

@@ -1,0 +1,48 @@
+/** A planned handover: the leader's process is told to leave, and another leads. */
+import { monotonicMs } from '../clocks.js';
+import { Contest } from '../contest.js';
+import { calm, meetingOf, openContests, type Tournament } from '../tournament.js';
+import { Limit } from './limit.js';
+
+const size = 3;
+const sessionMs = 6_000;
+const limitRounds = 5;
+
+export async function handover(tournament: Tournament, scenario: string, rounds: number): Promise<void> {
+  const { contenders, zookeeper, samples, say } = tournament;
+  await using limits = await Limit.open(zookeeper);
+  await limits.warmUp(100);
+  const contests = await openContests(tournament, scenario, contenders, (contender) =>
+    Contest.open(meetingOf(tournament, contender, { sessionMs }), size),
+  );
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      say(`${scenario}: round ${round} of ${rounds}`);
+      await calm(tournament);
+      await limits.measure(samples, scenario, limitRounds);
+      for (const contest of contests.all)
+        await contests.attempt(contest, () => handOver(tournament, scenario, contest));
+    }
+  } finally {
+    await contests.close();
+  }
+}
+
+async function handOver(tournament: Tournament, scenario: string, contest: Contest): Promise<void> {
+  const { hub, samples } = tournament;
+  await calm(tournament);
+  const mark = hub.mark;
+  const old = contest.takeLeader();
+  const atMs = monotonicMs();
+  old.leave();
+  const next = await contest.anybody(mark);
+  await old.end();
+  const { name } = contest.contender;
+  samples.add(scenario, name, 'handover', next.atMs - atMs);
+  // Petrel's library says both: what counts is when the work has ended.
+  const said = contest.since(mark).filter((event) => event.name === old.name);
+  const letGo = said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');
+  if (letGo !== undefined) samples.add(scenario, name, 'gap', next.atMs - letGo.atMs);
+  await contest.join();
+  await contest.complete();
+}

@@ -1,0 +1,96 @@
+/** What no election can be faster than on these servers: committed writes, one notification. Measured by Petrel's own client. */
+import type { Store } from '../../src/ports/store.js';
+import { monotonicMs } from '../clocks.js';
+import type { ZooKeeper } from '../servers.js';
+import type { Samples } from '../statistics.js';
+
+export const limit = 'limit';
+const none = Buffer.alloc(0);
+
+export class Limit implements AsyncDisposable {
+  readonly #one: Store;
+  readonly #other: Store;
+  readonly #path: string;
+
+  private constructor(zookeeper: ZooKeeper) {
+    this.#one = zookeeper.open(30_000);
+    this.#other = zookeeper.open(30_000);
+    this.#path = `/limit-${process.pid}-${Math.round(monotonicMs())}`;
+  }
+
+  static async open(zookeeper: ZooKeeper): Promise<Limit> {
+    const limits = new Limit(zookeeper);
+    await Promise.all([limits.#one.connected(), limits.#other.connected()]);
+    return limits;
+  }
+
+  async warmUp(rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      await this.commit();
+      await this.transition();
+    }
+  }
+
+  async measure(samples: Samples, scenario: string, rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      samples.add(scenario, limit, 'commit', await this.commit());
+      const { transition, notified } = await this.transition();
+      samples.add(scenario, limit, 'transition', transition);
+      samples.add(scenario, limit, 'notified', notified);
+    }
+  }
+
+  /** Milliseconds of one committed write. */
+  async commit(): Promise<number> {
+    const atMs = monotonicMs();
+    await this.#one.create(this.#path, none, 'ephemeral');
+    const tookMs = monotonicMs() - atMs;
+    await this.#one.delete(this.#path, 'any');
+    return tookMs;
+  }
+
+  /** One session deletes, another that watches is notified, and creates: two commits and one notification, in milliseconds. */
+  async transition(): Promise<{ readonly transition: number; readonly notified: number }> {
+    await this.#one.create(this.#path, none, 'ephemeral');
+    await this.#other.exists(this.#path, { watch: true });
+    const heard = firstChange(this.#other, this.#path);
+    const atMs = monotonicMs();
+    const deleted = this.#one.delete(this.#path, 'any');
+    await heard;
+    const notifiedAtMs = monotonicMs();
+    await this.#other.create(this.#path, none, 'ephemeral');
+    const endedAtMs = monotonicMs();
+    await deleted;
+    await this.#other.delete(this.#path, 'any');
+    return { transition: endedAtMs - atMs, notified: notifiedAtMs - atMs };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#one.close(), this.#other.close()]);
+  }
+}
+
+export function firstChange(store: Store, path: string): Promise<void> {
+  return new Promise((resolve) => {
+    const unlisten = store.onChange((changed) => {
+      if (changed !== path) return;
+      unlisten();
+      resolve();
+    });
+  });
+}
+
+/** Milliseconds from the last request of a session that is then silent until another is told that it has ended. */
+export async function sessionEnd(zookeeper: ZooKeeper, sessionMs: number): Promise<number> {
+  const path = `/session-${process.pid}-${Math.round(monotonicMs() * 1000)}`;
+  const session = zookeeper.open(sessionMs);
+  await session.connected();
+  await session.create(path, none, 'ephemeral');
+  await zookeeper.store.exists(path, { watch: true });
+  const ended = firstChange(zookeeper.store, path);
+  const atMs = monotonicMs();
+  await session.exists(path);
+  await session.close({ abandon: true });
+  await ended;
+  return monotonicMs() - atMs;
+}

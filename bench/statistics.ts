@@ -1,0 +1,61 @@
+/** Samples of the benchmark, and what they tell together. */
+
+export interface Sample {
+  readonly scenario: string;
+  readonly contender: string;
+  readonly measure: string;
+  readonly value: number;
+}
+
+export interface Spread {
+  readonly count: number;
+  readonly median: number;
+  /** The 10 % and 90 % quantiles. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** By linear interpolation between neighbours; NaN of no values. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(at)] ?? Number.NaN;
+  const above = sorted[Math.ceil(at)] ?? Number.NaN;
+  return below + (above - below) * (at - Math.floor(at));
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+export class Samples {
+  readonly all: Sample[] = [];
+
+  add(scenario: string, contender: string, measure: string, value: number): void {
+    this.all.push({ scenario, contender, measure, value });
+  }
+
+  /** Null: nothing was measured. */
+  spread(scenario: string, contender: string, measure: string): Spread | null {
+    const values = this.all
+      .filter((one) => one.scenario === scenario && one.contender === contender && one.measure === measure)
+      .map(({ value }) => value);
+    if (values.length === 0) return null;
+    return {
+      count: values.length,
+      median: median(values),
+      low: quantile(values, 0.1),
+      high: quantile(values, 0.9),
+    };
+  }
+
+  /** In the order in which they were first measured. */
+  contenders(scenario: string, measure: string): string[] {
+    const those = this.all.filter((one) => one.scenario === scenario && one.measure === measure);
+    return [...new Set(those.map(({ contender }) => contender))];
+  }
+
+  scenarios(): string[] {
+    return [...new Set(this.all.map(({ scenario }) => scenario))];
+  }
+}

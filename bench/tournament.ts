@@ -1,0 +1,108 @@
+/** What every scenario needs: the contenders that are there, and a place for what is measured and what is not. */
+import { errorMessage } from '../src/errors.js';
+import type { Contender, Workshop } from './contenders.js';
+import type { Contest, Meeting } from './contest.js';
+import type { Hub } from './hub.js';
+import { quiet } from './machine.js';
+import type { Etcd, ZooKeeper } from './servers.js';
+import type { Samples } from './statistics.js';
+
+export interface Tournament {
+  readonly contenders: readonly Contender[];
+  readonly workshop: Workshop;
+  readonly hub: Hub;
+  readonly zookeeper: ZooKeeper;
+  /** Null where it is missing on this machine. */
+  readonly etcd: Etcd | null;
+  readonly samples: Samples;
+  /** What could not be measured, and why. */
+  readonly failures: string[];
+  say(line: string): void;
+}
+
+/** Longest wait for the machine to have nothing else to do before a measurement. */
+export const quietMs = 1_500;
+
+type MeetingChange = Partial<Omit<Meeting, 'contender' | 'workshop' | 'hub'>> & {
+  readonly sessionMs: number;
+};
+
+export function meetingOf(tournament: Tournament, contender: Contender, change: MeetingChange): Meeting {
+  const { workshop, hub, zookeeper, etcd } = tournament;
+  const place = contender.system === 'etcd' ? etcd : zookeeper;
+  if (place === null) throw new Error('etcd is missing');
+  const { connect } = place;
+  return { contender, workshop, hub, connect, entries: (path) => place.entries(path), ...change };
+}
+
+/** A contest for each; one that cannot be opened is left out, and said to be. */
+export async function openContests(
+  tournament: Tournament,
+  scenario: string,
+  asked: readonly Contender[],
+  open: (contender: Contender) => Promise<Contest>,
+): Promise<Contests> {
+  const contests = new Contests(tournament, scenario);
+  for (const contender of asked) {
+    tournament.say(`${scenario}: ${contender.name} joins`);
+    await contests.open(contender, () => open(contender));
+  }
+  return contests;
+}
+
+/** Those that still take part. */
+export class Contests {
+  readonly #open = new Set<Contest>();
+  readonly #tournament: Tournament;
+  readonly #scenario: string;
+
+  constructor(tournament: Tournament, scenario: string) {
+    this.#tournament = tournament;
+    this.#scenario = scenario;
+  }
+
+  get all(): readonly Contest[] {
+    return [...this.#open];
+  }
+
+  async open(contender: Contender, open: () => Promise<Contest>): Promise<Contest | null> {
+    try {
+      const contest = await open();
+      this.#open.add(contest);
+      return contest;
+    } catch (error) {
+      this.#fail(contender, error);
+      return null;
+    }
+  }
+
+  /** One contest's part of a round. One that fails takes part no longer. */
+  async attempt(contest: Contest, part: () => Promise<void>): Promise<void> {
+    if (!this.#open.has(contest)) return;
+    try {
+      await part();
+    } catch (error) {
+      this.#fail(contest.contender, error);
+      this.#open.delete(contest);
+      await contest.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all.map((contest) => contest.close()));
+    this.#open.clear();
+  }
+
+  #fail(contender: Contender, error: unknown): void {
+    const { failures, say } = this.#tournament;
+    const line = `${this.#scenario}: ${contender.name}: ${errorMessage(error)}`;
+    say(line);
+    failures.push(line.split('\n')[0] ?? line);
+  }
+}
+
+/** Nobody else's work is measured. */
+export async function calm({ hub }: Tournament): Promise<void> {
+  await quiet(quietMs);
+  hub.compareClocks();
+}

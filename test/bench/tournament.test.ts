@@ -1,0 +1,36 @@
+/** The benchmark's driver itself, with one of its contenders, against the development server. */
+import { beforeAll, expect, it } from 'vitest';
+import { contenders } from '../../bench/contenders.js';
+import { names } from '../../bench/goals.js';
+import { withWorkshop } from '../../bench/measure.js';
+import { handover } from '../../bench/scenarios/handover.js';
+import { ZooKeeper } from '../../bench/servers.js';
+import { Samples } from '../../bench/statistics.js';
+import { oncePerRun } from '../support/once-per-run.js';
+
+// A build on a busy machine takes longer than a test may.
+beforeAll(() => oncePerRun('build'), 300_000);
+
+it('measures a planned handover', async () => {
+  const agent = contenders.filter(({ name }) => name === names.agent);
+  const samples = new Samples();
+  const failures: string[] = [];
+  await using zookeeper = await ZooKeeper.start('embedded');
+  await withWorkshop(await oncePerRun('build'), agent, async (workshop, hub) => {
+    const tournament = {
+      contenders: agent,
+      workshop,
+      hub,
+      zookeeper,
+      etcd: null,
+      samples,
+      failures,
+      say: () => {},
+    };
+    await handover(tournament, 'handover', 1);
+    expect(failures).toEqual([]);
+  });
+  expect(samples.spread('handover', names.agent, 'handover')).toMatchObject({ count: 1 });
+  expect(samples.spread('handover', names.agent, 'gap')).toMatchObject({ count: 1 });
+  expect(samples.spread('handover', names.limit, 'transition')?.count).toBeGreaterThan(1);
+});
