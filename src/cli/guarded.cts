@@ -29,9 +29,9 @@ const valueOptions: readonly string[] = [
   '--wait-timeout',
 ];
 
-/** Whether this process was started by a guardian (`src/guardian/parent.ts`). */
+/** Whether this process was started by a guardian (`src/guardian/parent.ts`), which may have died since. */
 function hasGuardian(): boolean {
-  return process.env.PETREL_GUARDIAN === String(process.ppid);
+  return process.send !== undefined && process.env.PETREL_GUARDIAN !== undefined;
 }
 
 function isGuarded(args: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 /** The guardian as this process's parent, at the other end of Node's channel between parent and child. */
 import type { Parent } from './channel.js';
 import { type FromAgent, isToAgent } from './messages.js';
-import { hasGuardian, slateNumber } from './parent.js';
+import { hasGuardian, livingGuardian, slateNumber } from './parent.js';
 import { Slate } from './slate.js';
 
 /** Null where no guardian has started this process. */
@@ -14,7 +14,8 @@ export function guardianProcess(): Parent | null {
     },
     send,
     kill: () => {
-      if (hasGuardian()) process.kill(process.ppid, 'SIGKILL');
+      const pid = livingGuardian();
+      if (pid !== null) process.kill(pid, 'SIGKILL');
     },
     listen(told, gone) {
       const hear = (message: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * Whether a guardian is this process's parent. What the guardian has said of that in the environment is taken out of it: what
+ * Whether a guardian has started this process. What the guardian has said of that in the environment is taken out of it: what
  * this process starts has another parent.
  */
 
@@ -14,8 +14,14 @@ const guardianPid = taken(guardianVariable);
 /** The slate's, for this process; nothing where there is none. */
 export const slateNumber = taken(slateVariable);
 
+/** Also when it has died since: what it started does not go on without it. */
 export function hasGuardian(): boolean {
-  return process.send !== undefined && guardianPid === String(process.ppid);
+  return process.send !== undefined && guardianPid !== undefined;
+}
+
+/** Null when it has died. */
+export function livingGuardian(): number | null {
+  return hasGuardian() && guardianPid === String(process.ppid) ? process.ppid : null;
 }
 
 function taken(name: string): string | undefined {

@@ -1,6 +1,7 @@
 /** What a guardian proves before it gives a dead agent's leadership away, and how it starts and ends. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -188,5 +189,32 @@ describe('an agent that cannot start', () => {
     ['run --restart sometimes -- true', 2],
   ])('petrel %s is not started again: it exits with %i', async (line, code) => {
     expect(await runProcess(line.split(' '))).toMatchObject({ code, signal: null });
+  });
+});
+
+describe('an agent that has just been started', () => {
+  it('ends when its guardian died before it could speak with it', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'petrel-orphan-'));
+    const config = join(dir, 'petrel.yaml');
+    execFileSync('mkfifo', [config]);
+    await using node = await startProcess(['agent', '-r', uniqueRoot('orphan'), '--config', config], {
+      PETREL_ZOOKEEPER: await servers.connectString,
+    });
+    let agent: number | null = null;
+    try {
+      // Opened when the agent reads it.
+      await using settings = await open(config, 'w');
+      agent = node.agentPid;
+      if (agent === null) throw new Error('there is no agent');
+      process.kill(node.pid, 'SIGKILL');
+      await until(() => !isAlive(node.pid));
+      await settings.write('nodeId: a1\n');
+      await settings.close();
+      const orphan = agent;
+      await until(() => !isAlive(orphan), { timeoutMs: 20_000, describe: 'the agent to end' });
+    } finally {
+      if (agent !== null && isAlive(agent)) process.kill(agent, 'SIGKILL');
+      rmSync(dir, { recursive: true });
+    }
   });
 });
