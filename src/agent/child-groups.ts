@@ -1,5 +1,6 @@
 /** The groups below a path: each child of it is one. A watch tells of those that come and go. */
 import type { Logger } from 'pino';
+import { isGroup, rootsBelow } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
@@ -23,6 +24,7 @@ export class ChildGroups {
   readonly #over: Promise<void>;
   #store: Store | null = null;
   #isClosed = false;
+  #isGroup = false;
 
   /** Looks from now on. */
   constructor(options: ChildGroupsOptions) {
@@ -66,7 +68,8 @@ export class ChildGroups {
     const { path, found, log } = this.#options;
     try {
       const { children } = await store.getChildren(path, { watch: true });
-      if (!this.#isClosed) found(children.toSorted().map((name) => `${path}/${name}`));
+      this.#warn(isGroup(children));
+      if (!this.#isClosed) found(rootsBelow(path, children));
       return true;
     } catch (error) {
       if (isStoreError(error, 'NO_NODE')) return await this.#await(store);
@@ -77,6 +80,13 @@ export class ChildGroups {
       );
       return false;
     }
+  }
+
+  #warn(isGroup: boolean): void {
+    const { path, log } = this.#options;
+    if (isGroup && !this.#isGroup)
+      log.error(`groupsUnder: ${path} is a group itself: its own znodes are taken for no groups`);
+    this.#isGroup = isGroup;
   }
 
   /** There are none until it is made. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { hasGroups } from '../config/group-settings.js';
 import { readSettings } from '../config/read-settings.js';
 import { clientSettings, commonSettings, groupsSettings } from '../config/settings.js';
+import { rootsBelow } from '../core/paths.js';
 import { PetrelError } from '../errors.js';
 import { childrenOf, findGroups, type GroupLine, readGroups } from '../group/all-groups.js';
 import { KeptClock } from '../group/time.js';
@@ -39,7 +40,7 @@ async function rootsOf(
   if (under !== undefined || !hasGroups(configured)) return await findGroups(store, under ?? '/');
   const { groups, groupsUnder } = configured;
   const children = groupsUnder === null ? [] : await childrenOf(store, groupsUnder);
-  const found = children.map((name) => `${groupsUnder}/${name}`);
+  const found = groupsUnder === null ? [] : rootsBelow(groupsUnder, children);
   return [...new Set([...groups.map(({ root }) => root), ...found])].toSorted();
 }
 

@@ -67,3 +67,17 @@ export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
   if (slot === 1) return paths;
   return { ...paths, elected: `${paths.elected}-${slot}`, current: `${paths.current}-${slot}` };
 }
+
+const always = ['config', 'nodes', 'election', 'leader'];
+const own = new Set([...always, 'history', 'clock', 'scores', 'brake']);
+
+/** Whether a path with these children is a group's root. */
+export function isGroup(children: readonly string[]): boolean {
+  return always.every((name) => children.includes(name));
+}
+
+/** The roots below a path with these children, in order: all but what is a group's own, where the path is one's root. */
+export function rootsBelow(path: string, children: readonly string[]): string[] {
+  const names = isGroup(children) ? children.filter((name) => !own.has(name)) : children;
+  return names.toSorted().map((name) => `${path}/${name}`);
+}

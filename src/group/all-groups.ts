@@ -1,6 +1,6 @@
 /** Many groups, a line each: what `list --all` says. Its shape is a contract with users' scripts. */
 import { z } from 'zod';
-import { groupPaths } from '../core/paths.js';
+import { groupPaths, isGroup } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { type Listing, listing } from './listing.js';
@@ -55,10 +55,6 @@ export async function childrenOf(store: Store, path: string): Promise<string[]> 
     if (isStoreError(error, 'NO_NODE', 'NO_AUTH')) return [];
     throw error;
   }
-}
-
-function isGroup(children: readonly string[]): boolean {
-  return ['config', 'nodes', 'election', 'leader'].every((name) => children.includes(name));
 }
 
 /** A line each, in the same order. One that cannot be read says why. */

@@ -113,3 +113,16 @@ it('are in every group below a path, as those come and go', async () => {
   expect((await agent.exited).code).toBe(0);
   expect(await leaderOf('under/one')).toBeNull();
 });
+
+it('are none of the znodes of a group that somebody took for a folder of groups', async () => {
+  const paths = groupPaths(rootOf('lone'));
+  const env = { PETREL_ZOOKEEPER: await sharedZooKeeper() };
+  await using _lone = await startProcess(['agent', '--root', paths.root, '--node-id', 'l1'], env);
+  await led(['lone'], 'l1');
+  const before = (await store.getChildren(paths.config)).children;
+  await using mistaken = await startProcess(['agent', '--groups-under', paths.root, '--node-id', 'l2'], env);
+  await mistaken.logged(/lone is a group itself: its own znodes are taken for no groups/);
+  await store.create(`${paths.root}/child`, Buffer.alloc(0), 'persistent');
+  await led(['lone/child'], 'l2');
+  expect((await store.getChildren(paths.config)).children).toEqual(before);
+});
