@@ -110,6 +110,10 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   );
   const config = readConfig(observer, configRead);
   const decided = readElected(observer, 1, elected);
+  const beyondFirst = others.map((slot, index): SlotState => {
+    const own = readElected(observer, slot, decisions[index]);
+    return { slot, elected: own, current: claims[index] ?? null };
+  });
   const [members, reports, neighbour, brake] = await settleAll([
     names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self, isElector),
     names === null ? null : scores.read(store, config.value, names.children),
@@ -122,13 +126,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
       config,
       elected: decided,
       current,
-      others: others.map((slot, index): SlotState => {
-        return {
-          slot,
-          elected: readElected(observer, slot, decisions[index]),
-          current: claims[index] ?? null,
-        };
-      }),
+      others: beyondFirst,
       self: self === null ? null : versioned(contents.registration(paths.node(node), self.data), self.stat),
       seat: ownSeat === null ? null : toOwnSeat(placed, ownSeat),
       members:
@@ -137,7 +135,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
           : withMisplaced(
               members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
               config.value,
-              decided.value,
+              [decided, ...beyondFirst.map((state) => state.elected)].map(({ value }) => value),
               neighbour,
             ),
       history: head === null ? null : readHead(observer, head),

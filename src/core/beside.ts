@@ -14,6 +14,9 @@ export interface Neighbour {
   readonly root: string;
   /** Who is READY there. */
   readonly leader: Place | null;
+  /** Of a circle of groups, each beside the next, this one is the first by its root: so that they do not chase one another
+   * for ever, whoever leads it stays. */
+  readonly goesFirst: boolean;
 }
 
 /** What the rule has against a node. */
@@ -22,16 +25,20 @@ export interface Misplaced {
   readonly isHard: boolean;
 }
 
-/** The members, each with what the rule has against it; `neighbour` null: there is no rule, or it is not known. */
+/**
+ * The members, each with what the rule has against it. `decisions`: of all slots; `neighbour` null: there is no rule, or it is
+ * not known.
+ */
 export function withMisplaced(
   members: readonly Member[],
   config: GroupConfig | null,
-  elected: Elected | null,
+  decisions: readonly (Elected | null)[],
   neighbour: Neighbour | null,
 ): readonly Member[] {
   if (config === null || neighbour === null) return members;
+  const present = new Set(decisions.map((elected) => elected?.node));
   return members.map((member) => {
-    const reason = objection(member, config, elected?.node ?? null, neighbour);
+    const reason = objection(member, config, present.has(member.node), neighbour);
     if (reason === null) return member;
     return { ...member, misplaced: { reason, isHard: config.beside.strength === 'hard' } };
   });
@@ -54,12 +61,12 @@ const wanted: Readonly<Record<Where, string>> = {
 function objection(
   { node, value }: Member,
   { beside: { where } }: GroupConfig,
-  present: string | null,
-  { root, leader }: Neighbour,
+  isPresent: boolean,
+  { root, leader, goesFirst }: Neighbour,
 ): string | null {
-  if (value === null) return null;
+  if (value === null || (isPresent && goesFirst)) return null;
   if (leader === null) {
-    const isFree = node === present || where === 'another-node' || where === 'another-site';
+    const isFree = isPresent || where === 'another-node' || where === 'another-site';
     return isFree
       ? null
       : `it has to be ${wanted[where]} as the leader of ${root}, and nobody is READY there`;

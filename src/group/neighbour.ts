@@ -3,8 +3,12 @@ import type { Neighbour } from '../core/beside.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
+import { parseGroupConfig } from '../core/read-config.js';
 import { claimSchema } from '../core/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
+
+/** Of how many groups, each beside the next, it is found out whether they make a circle. */
+const longestCircle = 16;
 
 /** Null where there is no rule; beside itself a group is anyway. What cannot be read counts as nobody who is READY. Throws StoreError. */
 export async function readNeighbour(
@@ -15,9 +19,33 @@ export async function readNeighbour(
 ): Promise<Neighbour | null> {
   const root = config?.beside.group ?? null;
   if (root === null || root === own.root) return null;
-  const text = await readClaimText(store, groupPaths(root).current, watch);
+  const [text, goesFirst] = await Promise.all([
+    readClaimText(store, groupPaths(root).current, watch),
+    isFirstOfCircle(store, own.root, root),
+  ]);
   const claim = text === null ? null : parseJson(claimSchema, text).value;
-  return { root, leader: claim?.status === 'READY' ? { node: claim.node, site: claim.site } : null };
+  const leader = claim?.status === 'READY' ? { node: claim.node, site: claim.site } : null;
+  return { root, leader, goesFirst };
+}
+
+async function isFirstOfCircle(store: Store, own: string, next: string): Promise<boolean> {
+  const circle = [own];
+  for (let root: string | null = next; root !== own; root = await besideWhich(store, root)) {
+    if (root === null || circle.includes(root) || circle.length === longestCircle) return false;
+    circle.push(root);
+  }
+  return circle.every((root) => own <= root);
+}
+
+/** Null where it is beside none, or what it is beside may not be read. */
+async function besideWhich(store: Store, root: string): Promise<string | null> {
+  try {
+    const { data } = await store.getData(groupPaths(root).config);
+    return parseGroupConfig(data.toString('utf8')).value?.beside.group ?? null;
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE', 'NO_AUTH')) return null;
+    throw error;
+  }
 }
 
 /** Null when there is none, or it may not be read; its coming is then watched for. */

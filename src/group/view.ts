@@ -97,20 +97,22 @@ export async function readGroup(
     readScores(store, paths, telling ?? []),
   ]);
   const neighbour = await readNeighbour(store, config.value, paths, watch);
+  const slots = others.map(({ slot, elected: text, current: claim }): SlotState => {
+    return {
+      slot,
+      elected: versioned(text, (content) => parseJson(electedSchema, content)),
+      current: claim === null ? null : claimOf(claim),
+    };
+  });
+  const decisions = [decided, ...slots.map((state) => state.elected)].map(({ value }) => value);
   const view = {
     paths,
     config,
     elected: decided,
     current: current === null ? null : claimOf(current),
-    others: others.map(({ slot, elected: text, current: claim }): SlotState => {
-      return {
-        slot,
-        elected: versioned(text, (content) => parseJson(electedSchema, content)),
-        current: claim === null ? null : claimOf(claim),
-      };
-    }),
+    others: slots,
     seats,
-    members: withMisplaced(membersOf(registrations, seats, scores), config.value, decided.value, neighbour),
+    members: withMisplaced(membersOf(registrations, seats, scores), config.value, decisions, neighbour),
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
     self: null,
     seat: null,

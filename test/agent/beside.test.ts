@@ -26,3 +26,22 @@ it('a group follows another to its node, and comes only when that is READY', asy
     [],
   );
 });
+
+it('two groups that never agree do not chase one another: the first of the two goes, and the other follows', async () => {
+  const zookeeper = await sharedZooKeeper();
+  await using one = await Group.found(zookeeper, { failback: 'manual' });
+  await using other = await Group.found(zookeeper, { failback: 'manual' });
+  const [first, second] = one.root < other.root ? [one, other] : [other, one];
+  for (const group of [first, second]) {
+    await group.startInOrder(['a', 'b']);
+    await group.ready('a');
+  }
+  await second.configure({ beside: { group: first.root, where: 'same-node' } });
+  await first.configure({ beside: { group: second.root, where: 'another-node' } });
+  const before = await first.elected();
+
+  await first.members.find(({ node }) => node === 'a')?.stop();
+  await first.ready('b');
+  await second.ready('b');
+  expect(await first.elected()).toMatchObject({ node: 'b', term: before.term + 1 });
+});

@@ -7,7 +7,12 @@ const root = '/services/db';
 type Where = GroupConfig['beside']['where'];
 
 /** Who is elected of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected here. */
-function elects(where: Where, leader: string | null, present: string | null = null, strength = 'hard') {
+function elects(
+  where: Where,
+  leader: string | null,
+  present: string | null = null,
+  { strength = 'hard', goesFirst = false } = {},
+) {
   const settings = config({
     sites: { a: { priority: 200 } },
     failback: 'manual',
@@ -15,7 +20,11 @@ function elects(where: Where, leader: string | null, present: string | null = nu
   });
   const elected = decided({ node: present, term: 1 });
   const place = leader === null ? null : { node: leader, site: leader.slice(0, 1) };
-  const placed = withMisplaced(members('a1', 'a2', 'b1'), settings, elected, { root, leader: place });
+  const placed = withMisplaced(members('a1', 'a2', 'b1'), settings, [elected], {
+    root,
+    leader: place,
+    goesFirst,
+  });
   return ask({ members: placed, config: settings, elected });
 }
 
@@ -48,10 +57,27 @@ describe('a group that has to be beside another', () => {
     expect(elects('another-node', null)).toMatchObject({ node: 'a1' });
   });
 
+  it('that is the first of a circle keeps its leader, wherever that is, and elects as the rule has it', () => {
+    const first = { goesFirst: true };
+    expect(elects('another-node', 'a1', 'a1', first)).toMatchObject({ node: 'a1', changes: false });
+    expect(elects('same-node', 'b1', 'a1', first)).toMatchObject({ node: 'a1', changes: false });
+    expect(elects('another-node', 'a1', null, first)).toMatchObject({ node: 'a2' });
+  });
+
+  it('keeps the leaders of all its slots while nobody is READY there', () => {
+    const placed = withMisplaced(
+      members('a1', 'a2', 'b1'),
+      config({ beside: { group: root, where: 'same-site' } }),
+      [decided({ node: 'a1', term: 1 }), decided({ node: 'a2', term: 1 })],
+      { root, leader: null, goesFirst: false },
+    );
+    expect(placed.filter(({ misplaced }) => misplaced !== undefined).map(({ node }) => node)).toEqual(['b1']);
+  });
+
   it('soft: is elsewhere where it cannot be, and says so', () => {
-    const choice = elects('same-node', 'c1', null, 'soft');
+    const choice = elects('same-node', 'c1', null, { strength: 'soft' });
     expect(choice).toMatchObject({ node: 'a1' });
     expect(choice.reason).toContain(', but it has to be on the same node as the leader of /services/db');
-    expect(elects('same-node', 'b1', null, 'soft')).toMatchObject({ node: 'b1' });
+    expect(elects('same-node', 'b1', null, { strength: 'soft' })).toMatchObject({ node: 'b1' });
   });
 });
