@@ -1,14 +1,14 @@
 /**
- * Duty done by commands. They run in the keeper, a process of its own that also ends the tenure when this process
- * is frozen or dead; when the keeper itself dies, this process kills what it ran.
+ * Duty done by commands. They run in the keeper, a process of its own that also ends the tenure when this process is frozen or
+ * dead; when the keeper itself dies, this process kills what it ran.
  *
- * A takeover command that succeeds may leave processes in its process group: the workload. It lives until the
- * release: when the release command has ended, well or not, what is left of the workload is told to stop, killed
- * after the grace time and proven dead. No other command leaves anything. What should outlive all this must have
- * a process group of its own (a service manager, setsid), and then nobody here ends it or proves it dead.
+ * A takeover command that succeeds may leave processes in its process group: the workload. It lives until the release: when the
+ * release command has ended, well or not, what is left of the workload is told to stop, killed after the grace time and proven
+ * dead. No other command leaves anything. What should outlive all this must have a process group of its own (a service manager,
+ * setsid), and then nobody here ends it or proves it dead.
  *
- * Not covered: agent and keeper killed at the same instant. Then the workload goes on unguarded, and only the
- * fencing token stands between it and the next leader.
+ * Not covered: agent and keeper killed at the same instant. Then the workload goes on unguarded, and only the fencing token
+ * stands between it and the next leader.
  */
 
 import { named } from '../core/story.js';
@@ -360,9 +360,7 @@ export class CommandDuty implements Duty {
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     clock.turn(() => {
       if (this.#tenure.id !== tenure || this.#tenure.released || this.#keeper === null) return;
-      this.#tenureLog.error(
-        `${this.#keeper.name} has not ended the tenure with its lease: killing what it ran`,
-      );
+      this.#tenureLog.error(`${this.#keeper.name} left the tenure to outlive its lease: killing what it ran`);
       void this.#killGroups();
       const what = 'does not say that the tenure has ended';
       this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging(what));
@@ -373,7 +371,6 @@ export class CommandDuty implements Duty {
   #killHanging(what: string): void {
     const keeper = this.#keeper;
     const rangAtMs = this.#machine.clock.monotonicMs();
-    // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     this.#machine.clock.turn(() => {
       if (keeper === null || this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
       this.#tenureLog.error(`${keeper.name}, which runs the hooks, ${what}`);

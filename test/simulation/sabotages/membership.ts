@@ -166,8 +166,8 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: observe,
-        find: '      current,\n      others: others.map',
-        replace: '      current: late,\n      others: others.map',
+        find: '      current,\n      others: beyondFirst,',
+        replace: '      current: late,\n      others: beyondFirst,',
       },
     ],
   },
