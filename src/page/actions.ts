@@ -1,5 +1,6 @@
 /** What a person can have done from the page: which fields it asks for, and the changing call that it makes. */
 import type { ChangeAnswer, NodeStatus, Status } from './shapes.js';
+import { isSeveral, slotsOf } from './slots.js';
 
 export type Action =
   | { readonly kind: 'pause' | 'resume' | 'switchover' | 'cancel-switchover' }
@@ -8,6 +9,8 @@ export type Action =
   | { readonly kind: 'switchover-to'; readonly node: string };
 
 export interface Fields {
+  /** Whose leader hands over; '' where the group has but one. */
+  readonly slot: string;
   /** What the switchover goes to: '' the best other node, `node:NAME`, `site:NAME`. */
   readonly to: string;
   readonly priority: string;
@@ -19,7 +22,12 @@ export interface Fields {
 }
 export type FieldName = keyof Fields;
 
-export const noFields: Fields = { to: '', priority: '0', length: '2h', at: '', reason: '', by: '' };
+export const noFields: Fields = { slot: '', to: '', priority: '0', length: '2h', at: '', reason: '', by: '' };
+
+/** What stands in them to begin with. */
+export function firstFields(status: Status, by: string): Fields {
+  return { ...noFields, slot: isSeveral(status) ? '1' : '', by };
+}
 
 export interface Call {
   readonly method: 'POST' | 'PUT' | 'DELETE';
@@ -35,6 +43,13 @@ interface Form {
   readonly verb: string;
   /** Beside the reason and who wants it. */
   readonly fields: readonly FieldName[];
+}
+
+/** Of a group of several leaders a handover is one slot's. */
+export function fieldsOf(action: Action, status: Status): readonly FieldName[] {
+  const { fields } = formOf(action);
+  const isOfSlot = action.kind === 'switchover' || action.kind === 'switchover-to';
+  return isOfSlot && isSeveral(status) ? ['slot', ...fields] : fields;
 }
 
 export function formOf(action: Action): Form {
@@ -90,9 +105,9 @@ export function callOf(action: Action, fields: Fields): Call {
     case 'resume':
       return post(`/${action.kind}`);
     case 'switchover':
-      return post('/switchover', { ...targetOf(fields.to), ...given('at', fields.at) });
+      return post('/switchover', { ...inSlot(fields), ...targetOf(fields.to), ...given('at', fields.at) });
     case 'switchover-to':
-      return post('/switchover', { to: action.node, ...given('at', fields.at) });
+      return post('/switchover', { ...inSlot(fields), to: action.node, ...given('at', fields.at) });
     case 'cancel-switchover':
       return post('/switchover', { cancel: true });
     case 'priority': {
@@ -110,6 +125,10 @@ export function callOf(action: Action, fields: Fields): Call {
     case 'readmit':
       return post(`/nodes/${encodeURIComponent(action.node)}/${action.kind}`);
   }
+}
+
+function inSlot({ slot }: Fields): Record<string, number> {
+  return slot === '' ? {} : { slot: Number(slot) };
 }
 
 function sitePath(site: string, what: string): string {
@@ -142,13 +161,15 @@ export interface Preview {
   readonly danger: boolean;
 }
 
-export function previewOf(answer: ChangeAnswer, { leader }: Status): Preview {
-  const { what, changes, follows } = answer;
+export function previewOf(answer: ChangeAnswer, status: Status): Preview {
+  const { what, changes, follows, slot } = answer;
+  const leader = slotsOf(status).find((own) => own.slot === slot)?.leader;
+  const inWhich = isSeveral(status) ? `Slot ${slot}: ` : '';
   return {
     what,
     idle: changes.length === 0,
     changes: changes.map(({ key, from, to }) => `${key}: ${valueText(from)} → ${valueText(to)}`),
-    follows: follows === null ? null : followsText(follows),
+    follows: follows === null ? null : `${inWhich}${followsText(follows)}`,
     danger: leader?.status === 'READY' && follows !== null && follows.node === null,
   };
 }
@@ -171,15 +192,8 @@ export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
 }
 
 /** What a change may make of a preview: when this moves, a preview is made anew. */
-export function previewKey({
-  elected,
-  leader,
-  transition,
-  paused,
-  switchover,
-  sites,
-  nodes,
-}: Status): string {
+export function previewKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const fit = nodes.map(({ node, state, eligible }) => [node, state, eligible]);
-  return JSON.stringify([elected.term, leader, transition?.phase, paused, switchover, sites, fit]);
+  const slots = leaders.map(({ elected, leader, transition }) => [elected.term, leader, transition?.phase]);
+  return JSON.stringify([slots, paused, switchover, sites, fit]);
 }

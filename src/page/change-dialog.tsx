@@ -4,8 +4,8 @@ import {
   type Action,
   callOf,
   type Fields,
+  firstFields,
   formOf,
-  noFields,
   type Preview,
   previewKey,
   previewOf,
@@ -62,7 +62,7 @@ interface ChangeProps extends DialogProps {
 
 function Change(props: ChangeProps) {
   const { store, status, action, onClose } = props;
-  const [fields, setFields] = useState<Fields>({ ...noFields, by: lastBy });
+  const [fields, setFields] = useState<Fields>(() => firstFields(status, lastBy));
   const [hasToken, setHasToken] = useState(store.api.hasToken);
   const asked = usePreview(store, status, action, fields, hasToken);
   const { heard, hear } = asked;
@@ -103,7 +103,7 @@ function ChangeForm({ store, known, status, action, onClose, fields, asked, onFi
     const answer = await store.api.change(callOf(action, fields), danger);
     setSending(false);
     if (!answer.ok) return hear({ state: 'refused', failed: answer });
-    store.didChange(answer.value.what, answer.value.term);
+    store.didChange(answer.value);
     onClose();
   };
   return (

@@ -1,6 +1,7 @@
 /** What a change asks for. */
-import { type Action, type FieldName, type Fields, formOf } from './actions.js';
+import { type Action, type FieldName, type Fields, fieldsOf } from './actions.js';
 import type { Status } from './shapes.js';
+import { slotsOf } from './slots.js';
 
 interface FormFieldsProps {
   readonly action: Action;
@@ -10,7 +11,7 @@ interface FormFieldsProps {
 }
 
 export function FormFields({ action, fields, status, onFields }: FormFieldsProps) {
-  const names: readonly FieldName[] = [...formOf(action).fields, 'reason', 'by'];
+  const names: readonly FieldName[] = [...fieldsOf(action, status), 'reason', 'by'];
   return (
     <div class="fields">
       {names.map((name) => (
@@ -39,7 +40,7 @@ function Field(props: FieldProps) {
   return (
     <div class="field">
       <label for={`field-${name}`}>{label}</label>
-      {name === 'to' ? <TargetChoice {...props} /> : <TextField {...props} />}
+      <Input {...props} />
       {hint === '' ? null : (
         <span id={`hint-${name}`} class="muted">
           {hint}
@@ -49,7 +50,13 @@ function Field(props: FieldProps) {
   );
 }
 
+function Input(props: FieldProps) {
+  if (props.name === 'slot') return <SlotChoice {...props} />;
+  return props.name === 'to' ? <TargetChoice {...props} /> : <TextField {...props} />;
+}
+
 const about: Readonly<Record<FieldName, { label: string; hint: string; list: readonly string[] }>> = {
+  slot: { label: 'Whose leader hands over', hint: '', list: [] },
   to: { label: 'To', hint: '', list: [] },
   priority: { label: 'Priority', hint: '0: nobody of this site leads', list: [] },
   length: {
@@ -87,8 +94,22 @@ function TextField({ name, value, onValue }: FieldProps) {
   );
 }
 
+function SlotChoice({ name, value, status, onValue }: FieldProps) {
+  return (
+    <select id={`field-${name}`} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+      {slotsOf(status).map(({ slot, leader }) => (
+        <option key={slot} value={String(slot)}>
+          slot {slot}: {leader?.node ?? 'nobody'}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** No node leads two slots. */
 function TargetChoice({ name, value, status, onValue }: FieldProps) {
-  const others = status.nodes.filter(({ node }) => node !== status.leader?.node);
+  const taken = slotsOf(status).map(({ leader }) => leader?.node);
+  const others = status.nodes.filter(({ node }) => !taken.includes(node));
   return (
     <select id={`field-${name}`} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
       <option value="">the best other node</option>

@@ -5,9 +5,10 @@ import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
 import { linkText } from './link.js';
 import type { Status } from './shapes.js';
+import { isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
 import { agoText, countText } from './times.js';
-import { type Verdict, verdictOf } from './verdict.js';
+import { type Verdict, verdictOf, verdictOfSlot } from './verdict.js';
 
 interface HeadProps {
   readonly known: Known;
@@ -78,7 +79,8 @@ function Leading({ known, status, verdict, nowMs, onAction }: LeadingProps) {
           )}
         </h1>
         {leaderless ? <strong class="no-leader">{noLeaderText(known, nowMs)}</strong> : null}
-        <p class="detail">{detail}</p>
+        {detail === '' ? null : <p class="detail">{detail}</p>}
+        {isSeveral(status) ? <SlotList known={known} status={status} nowMs={nowMs} /> : null}
         <Facts facts={groupFacts(status, ensembleNowMs(known, nowMs))} />
       </div>
       <Actions status={status} onAction={onAction} />
@@ -87,19 +89,47 @@ function Leading({ known, status, verdict, nowMs, onAction }: LeadingProps) {
 }
 
 function noLeaderText(known: Known, nowMs: number): string {
-  const since = known.picture?.leaderless ?? null;
-  if (since === null) return 'no leader';
-  const forMs = ensembleNowMs(known, nowMs) - since.sinceMs;
-  return `no leader for ${since.exact ? '' : 'at least '}${countText(forMs)}`;
+  const { picture } = known;
+  const several = picture !== null && isSeveral(picture.status);
+  const texts = [...(picture?.leaderless ?? [])].map(([slot, { sinceMs, exact }]) => {
+    const forText = countText(ensembleNowMs(known, nowMs) - sinceMs);
+    return `${several ? `slot ${slot}: ` : ''}no leader for ${exact ? '' : 'at least '}${forText}`;
+  });
+  return texts.length === 0 ? 'no leader' : texts.join(', ');
 }
 
-function groupFacts({ leader, elected, elector, strategy }: Status, nowMs: number): Fact[] {
+interface SlotListProps {
+  readonly known: Known;
+  readonly status: Status;
+  readonly nowMs: number;
+}
+
+/** Who leads each of several. */
+function SlotList({ known, status, nowMs }: SlotListProps) {
+  return (
+    <ul class="slots">
+      {slotsOf(status).map((own) => (
+        <li key={own.slot}>
+          <span class="slot-name">Slot {own.slot}</span>{' '}
+          <strong>{verdictOfSlot(own, sinceCameMs(known, nowMs)).headline}</strong>
+          <Facts facts={slotFacts(own, ensembleNowMs(known, nowMs))} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function groupFacts(status: Status, nowMs: number): Fact[] {
+  const { elector, strategy } = status;
   return [
-    ['term', String(elected.term)],
-    ...(leader === null ? [] : leaderFacts(leader, nowMs)),
+    ...(isSeveral(status) ? [] : slotFacts(status, nowMs)),
     ['elector', elector ?? 'nobody'],
     ['strategy', strategy],
   ];
+}
+
+function slotFacts({ leader, elected }: Status, nowMs: number): Fact[] {
+  return [['term', String(elected.term)], ...(leader === null ? [] : leaderFacts(leader, nowMs))];
 }
 
 function leaderFacts(leader: NonNullable<Status['leader']>, nowMs: number): Fact[] {

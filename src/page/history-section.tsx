@@ -1,5 +1,6 @@
 /** What happened: a strip of who led when, and the records below it, the newest first. */
 import { ensembleNowMs, useNow } from './clock.js';
+import { historyOfSlot, isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
 import {
   type Bar,
@@ -21,12 +22,19 @@ export function HistorySection({ known }: { readonly known: Known }) {
   if (history === null || picture === null) return null;
   const nowMs = ensembleNowMs(known, lookedAtMs);
   const rows = rowsOf(history);
-  const strip = stripOf(history, nowMs, picture.leaderless);
+  const strips = slotsOf(picture.status).flatMap(({ slot }) => {
+    const strip = stripOf(historyOfSlot(history, slot), nowMs, picture.leaderless.get(slot) ?? null);
+    return strip === null ? [] : [{ slot: isSeveral(picture.status) ? slot : null, strip }];
+  });
+  // Whoever leads has one colour in all slots.
+  const leaders = [...new Set(strips.flatMap(({ strip }) => leadersIn(strip)))];
   return (
     <section class="panel history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
       {rows.length === 0 ? <p>Nothing has happened yet.</p> : null}
-      {strip === null ? null : <StripChart strip={strip} nowMs={nowMs} />}
+      {strips.map(({ slot, strip }) => (
+        <StripChart key={slot} slot={slot} strip={strip} leaders={leaders} nowMs={nowMs} />
+      ))}
       <Rows rows={rows.slice(0, shownRows)} nowMs={nowMs} />
       {rows.length <= shownRows ? null : (
         <details>
@@ -59,13 +67,26 @@ const wide = 1000;
 /** A moment without a leader must not vanish between two days with one. */
 const leastGap = 3;
 
-function StripChart({ strip, nowMs }: { readonly strip: Strip; readonly nowMs: number }) {
-  const leaders = [...new Set(strip.spans.flatMap(({ leader }) => (leader === null ? [] : [leader])))];
+interface StripChartProps {
+  /** Null where the group has but one. */
+  readonly slot: number | null;
+  readonly strip: Strip;
+  /** Of all slots: their places give their colours. */
+  readonly leaders: readonly string[];
+  readonly nowMs: number;
+}
+
+function leadersIn({ spans }: Strip): string[] {
+  return [...new Set(spans.flatMap(({ leader }) => (leader === null ? [] : [leader])))];
+}
+
+function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
   const led = strip.spans.filter(({ leader }) => leader !== null);
   const gaps = strip.spans.filter(({ leader }) => leader === null);
-  const label = `Who led since ${clockText(strip.from, nowMs)}: ${led.length} terms, ${gaps.length} times nobody`;
+  const label = `${slot === null ? '' : `Slot ${slot}: `}Who led since ${clockText(strip.from, nowMs)}: ${led.length} terms, ${gaps.length} times nobody`;
   return (
     <figure class="strip">
+      {slot === null ? null : <span class="slot-name">Slot {slot}</span>}
       <svg viewBox={`0 0 ${wide} 20`} preserveAspectRatio="none" role="img" aria-label={label}>
         {led.map((span) => (
           <SpanShape
@@ -81,8 +102,8 @@ function StripChart({ strip, nowMs }: { readonly strip: Strip; readonly nowMs: n
       <figcaption>
         <span>{clockText(strip.from, nowMs)}</span>
         <span class="keys">
-          {leaders.map((leader, index) => (
-            <span key={leader} class={`key key-${index % 6}`}>
+          {leadersIn(strip).map((leader) => (
+            <span key={leader} class={`key key-${leaders.indexOf(leader) % 6}`}>
               {leader}
             </span>
           ))}
@@ -110,13 +131,17 @@ function SpanShape({ span, hue }: { readonly span: Span; readonly hue: number | 
   );
 }
 
+function termText({ slot, term }: TransitionRow): string {
+  return slot === null ? `term ${term}` : `slot ${slot} term ${term}`;
+}
+
 function RowItem({ row, nowMs }: { readonly row: Row; readonly nowMs: number }) {
   return (
     <li class={`row row-${row.kind}${row.kind === 'transition' && row.failed ? ' row-failed' : ''}`}>
       <time dateTime={row.at} title={`${row.at}, ${agoText(row.at, nowMs)}`}>
         {clockText(row.at, nowMs)}
       </time>
-      <span class="row-term">{row.kind === 'transition' ? `term ${row.term}` : 'change'}</span>
+      <span class="row-term">{row.kind === 'transition' ? termText(row) : 'change'}</span>
       <span class="row-what">{row.headline}</span>
       {row.kind === 'transition' ? <Phases row={row} /> : null}
       <span class="row-reason">{row.reason}</span>

@@ -6,18 +6,37 @@ import type { Known } from './store.js';
 const shownRanks = 5;
 
 export function NextSection({ known }: { readonly known: Known }) {
-  const { explanation } = known;
-  if (explanation === null) return null;
-  const next = nextOf(explanation);
+  const [next, ...others] = known.explanations.map(nextOf);
+  if (next === undefined) return null;
   return (
     <section class="panel next" aria-labelledby="next-title">
       <h2 id="next-title">Next</h2>
-      <p>
-        <strong>{next.headline}</strong>: {next.reason}
-      </p>
+      {others.length === 0 ? (
+        <>
+          <p>
+            <strong>{next.headline}</strong>: {next.reason}
+          </p>
+          <Ranking next={next} />
+          <Unfit next={next} />
+        </>
+      ) : (
+        [next, ...others].map((each) => <NextInSlot key={each.slot} next={each} />)
+      )}
+    </section>
+  );
+}
+
+/** Who is fit is much the same in all slots: shown when asked for. */
+function NextInSlot({ next }: { readonly next: Next }) {
+  return (
+    <details class="next-slot">
+      <summary>
+        <span class="slot-name">Slot {next.slot}</span> <strong>{next.headline}</strong>
+        <p class="muted">{next.reason}</p>
+      </summary>
       <Ranking next={next} />
       <Unfit next={next} />
-    </section>
+    </details>
   );
 }
 

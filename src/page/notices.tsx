@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { OnAction } from './app.js';
 import { ensembleNowMs, useNow } from './clock.js';
 import type { Status, WaitingSwitchover } from './shapes.js';
+import { isSeveral, slotsOf } from './slots.js';
 import type { Done, Known, Store } from './store.js';
 import { agoText } from './times.js';
 
@@ -37,11 +38,12 @@ function OutdatedNotice() {
 }
 
 function DoneNotice({ done, onPutAway }: { readonly done: Done; readonly onPutAway: () => void }) {
-  const { what, term, outcome } = done;
+  const { what, slot, term, outcome } = done;
+  const which = slot === null ? `Term ${term}` : `Slot ${slot}, term ${term}`;
   return (
     <Notice kind="done" title={`Done: ${what}`}>
       {term === null ? null : (
-        <span>{outcome === null ? `Term ${term} is awaited.` : `Term ${term}: ${outcome}.`}</span>
+        <span>{outcome === null ? `${which} is awaited.` : `${which}: ${outcome}.`}</span>
       )}
       <button type="button" onClick={onPutAway}>
         Dismiss
@@ -57,7 +59,7 @@ interface StatusNoticesProps {
 }
 
 function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
-  const { paused, switchover, preferred, problems } = status;
+  const { paused, switchover, problems } = status;
   return (
     <>
       {paused === null ? null : (
@@ -72,16 +74,22 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
       )}
       {switchover === null ? null : (
         <Notice kind="warn" title="A switchover waits">
-          <span>{waitingText(switchover, nowMs)}</span>
+          <span>{waitingText(switchover, isSeveral(status), nowMs)}</span>
           <button type="button" onClick={() => onAction({ kind: 'cancel-switchover' })}>
             Cancel it…
           </button>
         </Notice>
       )}
-      {preferred === null ? null : (
-        <Notice kind="info" title={`${preferred.node} is the better node`}>
-          <span>{preferred.reason}</span>
-        </Notice>
+      {slotsOf(status).map(({ slot, preferred }) =>
+        preferred === null ? null : (
+          <Notice
+            key={slot}
+            kind="info"
+            title={`${preferred.node} is the better node${isSeveral(status) ? ` for slot ${slot}` : ''}`}
+          >
+            <span>{preferred.reason}</span>
+          </Notice>
+        ),
       )}
       {problems.map(({ path, problem }) => (
         <Notice key={`${path} ${problem}`} kind="bad" title={path}>
@@ -92,10 +100,15 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
   );
 }
 
-function waitingText({ to, notBefore, force, by, reason }: WaitingSwitchover, nowMs: number): string {
+function waitingText(
+  { to, notBefore, force, by, reason, slot = 1 }: WaitingSwitchover,
+  several: boolean,
+  nowMs: number,
+): string {
   const who = to === 'best-other' ? 'the best other node' : 'node' in to ? to.node : `site ${to.site}`;
   const when = notBefore === null ? '' : `, not before ${notBefore} (${agoText(notBefore, nowMs)})`;
-  return `${force ? 'failover' : 'switchover'} to ${who}${when}, by ${by}: ${reason}`;
+  const which = several ? ` of slot ${slot}` : '';
+  return `${force ? 'failover' : 'switchover'}${which} to ${who}${when}, by ${by}: ${reason}`;
 }
 
 interface NoticeProps {

@@ -43,6 +43,7 @@ const node = z.object({
   priority: orNull(z.number()),
   score: orNull(z.number()),
   scores: z.record(text, z.union([z.number(), text])),
+  slot: orNull(z.number()),
   seat: orNull(z.number()),
   eligible: z.boolean(),
   reasons: z.array(text),
@@ -64,8 +65,32 @@ const transition = z.object({
 export type Transition = z.infer<typeof transition>;
 
 const target = z.union([z.literal('best-other'), z.object({ node: text }), z.object({ site: text })]);
-const switchover = z.object({ ...byHand.shape, to: target, notBefore: orNull(text), force: z.boolean() });
+const switchover = z.object({
+  ...byHand.shape,
+  to: target,
+  notBefore: orNull(text),
+  force: z.boolean(),
+  slot: z.optional(z.number()),
+});
 export type WaitingSwitchover = z.infer<typeof switchover>;
+
+const elected = z.object({ node: orNull(text), term: z.number(), reason: text });
+const leader = z.object({
+  node: orNull(text),
+  site: orNull(text),
+  status: orNull(z.enum(['PROGRESS', 'READY'])),
+  term: orNull(z.number()),
+  fencingToken: text,
+  since: text,
+});
+const preferred = z.object({ node: text, reason: text });
+const slot = z.object({
+  slot: z.number(),
+  elected,
+  leader: orNull(leader),
+  transition: orNull(transition),
+  preferred: orNull(preferred),
+});
 
 /** `/status`, and the event `status`. */
 export const statusShape = z.object({
@@ -74,20 +99,12 @@ export const statusShape = z.object({
   strategy: text,
   paused: orNull(byHand),
   elector: orNull(text),
-  elected: z.object({ node: orNull(text), term: z.number(), reason: text }),
-  leader: orNull(
-    z.object({
-      node: orNull(text),
-      site: orNull(text),
-      status: orNull(z.enum(['PROGRESS', 'READY'])),
-      term: orNull(z.number()),
-      fencingToken: text,
-      since: text,
-    }),
-  ),
+  elected,
+  leader: orNull(leader),
   transition: orNull(transition),
+  leaders: z.array(slot),
   switchover: orNull(switchover),
-  preferred: orNull(z.object({ node: text, reason: text })),
+  preferred: orNull(preferred),
   sites: z.array(site),
   nodes: z.array(node),
   problems: z.array(z.object({ path: text, node: orNull(text), problem: text })),
@@ -99,6 +116,7 @@ export const outOfTouchShape = z.object({ reason: text });
 
 /** `/explain` */
 export const explanationShape = z.object({
+  slot: z.number(),
   without: z.object({ nodes: z.array(text), sites: z.array(text) }),
   elected: z.object({ node: orNull(text), term: z.number() }),
   choice: z.object({ node: orNull(text), changes: z.boolean(), cause: text, reason: text }),
@@ -116,6 +134,7 @@ export type Explanation = z.infer<typeof explanationShape>;
 const place = z.object({ node: text, site: text });
 const transitionRecord = z.object({
   kind: z.literal('transition'),
+  slot: z.optional(z.number()),
   term: z.number(),
   fencingToken: orNull(text),
   node: orNull(text),
@@ -161,7 +180,9 @@ export type ChangeRecord = z.infer<typeof changeRecord>;
 /** `/history` */
 export const historyShape = z.object({
   records: z.array(z.discriminatedUnion('kind', [transitionRecord, changeRecord])),
-  gaps: z.array(z.object({ from: text, to: orNull(text), lengthMs: orNull(z.number()) })),
+  gaps: z.array(
+    z.object({ slot: z.optional(z.number()), from: text, to: orNull(text), lengthMs: orNull(z.number()) }),
+  ),
   problems: z.array(z.object({ path: text, problem: text })),
 });
 export type History = z.infer<typeof historyShape>;
@@ -173,6 +194,7 @@ export const changeAnswerShape = z.object({
   dryRun: z.boolean(),
   changes: z.array(z.object({ key: text, from: z.unknown(), to: z.unknown() })),
   follows: orNull(z.object({ node: orNull(text), changes: z.boolean(), cause: text, reason: text })),
+  slot: z.number(),
   term: orNull(z.number()),
 });
 export type ChangeAnswer = z.infer<typeof changeAnswerShape>;

@@ -134,7 +134,7 @@ function Override({ known, override }: OverrideProps) {
 }
 
 function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: OnAction }) {
-  const { state, look, parts, reasons, problems, seat, score } = node;
+  const { tag, look, parts, reasons, problems, seat, score } = node;
   const worries = [...reasons, ...problems];
   const numbers = [
     ...(seat === null ? ['no seat'] : [`seat ${seat}`]),
@@ -146,7 +146,7 @@ function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: 
       <details>
         <summary>
           <span class="card-name">{node.node}</span>
-          <span class={`tag tag-${look}`}>{state}</span>
+          <span class={`tag tag-${look}`}>{tag}</span>
           <span class="card-numbers">{numbers.join(' · ')}</span>
           {worries.length === 0 ? null : <span class="card-worry">{worries.join('; ')}</span>}
         </summary>

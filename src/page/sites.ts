@@ -1,5 +1,6 @@
 /** Sites as columns, nodes as cards. */
 import type { NodeState, NodeStatus, SiteStatus, Status } from './shapes.js';
+import { isSeveral } from './slots.js';
 
 export interface SiteColumn {
   readonly name: string;
@@ -12,6 +13,8 @@ export interface SiteColumn {
 
 export interface NodeCard extends NodeStatus {
   readonly look: Look;
+  /** What it is, and of several leaders which: "READY", "slot 2 · READY". */
+  readonly tag: string;
   /** The elector, the leader, the candidate: as people say it. */
   readonly parts: readonly string[];
   /** What is wrong in the tree with what belongs to it. */
@@ -34,14 +37,16 @@ const looks: Readonly<Record<NodeState, Look>> = {
 const inOrder = new Intl.Collator('en', { numeric: true });
 
 /** By name, so that nothing jumps about while leadership moves. */
-export function columnsOf({ sites, nodes, problems }: Status): SiteColumn[] {
+export function columnsOf(status: Status): SiteColumn[] {
+  const { sites, nodes, problems } = status;
+  const several = isSeveral(status);
   const problemsOf = new Map<string, string[]>();
   for (const { node, path, problem } of problems) {
     if (node !== null) problemsOf.set(node, [...(problemsOf.get(node) ?? []), `${path} ${problem}`]);
   }
   const cards = nodes
     .toSorted((a, b) => inOrder.compare(a.node, b.node))
-    .map((node) => cardOf(node, problemsOf.get(node.node) ?? []));
+    .map((node) => cardOf(node, several, problemsOf.get(node.node) ?? []));
   const known = sites
     .toSorted((a, b) => inOrder.compare(a.site, b.site))
     .map((settings) => columnOf(settings.site, settings, cards));
@@ -62,10 +67,11 @@ function column(name: string, settings: SiteStatus | null, nodes: readonly NodeC
   return { name, settings, nodes, fit: nodes.length === 0 ? 'no node' : `${fit} of ${nodes.length} fit` };
 }
 
-function cardOf(node: NodeStatus, problems: readonly string[]): NodeCard {
+function cardOf(node: NodeStatus, several: boolean, problems: readonly string[]): NodeCard {
   // Whoever owns the claim is called a leader before it leads; its state tells how far it is.
   const parts = node.roles.filter((role) => role !== 'leader' || node.state === 'READY');
-  return { ...node, look: looks[node.state], parts, problems };
+  const tag = several && node.slot !== null ? `slot ${node.slot} · ${node.state}` : node.state;
+  return { ...node, look: looks[node.state], tag, parts, problems };
 }
 
 /** With fewer, a look finds whom one looks for. */

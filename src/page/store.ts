@@ -2,8 +2,9 @@
 import { Api, textOf } from './api.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { broken, heard, type Link, noLink, silenceMs } from './link.js';
-import { nextQuestion } from './next.js';
+import { nextQuestions } from './next.js';
 import {
+  type ChangeAnswer,
   type Explanation,
   explanationShape,
   type History,
@@ -13,21 +14,23 @@ import {
   statusShape,
   termShape,
 } from './shapes.js';
+import { isSeveral } from './slots.js';
 import { historyKey } from './timeline.js';
-import { type Witness, witness } from './track.js';
-import { type Leaderless, leaderlessAfter } from './verdict.js';
+import { type Witnesses, witnesses } from './track.js';
+import { type LeaderlessSlots, leaderlessSlots } from './verdict.js';
 
 export interface Picture {
   readonly status: Status;
   /** When it came, on the page's own monotonic clock. */
   readonly cameAtMs: number;
-  /** Null while somebody leads. */
-  readonly leaderless: Leaderless | null;
+  readonly leaderless: LeaderlessSlots;
 }
 
 /** What a person has had done, until they put it away. */
 export interface Done {
   readonly what: string;
+  /** Whose term it is; null where the group has but one. */
+  readonly slot: number | null;
   readonly term: number | null;
   /** Null while there is none. */
   readonly outcome: string | null;
@@ -36,8 +39,9 @@ export interface Done {
 export interface Known {
   readonly link: Link;
   readonly picture: Picture | null;
-  readonly seen: Witness | null;
-  readonly explanation: Explanation | null;
+  readonly seen: Witnesses;
+  /** Of the slots, in their order; none where it is not known yet. */
+  readonly explanations: readonly Explanation[];
   readonly history: History | null;
   readonly done: Done | null;
   /** The agent has another page by now. */
@@ -59,8 +63,8 @@ export class Store {
   #known: Known = {
     link: noLink,
     picture: null,
-    seen: null,
-    explanation: null,
+    seen: new Map(),
+    explanations: [],
     history: null,
     done: null,
     outdated: false,
@@ -81,8 +85,10 @@ export class Store {
     return () => this.#listeners.delete(listener);
   }
 
-  didChange(what: string, term: number | null): void {
-    this.#set({ done: { what, term, outcome: null } });
+  didChange({ what, term, slot }: ChangeAnswer): void {
+    const { picture } = this.#known;
+    const isNamed = picture !== null && isSeveral(picture.status);
+    this.#set({ done: { what, slot: isNamed ? slot : null, term, outcome: null } });
     void this.#followTerm();
   }
 
@@ -131,9 +137,9 @@ export class Store {
     if (this.#known.link.state === 'lost') void this.#checkPage();
     const cameAtMs = performance.now();
     this.#set({
-      picture: { status, cameAtMs, leaderless: leaderlessAfter(before, status) },
+      picture: { status, cameAtMs, leaderless: leaderlessSlots(before, status) },
       link: { state: 'live', heldAtMs: cameAtMs, reason: '' },
-      seen: witness(this.#known.seen, status),
+      seen: witnesses(this.#known.seen, status),
     });
     this.#explain.want();
     if (before === null || historyKey(before.status) !== historyKey(status)) this.#past.want();
@@ -143,8 +149,10 @@ export class Store {
   async #readExplanation(): Promise<void> {
     const status = this.#known.picture?.status;
     if (status === undefined) return;
-    const answer = await this.api.get(nextQuestion(status), explanationShape);
-    if (answer.ok) this.#set({ explanation: answer.value });
+    const asked = nextQuestions(status).map((question) => this.api.get(question, explanationShape));
+    const answers = await Promise.all(asked);
+    const explanations = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+    if (explanations.length > 0) this.#set({ explanations });
   }
 
   async #readHistory(): Promise<void> {
@@ -155,7 +163,10 @@ export class Store {
   async #followTerm(): Promise<void> {
     const { done } = this.#known;
     if (done === null || done.term === null || done.outcome !== null) return;
-    const answer = await this.api.get(`/terms/${done.term}`, termShape);
+    const answer = await this.api.get(
+      `/terms/${done.term}${done.slot === null ? '' : `?slot=${done.slot}`}`,
+      termShape,
+    );
     const outcome = answer.ok ? answer.value.outcome : null;
     if (outcome === null || this.#known.done !== done) return;
     const text = outcome.state === 'READY' ? `${outcome.node} leads` : `${outcome.state}: ${outcome.reason}`;

@@ -8,6 +8,8 @@ export interface TransitionRow {
   readonly kind: 'transition';
   readonly key: string;
   readonly at: string;
+  /** Null where the group had but one. */
+  readonly slot: number | null;
   readonly term: number;
   readonly headline: string;
   readonly reason: string;
@@ -50,11 +52,12 @@ function changeRow({ at, what, by, reason }: ChangeRecord, key: string): ChangeR
 }
 
 function transitionRow(record: TransitionRecord, key: string, longestMs: number): TransitionRow {
-  const { electedAt, claimedAt, resumes, term, reason, outcome, leaderlessMs } = record;
+  const { electedAt, claimedAt, resumes, slot = null, term, reason, outcome, leaderlessMs } = record;
   return {
     kind: 'transition',
     key,
     at: resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
+    slot,
     term,
     headline: headlineOf(record),
     reason,
@@ -124,7 +127,7 @@ interface Reign {
   readonly fromMs: number;
 }
 
-/** From the first leader that the records know to `toMs`, milliseconds since the epoch; null where they know none. */
+/** Of one slot: from the first leader that the records know to `toMs`, milliseconds since the epoch; null where they know none. */
 export function stripOf(
   { records, gaps }: History,
   toMs: number,
@@ -175,16 +178,11 @@ function reignOf(record: History['records'][number]): Reign[] {
 }
 
 /** What of a status lets the history grow, so that it need not be read at every change of a score. */
-export function historyKey({
-  elected,
-  leader,
-  transition,
-  paused,
-  switchover,
-  sites,
-  nodes,
-}: Status): string {
+export function historyKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const drained = nodes.filter(({ state }) => state === 'DRAINING').map(({ node }) => node);
-  const claim = leader === null ? null : [leader.fencingToken, leader.status];
-  return JSON.stringify([elected.term, claim, transition?.phase, paused, switchover, sites, drained]);
+  const slots = leaders.map(({ elected, leader, transition }) => {
+    const claim = leader === null ? null : [leader.fencingToken, leader.status];
+    return [elected.term, claim, transition?.phase];
+  });
+  return JSON.stringify([slots, paused, switchover, sites, drained]);
 }

@@ -2,23 +2,36 @@
 import { sinceCameMs, useNow } from './clock.js';
 import type { Known } from './store.js';
 import { countText, lengthText } from './times.js';
-import { type Step, trackOf } from './track.js';
+import { type Step, type Track, tracksOf } from './track.js';
 
 export function TrackSection({ known }: { readonly known: Known }) {
   const nowMs = useNow(500);
   const { picture, seen } = known;
-  const track = picture === null ? null : trackOf(picture.status, seen);
-  if (track === null) return null;
+  if (picture === null) return null;
   return (
-    <section class="panel track" aria-labelledby="track-title">
-      <h2 id="track-title">Change of leader, term {track.term}</h2>
-      <p>{track.reason}</p>
+    <>
+      {tracksOf(picture.status, seen).map((track) => (
+        <TrackPanel key={track.slot} track={track} sinceMs={sinceCameMs(known, nowMs)} />
+      ))}
+    </>
+  );
+}
+
+function TrackPanel({ track, sinceMs }: { readonly track: Track; readonly sinceMs: number }) {
+  const { slot, term, reason, steps, to } = track;
+  const title = slot === null ? 'track-title' : `track-title-${slot}`;
+  return (
+    <section class="panel track" aria-labelledby={title}>
+      <h2 id={title}>
+        Change of leader, {slot === null ? '' : `slot ${slot}, `}term {term}
+      </h2>
+      <p>{reason}</p>
       <ol class="steps">
-        {track.steps.map((step) => (
-          <StepItem key={step.phase} step={step} sinceMs={sinceCameMs(known, nowMs)} />
+        {steps.map((step) => (
+          <StepItem key={step.phase} step={step} sinceMs={sinceMs} />
         ))}
         <li class="step step-ahead">
-          <span class="step-label">{track.to ?? 'Nobody'} is READY</span>
+          <span class="step-label">{to ?? 'Nobody'} is READY</span>
         </li>
       </ol>
     </section>

@@ -1,5 +1,6 @@
 /** A change of leader phase by phase: what is done, what runs and against which limit, what is to come. */
 import { type Phase, phases, type Status } from './shapes.js';
+import { isSeveral, slotsOf } from './slots.js';
 
 /** What the page has seen of the transition under way; null while it has seen none. */
 export interface Witness {
@@ -22,6 +23,18 @@ export function witness(before: Witness | null, { transition, asOf }: Status): W
   };
 }
 
+/** By slot: of each that is under way. */
+export type Witnesses = ReadonlyMap<number, Witness>;
+
+export function witnesses(before: Witnesses, status: Status): Witnesses {
+  return new Map(
+    slotsOf(status).flatMap((own): [number, Witness][] => {
+      const seen = witness(before.get(own.slot) ?? null, own);
+      return seen === null ? [] : [[own.slot, seen]];
+    }),
+  );
+}
+
 export interface Step {
   readonly phase: Phase;
   readonly state: 'done' | 'now' | 'ahead';
@@ -33,14 +46,24 @@ export interface Step {
 }
 
 export interface Track {
+  /** Null where the group has but one. */
+  readonly slot: number | null;
   readonly term: number;
   readonly to: string | null;
   readonly reason: string;
   readonly steps: readonly Step[];
 }
 
+/** Of every slot that is under way. */
+export function tracksOf(status: Status, seen: Witnesses): Track[] {
+  return slotsOf(status).flatMap((own) => {
+    const track = trackOf(own, seen.get(own.slot) ?? null);
+    return track === null ? [] : [{ ...track, slot: isSeveral(status) ? own.slot : null }];
+  });
+}
+
 /** Null while nothing is under way. */
-export function trackOf(status: Status, seen: Witness | null): Track | null {
+export function trackOf(status: Status, seen: Witness | null): Omit<Track, 'slot'> | null {
   const { transition, elected } = status;
   if (transition === null) return null;
   const at = phases.indexOf(transition.phase);

@@ -1,5 +1,6 @@
 /** The one thing to know at three in the morning: is the group led. */
 import type { Status, Transition } from './shapes.js';
+import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
 export type Tone =
   /** Somebody is READY and nothing moves. */
@@ -27,6 +28,27 @@ export interface Clock {
 
 /** `elapsedMs`: how long it has been since the agent told this. */
 export function verdictOf(status: Status, elapsedMs: number): Verdict {
+  return isSeveral(status) ? ofSeveral(status, elapsedMs) : verdictOfSlot(status, elapsedMs);
+}
+
+const worstFirst = ['leaderless', 'moving', 'led'] as const satisfies readonly Tone[];
+
+/** As bad as the worst of the slots. */
+function ofSeveral(status: Status, elapsedMs: number): Verdict {
+  const each = slotsOf(status).map((own) => ({ slot: own.slot, ...verdictOfSlot(own, elapsedMs) }));
+  const led = each.filter(({ leaderless }) => !leaderless).length;
+  const worries = each.filter(({ tone }) => tone !== 'led');
+  return {
+    tone: worstFirst.find((tone) => each.some((own) => own.tone === tone)) ?? 'leaderless',
+    headline: `${led} of ${each.length} lead`,
+    detail: worries.map(({ slot, headline, detail }) => `Slot ${slot}: ${headline}. ${detail}`).join(' '),
+    leaderless: led < each.length,
+    clock: null,
+  };
+}
+
+/** Of what `status` says of a leader, which is the group's first slot's, or that of another one. */
+export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   const { leader, transition } = status;
   const leaderless = leader?.status !== 'READY';
   if (transition !== null) return { leaderless, ...underWay(transition, leaderless, elapsedMs) };
@@ -65,6 +87,30 @@ export function leaderlessAfter(
   if (before !== null) return before.leaderless ?? { sinceMs: Date.parse(asOf), exact: true };
   // Who takes over is the only owner of a claim since it claimed.
   return { sinceMs: Date.parse(leader?.status === 'PROGRESS' ? leader.since : asOf), exact: false };
+}
+
+/** Since when each slot has had nobody; one that is led is not among them. */
+export type LeaderlessSlots = ReadonlyMap<number, Leaderless>;
+
+export function leaderlessSlots(
+  before: { readonly status: Status; readonly leaderless: LeaderlessSlots } | null,
+  status: Status,
+): LeaderlessSlots {
+  return new Map(
+    slotsOf(status).flatMap((own): [number, Leaderless][] => {
+      const since = leaderlessAfter(before === null ? null : slotBefore(before, own), own);
+      return since === null ? [] : [[own.slot, since]];
+    }),
+  );
+}
+
+/** Null: the slot is a new one. */
+function slotBefore(
+  { status, leaderless }: { readonly status: Status; readonly leaderless: LeaderlessSlots },
+  { slot }: SlotStatus,
+) {
+  const own = slotsOf(status).find((each) => each.slot === slot);
+  return own === undefined ? null : { status: own, leaderless: leaderless.get(slot) ?? null };
 }
 
 function nobodyText({ paused, elected }: Status): string {

@@ -181,6 +181,53 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     expect(kept).not.toContain(token);
   });
 
+  it('shows each of several leaders, hands one of them over, and shows that change alone', async () => {
+    await using group = await Group.found(zookeeper.connectString, { leaders: 3, failback: 'manual' });
+    let takenOver = () => {};
+    const takeover = new Promise<void>((resolve) => {
+      takenOver = resolve;
+    });
+    const waits = new RecordingDuty({ takeover: () => takeover });
+    for (const name of ['a', 'b', 'c']) await group.start(name, { sessionTimeoutMs }).joined();
+    const other = group.start('d', { sessionTimeoutMs, duty: waits });
+    await other.joined();
+    await using api = await openApi(group, other);
+    await using seen = await visit(browser, api.server.url);
+    const { page } = seen;
+    await page.getByRole('heading', { name: '3 of 3 lead' }).waitFor();
+    const slots = page.locator('.slots li');
+    for (const [index, name] of ['a', 'b', 'c'].entries()) {
+      await slots.nth(index).getByText(`${name} leads`).waitFor();
+      await page
+        .locator(`[data-node=${name}]`)
+        .getByText(`slot ${index + 1} · READY`)
+        .waitFor();
+      await page.locator('.next').getByText(`d would follow ${name}`).waitFor();
+    }
+    await until(async () => (await page.locator('.strip').count()) === 3);
+    expect(await page.locator('.row-term').allTextContents()).toContain('slot 2 term 1');
+
+    await page.getByRole('button', { name: 'Switch over…' }).click();
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Whose leader hands over').selectOption('slot 2: b');
+    await page.getByLabel('To', { exact: true }).selectOption('d');
+    await page.getByText('Slot 2: d is to be elected').waitFor();
+    await page.getByRole('button', { name: 'Switch over', exact: true }).click();
+    await page.getByRole('heading', { name: 'Change of leader, slot 2, term 2' }).waitFor();
+    await page.getByText('slot 2: no leader for').waitFor();
+    await page.locator('.tone-moving').getByRole('heading', { name: '2 of 3 lead' }).waitFor();
+    expect(await page.locator('.track').count()).toBe(1);
+    expect(await page.locator('[data-node=d]').textContent()).toContain('slot 2 · PROGRESS');
+    await page.getByText('Slot 2, term 2 is awaited.').waitFor();
+    takenOver();
+    await page.getByText('Slot 2, term 2: d leads.').waitFor();
+    await page.locator('.tone-led').getByRole('heading', { name: '3 of 3 lead' }).waitFor();
+    await page.getByText('b → d (planned)').waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+  });
+
   it('says how old it is while the agent is away, or out of touch, and goes on when it is back', async () => {
     await using own = await startDevelopmentServer(patient);
     await using group = await Group.found(own.connectString);

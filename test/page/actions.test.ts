@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, nodeActions, noFields, previewKey, previewOf } from '../../src/page/actions.js';
+import {
+  callOf,
+  fieldsOf,
+  firstFields,
+  nodeActions,
+  noFields,
+  previewKey,
+  previewOf,
+} from '../../src/page/actions.js';
 import type { ChangeAnswer } from '../../src/page/shapes.js';
 import { leader, node, site, status } from './builders.js';
 
@@ -9,6 +17,7 @@ const answer: ChangeAnswer = {
   dryRun: true,
   changes: [{ key: 'sites.a.override', from: null, to: { priority: 0 } }],
   follows: { node: 'b1', changes: true, cause: 'planned', reason: 'site b has priority 50' },
+  slot: 1,
   term: 2,
 };
 
@@ -37,6 +46,21 @@ describe('a change from the page', () => {
     });
     expect(callOf({ kind: 'recover', site: 'a' }, noFields).path).toBe('/sites/a/recover');
     expect(callOf({ kind: 'drain', node: '../pause' }, noFields).path).toBe('/nodes/..%2Fpause/drain');
+  });
+
+  it('names the slot of a handover where there are several', () => {
+    const [first] = status().leaders;
+    const several = status({ leaders: first === undefined ? [] : [first, { ...first, slot: 2 }] });
+    const switchover = { kind: 'switchover' } as const;
+    expect(fieldsOf(switchover, several)).toEqual(['slot', 'to', 'at']);
+    expect(fieldsOf({ kind: 'pause' }, several)).toEqual([]);
+    const fields = { ...firstFields(several, ''), slot: '2' };
+    expect(callOf(switchover, fields).body).toEqual({ slot: 2 });
+    expect(callOf({ kind: 'switchover-to', node: 'b1' }, fields).body).toEqual({ slot: 2, to: 'b1' });
+    expect(callOf({ kind: 'drain', node: 'b1' }, fields).body).toEqual({});
+    expect(fieldsOf(switchover, status())).toEqual(['to', 'at']);
+    expect(callOf(switchover, firstFields(status(), '')).body).toEqual({});
+    expect(previewOf({ ...answer, slot: 2 }, several).follows).toMatch(/^Slot 2: b1 is to be elected/);
   });
 
   it('leaves it to the agent to say what is wrong with a number', () => {

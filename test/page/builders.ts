@@ -27,6 +27,7 @@ export function node(name: string, change: Partial<NodeStatus> = {}): NodeStatus
     priority: 100,
     score: null,
     scores: {},
+    slot: null,
     seat: 1,
     eligible: true,
     reasons: [],
@@ -53,6 +54,13 @@ export function transition(change: Partial<Transition> = {}): Transition {
 
 /** a1 leads and b1 stands by. */
 export function status(change: Partial<Status> = {}): Status {
+  const told = withoutSlots(change);
+  const { elected, leader: leads, transition: underWay, preferred } = told;
+  const first = { slot: 1, elected, leader: leads, transition: underWay, preferred };
+  return { ...told, leaders: change.leaders ?? [first] };
+}
+
+function withoutSlots(change: Partial<Status>): Omit<Status, 'leaders'> {
   return {
     asOf: '2026-01-01T00:01:00.000Z',
     root: '/cluster',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { trackOf, witness } from '../../src/page/track.js';
-import { leaderlessAfter, verdictOf } from '../../src/page/verdict.js';
+import { trackOf, tracksOf, witness, witnesses } from '../../src/page/track.js';
+import { leaderlessAfter, leaderlessSlots, verdictOf } from '../../src/page/verdict.js';
 import { leader, status, transition } from './builders.js';
 
 describe('the verdict', () => {
@@ -94,5 +94,53 @@ describe('since when nobody leads', () => {
     const since = '2026-01-01T11:59:00.000Z';
     const claimed = status({ leader: leader({ status: 'PROGRESS', since }) });
     expect(leaderlessAfter(null, claimed)).toEqual({ sinceMs: Date.parse(since), exact: false });
+  });
+});
+
+describe('a group of several leaders', () => {
+  const { elected } = status();
+  const own = { elected, preferred: null };
+  const first = { slot: 1, leader: leader(), transition: null, ...own };
+  const second = { slot: 2, leader: leader({ node: 'b1' }), transition: null, ...own };
+  const underWay = transition({ phase: 'claiming', elapsedMs: 9_000, limitMs: 10_000 });
+
+  it('is as its slots are, and as bad as the worst of them', () => {
+    expect(verdictOf(status({ leaders: [first, second] }), 0)).toEqual({
+      tone: 'led',
+      headline: '2 of 2 lead',
+      detail: '',
+      leaderless: false,
+      clock: null,
+    });
+    const moving = status({ leaders: [first, { ...second, leader: null, transition: underWay }] });
+    expect(verdictOf(moving, 0)).toMatchObject({
+      tone: 'moving',
+      headline: '1 of 2 lead',
+      detail: 'Slot 2: b1 is elected. Nobody leads: b1 has not claimed yet.',
+      leaderless: true,
+    });
+    expect(verdictOf(moving, 2_000).tone).toBe('leaderless');
+    expect(verdictOf(status({ leaders: [first, { ...second, leader: null }] }), 0)).toMatchObject({
+      tone: 'leaderless',
+      headline: '1 of 2 lead',
+      detail: 'Slot 2: Nobody leads. site a has priority 100',
+    });
+  });
+
+  it('has a change, and a time without a leader, of each slot', () => {
+    const before = status({ leaders: [first, second] });
+    const noon = '2026-01-01T12:00:00.000Z';
+    const moving = status({
+      asOf: noon,
+      leaders: [first, { ...second, leader: null, transition: underWay }],
+    });
+    expect(tracksOf(before, new Map())).toEqual([]);
+    expect(tracksOf(moving, witnesses(new Map(), moving))).toMatchObject([{ slot: 2, term: 2, to: 'b1' }]);
+    const since = leaderlessSlots({ status: before, leaderless: new Map() }, moving);
+    expect([...since]).toEqual([[2, { sinceMs: Date.parse(noon), exact: true }]]);
+    // A slot that is new may have had nobody for longer.
+    const alone = { status: status(), leaderless: new Map() };
+    expect(leaderlessSlots(alone, moving).get(2)).toMatchObject({ exact: false });
+    expect(leaderlessSlots({ status: moving, leaderless: since }, before).size).toBe(0);
   });
 });
