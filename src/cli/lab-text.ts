@@ -78,7 +78,12 @@ function theoryRow(result: Result, { measure, measured, kind, expected, holds, s
       : bound === ''
         ? meanText(measured, 2)
         : meanText({ ...measured, mean: kind === 'at most' ? measured.most : measured.least, ci: null }, 2);
-  const verdict = holds ? styled('green', 'yes') : styled('red', `no${offText(measured, expected, bound)}`);
+  const verdict =
+    holds === null
+      ? '-'
+      : holds
+        ? styled('green', 'yes')
+        : styled('red', `no${offText(measured, expected, bound)}`);
   return [...caseCells(result), measure, seen, bound + number(expected), verdict, source];
 }
 
@@ -92,17 +97,21 @@ function number(value: number): string {
   return String(Number(value.toFixed(3)));
 }
 
+/** One for each thing measured, or for each thing that theory says of it. */
 function rowsOf(result: Result): string[][] {
-  return Object.entries(result.measures).map(([measure, { mean, ci, least, most, runs }]) => {
-    const theory = result.theory.find((one) => one.measure === measure);
-    return [
-      ...caseCells(result),
-      String(runs),
-      measure,
-      ...[mean, ci, least, most].map((value) => (value === null ? '' : String(value))),
-      theory?.kind ?? '',
-      theory === undefined ? '' : String(theory.expected),
-      theory === undefined ? '' : String(theory.holds),
-    ];
+  const measured = Object.entries(result.measures).flatMap(([measure, { mean, ci, least, most, runs }]) => {
+    const seen = [mean, ci, least, most].map((value) => (value === null ? '' : String(value)));
+    const measured = [...caseCells(result), String(runs), measure, ...seen];
+    const theory = result.theory.filter((one) => one.measure === measure);
+    if (theory.length === 0) return [[...measured, '', '', '']];
+    return theory.map((one) => [...measured, ...verdictCells(one)]);
   });
+  const unmeasured = result.theory
+    .filter(({ measured }) => measured === null)
+    .map((one) => [...caseCells(result), '0', one.measure, '', '', '', '', ...verdictCells(one)]);
+  return [...measured, ...unmeasured];
+}
+
+function verdictCells({ kind, expected, holds }: Judged): string[] {
+  return [kind, String(expected), holds === null ? '' : String(holds)];
 }

@@ -12,9 +12,12 @@ export function progressBar(total: number): Progress {
     {
       format: '{bar} {percentage} % | {value} of {total} runs | {eta_formatted} left',
       clearOnComplete: true,
+      // Short, instead of having the terminal cut it off: interrupted, it would be left so.
+      barsize: 24,
+      linewrap: true,
     },
     Presets.shades_classic,
   );
-  if (process.stderr.isTTY) bar.start(total, 0);
+  if (process.stderr.isTTY && total > 0) bar.start(total, 0);
   return { at: (done) => bar.update(done), end: () => bar.stop() };
 }

@@ -75,7 +75,10 @@ export interface Protocol<Message> {
   node(context: Context<Message>): Node<Message>;
   /** A server that all nodes use, numbered `n`. It never fails. */
   server?(context: Context<Message>): Node<Message>;
+  /** Where failure detectors neither miss anything nor err. */
   expect(conditions: Conditions): readonly Expectation[];
+  /** Whatever happens. */
+  readonly always?: readonly Expectation[];
 }
 
 /** A protocol whose messages nobody else need know. */
@@ -87,11 +90,13 @@ export interface Algorithm {
 }
 
 export function algorithm<Message>(protocol: Protocol<Message>): Algorithm {
-  const { name, title } = protocol;
+  const { name, title, detector, always = [] } = protocol;
+  const isDetected = ({ mistakesPerS, missed }: Conditions) =>
+    mistakesPerS === 0 && (missed === 0 || detector !== 'nodes');
   return {
     name,
     title,
     run: (conditions, seed) => simulate(protocol, conditions, seed),
-    expect: (conditions) => protocol.expect(conditions),
+    expect: (conditions) => [...always, ...(isDetected(conditions) ? protocol.expect(conditions) : [])],
   };
 }

@@ -82,13 +82,19 @@ function panel(chart: Chart): string {
       fill: colours.faint,
     }),
     text(chart.y.label, area.left, area.top - 8, { 'text-anchor': 'middle', fill: colours.faint }),
-    ...chart.series.map((series, index) => drawn(series, index, x, y)),
+    ...chart.series.map((series, index) => drawn(series, index, colourOf(chart.series, index), x, y)),
   ].join('\n');
+}
+
+/** What follows what was measured has its colour. */
+function colourOf(series: readonly Series[], index: number): string {
+  const measured = series.slice(0, index + 1).filter(({ kind }) => kind === 'measured').length;
+  return palette[Math.max(0, measured - 1) % palette.length] ?? colours.text;
 }
 
 function scaleOf({ isLog }: Axis, values: readonly number[], range: [number, number]): Scale {
   const positive = values.filter((value) => value > 0);
-  const most = Math.max(...values, 1e-9);
+  const most = Math.max(...values) > 0 ? Math.max(...values) : 1;
   if (!isLog) return scaleLinear().domain([0, most]).nice().range(range);
   return scaleLog()
     .domain([Math.min(...positive, most), most])
@@ -118,9 +124,13 @@ function yTicks(y: Scale): string[] {
   });
 }
 
-function drawn({ name, points, kind }: Series, index: number, x: Scale, y: Scale): string {
-  const colour = palette[index % palette.length] ?? colours.text;
-  const line = points.map((point) => `${round(x(point.x))},${round(y(point.y))}`).join(' ');
+function drawn({ name, points, kind }: Series, index: number, colour: string, x: Scale, y: Scale): string {
+  const places = points.map((point): [number, number] => [x(point.x), y(point.y)]);
+  const [first] = places;
+  // Of one point alone there would be nothing to see.
+  const isAlone = kind === 'theory' && places.length === 1 && first !== undefined;
+  const ends = isAlone ? [-13, 13].map((by): [number, number] => [first[0] + by, first[1]]) : places;
+  const line = ends.map(([left, top]) => `${round(left)},${round(top)}`).join(' ');
   const dash = kind === 'theory' ? { 'stroke-dasharray': '5 4' } : {};
   const stroke = { points: line, fill: 'none', stroke: colour, 'stroke-width': 1.5, ...dash };
   const legendY = area.top + index * lineHeight;

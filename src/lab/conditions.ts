@@ -13,7 +13,8 @@ export const scenarios = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', '
 /**
  * start: all begin at once. The others begin when all have agreed and some calm has passed: the leader crashes; it says
  * that it leaves; a follower wrongly believes it dead; a node joins late; the leader crashes and comes back without a memory.
- * midway: as start, but the node numbered highest crashes while the election goes on.
+ * midway: as start, but the node numbered highest crashes within the time in which a message could go round all: where elections
+ * are as long as that, while it goes on.
  */
 export type Scenario = (typeof scenarios)[number];
 
@@ -107,9 +108,4 @@ export function listenMs({ listenMs: given, announceMs, loss, nodes }: Condition
   if (given !== null) return given;
   const lostInRow = loss === 0 ? 0 : Math.log(1e-3 / nodes) / Math.log(loss);
   return announceMs * Math.max(3, Math.ceil(lostInRow));
-}
-
-/** What tells one set of conditions from another. */
-export function conditionsKey(given: Conditions): string {
-  return JSON.stringify(given);
 }

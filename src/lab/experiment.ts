@@ -5,7 +5,7 @@ import { algorithms } from './algorithms/index.js';
 import { type Conditions, conditionsSchema } from './conditions.js';
 import { seedOf } from './random.js';
 import type { Measures } from './simulate.js';
-import { type Summary, summarize, summarySchema } from './statistics.js';
+import { type Summary, summarize, summarySchema, toleranceOf } from './statistics.js';
 
 export interface Case {
   readonly algorithm: string;
@@ -29,8 +29,8 @@ export const judgedSchema = z.object({
   source: z.string(),
   /** Null where no run has it. */
   measured: summarySchema.nullable(),
-  /** Mean: no farther from it than three standard errors; else: so in every run. */
-  holds: z.boolean(),
+  /** Mean: no farther from it than three standard errors, of few runs as Student's t has it; else: so in every run. Null: too few runs to tell. */
+  holds: z.boolean().nullable(),
 });
 export type Judged = z.infer<typeof judgedSchema>;
 
@@ -106,13 +106,13 @@ function judge(
   measures: Readonly<Record<string, Summary | undefined>>,
 ): Judged {
   const measured = measures[rest.measure] ?? null;
-  const holds = measured !== null && isHeld(rest.kind, value, measured);
+  const isBound = rest.kind === 'at most' || rest.kind === 'at least';
+  const holds = measured === null ? (isBound ? null : false) : isHeld(rest.kind, value, measured);
   return { ...rest, expected: value, measured, holds };
 }
 
-const standardErrors = 3;
-
-function isHeld(kind: Expectation['kind'], value: number, { mean, ci, least, most }: Summary): boolean {
+function isHeld(kind: Expectation['kind'], value: number, measured: Summary): boolean | null {
+  const { mean, least, most } = measured;
   const grain = 1e-9 * Math.max(1, Math.abs(value));
   switch (kind) {
     case 'exact':
@@ -121,7 +121,9 @@ function isHeld(kind: Expectation['kind'], value: number, { mean, ci, least, mos
       return most <= value + grain;
     case 'at least':
       return least >= value - grain;
-    case 'mean':
-      return Math.abs(mean - value) <= ((ci ?? 0) * standardErrors) / 1.96 + grain;
+    case 'mean': {
+      const tolerance = toleranceOf(measured);
+      return tolerance === null ? null : Math.abs(mean - value) <= tolerance + grain;
+    }
   }
 }

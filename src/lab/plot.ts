@@ -1,6 +1,6 @@
 /** Results as curves over the number of nodes, or, of one number of nodes, over loss. */
 import type { Chart, Point, Series } from './chart.js';
-import type { Result } from './experiment.js';
+import type { Judged, Result } from './experiment.js';
 
 const panels = [
   { measure: 'messages', title: 'Messages', label: 'messages' },
@@ -21,14 +21,16 @@ function seriesOf(results: readonly Result[], measure: string, isOverNodes: bool
   return names.flatMap((name) => {
     const own = results.filter((result) => nameOf(result, isOverNodes) === name);
     const measured = own.flatMap((result) => pointOf(result, measure, isOverNodes));
-    const theory = own.flatMap((result): Point[] => {
-      const known = result.theory.find((one) => one.measure === measure);
-      return known === undefined ? [] : [{ x: xOf(result, isOverNodes), y: known.expected }];
-    });
-    const drawn: Series[] = [{ name, points: measured, kind: 'measured' }];
-    return theory.length === 0
-      ? drawn
-      : [...drawn, { name: `${name}, theory`, points: theory, kind: 'theory' } as const];
+    const theory = (kinds: readonly Judged['kind'][], what: string): Series[] => {
+      const points = own.flatMap((result): Point[] => {
+        const known = result.theory.find((one) => one.measure === measure && kinds.includes(one.kind));
+        return known === undefined ? [] : [{ x: xOf(result, isOverNodes), y: known.expected }];
+      });
+      return points.length === 0 ? [] : [{ name: `${name}, ${what}`, points, kind: 'theory' }];
+    };
+    const exactly = theory(['exact', 'mean'], 'theory');
+    const bounds = [...theory(['at most'], 'upper bound'), ...theory(['at least'], 'lower bound')];
+    return [{ name, points: measured, kind: 'measured' }, ...(exactly.length > 0 ? exactly : bounds)];
   });
 }
 

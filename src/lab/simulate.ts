@@ -5,7 +5,8 @@ import { ticks } from './events.js';
 import { World } from './world.js';
 
 /**
- * Of the election that the scenario is about, from its cause until all live nodes agree and nothing is under way:
+ * Of the election that the scenario is about, from its cause until all that it has in store has happened, all live nodes
+ * agree, and nothing is under way (or, where something always is, they have agreed for long):
  *
  *   agreed        1 where it came to that, else 0; where it is 0 there is no `time`
  *   time          ms until all agreed
@@ -18,7 +19,7 @@ import { World } from './world.js';
  *   disagreement  share of the whole time, calm before and after with it, in which not all agreed
  *   upkeep        messages a second when all was calm
  *
- * and what the algorithm itself counts.
+ * and what the algorithm itself counts, the calm after it included.
  */
 export type Measures = Readonly<Record<string, number>>;
 
@@ -35,6 +36,8 @@ export function simulate<Message>(
 class Run<Message> {
   readonly #world: World<Message>;
   readonly #conditions: Conditions;
+  /** Something of the scenario is yet to happen. */
+  #isToCome = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
     this.#conditions = conditions;
@@ -91,13 +94,21 @@ class Run<Message> {
 
   /** Until all agree and nothing is under way; false where that does not come. */
   #settle(): boolean {
-    const { events, census, network } = this.#world;
-    const limitAt = events.now + ticks(this.#conditions.limitMs);
-    while (census.agreed === null || network.underWay > 0) {
-      if (events.nextAt > limitAt) return false;
+    const { events } = this.#world;
+    const from = events.now;
+    while (!this.#isSettled(from)) {
+      if (events.nextAt > from + ticks(this.#conditions.limitMs)) return false;
       events.step();
     }
     return true;
+  }
+
+  /** With slow messages and frequent renewals there is always one under way. */
+  #isSettled(from: number): boolean {
+    const { events, census, network } = this.#world;
+    if (this.#isToCome || census.agreedSince === null) return false;
+    const longMs = this.#calmMs() + 10 * meanDelayMs(this.#conditions.delay);
+    return network.underWay === 0 || events.now - Math.max(from, census.agreedSince) > ticks(longMs);
   }
 
   #calmMs(): number {
@@ -112,8 +123,7 @@ class Run<Message> {
 
   #happen(): void {
     const { scenario, awayMs } = this.#conditions;
-    const { census, events } = this.#world;
-    const leader = census.agreed;
+    const leader = this.#world.census.agreed;
     if (scenario === 'join') {
       this.#world.begin(this.#joiner(), true);
       return;
@@ -125,15 +135,22 @@ class Run<Message> {
     }
     this.#world.end(leader, scenario === 'bye');
     if (scenario !== 'restart') return;
-    events.plan(events.now + ticks(awayMs), 'timer', () => this.#world.begin(leader, true));
+    this.#planLater(awayMs, () => this.#world.begin(leader, true));
   }
 
   /** At any time while a message could have gone round all nodes. */
   #planCrash(): void {
-    const { events, random } = this.#world;
     const { nodes, delay } = this.#conditions;
-    events.plan(ticks(random.next() * nodes * meanDelayMs(delay)), 'timer', () => {
-      this.#world.end(nodes - 1, false);
+    const afterMs = this.#world.random.next() * nodes * meanDelayMs(delay);
+    this.#planLater(afterMs, () => this.#world.end(nodes - 1, false));
+  }
+
+  #planLater(afterMs: number, happen: () => void): void {
+    const { events } = this.#world;
+    this.#isToCome = true;
+    events.plan(events.now + ticks(afterMs), 'timer', () => {
+      this.#isToCome = false;
+      happen();
     });
   }
 
@@ -145,6 +162,8 @@ class Run<Message> {
 
   #mistake(node: number, suspected: number): void {
     const { events } = this.#world;
+    // Nobody takes himself for dead.
+    if (node === suspected) return;
     this.#world.suspect(node, suspected, this.#world.lifeOf(suspected));
     const until = events.now + ticks(this.#conditions.detectMs);
     events.plan(until, 'timer', () => this.#world.trust(node, suspected));
@@ -167,7 +186,6 @@ class Run<Message> {
     const isSettled = this.#settle();
     const { messages, deliveries, bytes } = network.traffic;
     const rounds = this.#world.depth;
-    const counts = Object.fromEntries(this.#world.counts);
     const since = census.agreedSince ?? events.now;
     const settledMs = events.nowMs;
     events.runTo(events.now + ticks(isSettled ? this.#calmMs() : 0));
@@ -183,7 +201,7 @@ class Run<Message> {
       leaders: census.takeMostLeaders(),
       disagreement: census.shares(events.now).disagreement,
       ...(isSettled ? { upkeep: (network.traffic.messages - messages) / calmS } : {}),
-      ...counts,
+      ...Object.fromEntries(this.#world.counts),
     };
   }
 }

@@ -14,23 +14,36 @@ export type Summary = z.infer<typeof summarySchema>;
 
 export function summarize(values: readonly number[]): Summary {
   const runs = values.length;
-  const mean = values.reduce((sum, value) => sum + value, 0) / runs;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  const ci = runs < 2 ? null : studentT95(runs - 1) * Math.sqrt(squares / (runs - 1) / runs);
   const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const most = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const mean = least === most ? least : values.reduce((sum, value) => sum + value, 0) / runs;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const ci = runs < 2 ? null : studentT(runs - 1, usual) * Math.sqrt(squares / (runs - 1) / runs);
   return { mean, ci, least, most, runs };
 }
 
-/** 97.5 % of the normal distribution lie below. */
-const z95 = 1.959963984540054;
+/**
+ * How far the mean of so many runs may be from what is expected, where a mean of very many may be three standard errors off;
+ * null: one run does not tell.
+ */
+export function toleranceOf({ ci, runs }: Summary): number | null {
+  if (ci === null) return null;
+  return (ci * studentT(runs - 1, threeErrors)) / studentT(runs - 1, usual);
+}
 
-/** The 97.5 % quantile of Student's t: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5. */
-export function studentT95(freedom: number): number {
-  const p = 0.975;
+/** A quantile of the normal distribution: a share of `p` lies below `z`. */
+interface Quantile {
+  readonly z: number;
+  readonly p: number;
+}
+const usual = { z: 1.959963984540054, p: 0.975 };
+const threeErrors = { z: 3, p: 0.9986501019683699 };
+
+/** Student's t of the same share: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5. */
+export function studentT(freedom: number, { z, p }: Quantile): number {
   if (freedom === 1) return Math.tan(Math.PI * (p - 0.5));
   if (freedom === 2) return (2 * p - 1) / Math.sqrt(2 * p * (1 - p));
-  const [z, square] = [z95, z95 ** 2];
+  const square = z ** 2;
   const terms = [
     (z * (square + 1)) / 4,
     (z * (5 * square ** 2 + 16 * square + 3)) / 96,

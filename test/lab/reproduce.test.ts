@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../src/lab/chart.js';
 import { resultsOf, runTask, tasksOf } from '../../src/lab/experiment.js';
-import { deployments, recoveryMs, serve, usualService } from '../../src/lab/replication.js';
+import { deployments, electedBy, recoveryMs, serve, usualService } from '../../src/lab/replication.js';
 import { reproductions } from '../../src/lab/reproduce/index.js';
 
 function reproduce(name: string, runs: number) {
@@ -16,6 +16,24 @@ describe('the evaluation of POLE', () => {
   const { points, charts } = reproduce('pole', 1);
   it.each(points.map((point) => [point.point, point] as const))('%s: is within a tenth', (_name, point) => {
     expect(Math.abs(point.offPercent)).toBeLessThan(10);
+  });
+
+  it('has every latency of two centres that is published', () => {
+    const expected = points.filter(({ point }) => point.startsWith('two centres'));
+    expect(expected.map((point) => point.expected)).toEqual([30, 30, 30, 30, 30, 43, 43, 43, 21.5, 21.5]);
+  });
+
+  it('has the request strategy elect p1 for the third centre’s requests, which is the fastest in deployment 1 alone', () => {
+    const loads = [0, 0, 1];
+    for (const [number, fastest] of [
+      [1, 'p1'],
+      [2, 'p4'],
+    ] as const) {
+      const deployment = deployments[number];
+      expect(electedBy(deployment, 'request', loads)).toBe('p1');
+      const meanOf = (leader: string) => serve({ ...usualService, deployment, loads, leader }).meanMs;
+      expect(['p1', 'p2', 'p3', 'p4'].toSorted((a, b) => meanOf(a) - meanOf(b))[0]).toBe(fastest);
+    }
   });
 
   it('is drawn: latency and recovery by data centre', () => {

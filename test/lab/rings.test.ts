@@ -19,12 +19,27 @@ describe('LeLann–Chang–Roberts', () => {
   });
 });
 
+it('LeLann–Chang–Roberts sends n·Hₙ in the mean, and takes (2n−1)Δ', () => {
+  const result = experiment('lcr', { nodes: 50 }, 300);
+  expect(result.theory.map(({ measure }) => measure)).toContain('time');
+  expect(result.theory.find(({ kind }) => kind === 'mean')?.expected).toBeCloseTo(50 * 4.499, 0);
+  expect(broken(result)).toEqual([]);
+  for (const initiators of [3, 'highest', 'after-highest'])
+    expect(broken(experiment('lcr', { nodes: 50, initiators }, 5))).toEqual([]);
+});
+
 describe('Hirschberg–Sinclair', () => {
   it.each(['random', 'falling', 'rising'])('keeps to its bounds, numbers %s', (order) => {
     for (const nodes of [2, 7, 64, 250]) {
       expect(broken(experiment('hs', { nodes, order }, order === 'random' ? 5 : 1))).toEqual([]);
     }
   });
+});
+
+it('Hirschberg–Sinclair sends 4·2^k messages for each initiator of a phase at most', () => {
+  const { theory } = experiment('hs', { nodes: 64 }, 5);
+  const phases = theory.filter(({ measure }) => measure.startsWith('messages of phase'));
+  expect(phases.map(({ holds }) => holds)).toEqual(Array.from({ length: 7 }, () => true));
 });
 
 describe('the ring election by attribute', () => {

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { readSettings } from '../../config/read-settings.js';
-import { clientSettings, type OutputFormat } from '../../config/settings.js';
+import { clientSettings, type OutputFormat, outputFormats } from '../../config/settings.js';
 import { durationMs } from '../../core/duration.js';
 import { errorMessage, PetrelError } from '../../errors.js';
 import type { Chart } from '../../lab/chart.js';
@@ -118,11 +118,13 @@ const alsoOfReproductions = new Set(['reproduce', 'seed', 'workers', 'plot']);
 /** The laboratory is loaded where it is wanted alone. */
 async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
   const format = await readFormat(command);
+  // Not after a long run.
+  if (options.plot !== undefined) await writePlot(options.plot, '', 'a');
   const shown = await (options.reproduce === undefined
     ? measured(names, options)
     : reproduced(options.reproduce, options));
   const { chartsOf } = await import('../../lab/chart.js');
-  if (options.plot !== undefined) await writePlot(options.plot, chartsOf(shown.charts));
+  if (options.plot !== undefined) await writePlot(options.plot, chartsOf(shown.charts), 'w');
   if (format === 'svg') process.stdout.write(chartsOf(shown.charts));
   else print(format, shown.text);
 }
@@ -130,6 +132,9 @@ async function runLab(command: Command, names: readonly string[], options: Optio
 /** Beside the formats of every command: svg, and table, which is how people are answered. */
 async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
   const { format, ...flags } = command.optsWithGlobals();
+  const known: readonly unknown[] = [...outputFormats, 'table', 'svg'];
+  if (format !== undefined && !known.includes(format))
+    throw new PetrelError('INVALID', `--format: "${format}": one of ${known.join(', ')}`);
   const isOwn = format === 'svg' || format === 'table';
   const { values } = await readSettings(clientSettings, {
     flags: isOwn ? flags : { ...flags, format },
@@ -186,9 +191,9 @@ async function run(cases: readonly Case[], runs: number, { seed, workers }: Opti
   }
 }
 
-async function writePlot(file: string, svg: string): Promise<void> {
+async function writePlot(file: string, svg: string, flag: 'a' | 'w'): Promise<void> {
   try {
-    await writeFile(file, svg);
+    await writeFile(file, svg, { flag });
   } catch (error) {
     const message = `--plot: cannot write ${file}: ${errorMessage(error)}`;
     throw new PetrelError('INVALID', message, { cause: error });
@@ -253,7 +258,7 @@ function delay(text: string): Delay {
     if (text.startsWith('~')) return { kind: 'exponential', meanMs: durationMs(from, { minMs: 1 }) };
     if (to === undefined) return { kind: 'constant', ms: durationMs(from, { minMs: 1 }) };
     const fromMs = durationMs(from);
-    return { kind: 'uniform', fromMs, toMs: durationMs(to, { minMs: fromMs }) };
+    return { kind: 'uniform', fromMs, toMs: durationMs(to, { minMs: Math.max(1, fromMs) }) };
   } catch (error) {
     throw new InvalidArgumentError(`${errorMessage(error)}.`);
   }

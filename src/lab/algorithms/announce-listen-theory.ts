@@ -85,14 +85,18 @@ export function reestablishMs(variant: Variant, given: Conditions): number {
 }
 
 /** TL ≥ TA without loss; with it TL must exceed TA times the mean number lost in a row; and TA ≥ TS + Δ. */
-export function hasNoFalseAlarms({ announceMs, suppressMs, delay, ...rest }: Conditions): boolean {
-  const listen = listenMs({ announceMs, suppressMs, delay, ...rest });
-  const isPatient = rest.loss === 0 ? listen >= announceMs : listen > announceMs * lostInRow(rest.loss);
-  return isPatient && announceMs >= suppressMs + meanDelayMs(delay);
+export function hasNoFalseAlarms(given: Conditions): boolean {
+  return isPatient(given) && given.announceMs >= given.suppressMs + meanDelayMs(given.delay);
+}
+
+function isPatient(given: Conditions): boolean {
+  const { loss, announceMs } = given;
+  const listen = listenMs(given);
+  return loss === 0 ? listen >= announceMs : listen > announceMs * lostInRow(loss);
 }
 
 export function announceListenTheory(variant: Variant, given: Conditions): Expectation[] {
-  if (given.delay.kind !== 'constant' || given.nodes < 2) return [];
+  if (given.delay.kind !== 'constant' || given.nodes < 2 || !isPatient(given)) return [];
   switch (given.scenario) {
     case 'start':
       return ofStart(variant, given);
@@ -107,7 +111,9 @@ export function announceListenTheory(variant: Variant, given: Conditions): Expec
 }
 
 function ofStart(variant: Variant, given: Conditions): Expectation[] {
-  const { nodes, suppressMs, loss, correlated } = given;
+  const { nodes, suppressMs, announceMs, loss, correlated } = given;
+  // Answers to queries are announcements more, of which one may arrive where the first did not.
+  if (variant.query && loss > 0) return [];
   const deltaMs = meanDelayMs(given.delay);
   const isByNumber = variant.prefers === 'highest';
   const waitMs = meanWaitMs(variant, nodes, suppressMs);
@@ -123,9 +129,19 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
     kind: 'mean',
     source: 'announcements while nodes wait, N·P(Δ) + ∫ …',
   };
-  const knowsLoss = loss === 0 || correlated;
-  const isTimed = isByNumber || loss === 0;
-  return [...(isTimed ? [time] : []), ...(isByNumber && variant.waits && knowsLoss ? [sent] : [])];
+  const alarms: Expectation = {
+    measure: 'alarms',
+    value: 0,
+    kind: 'exact',
+    source: 'no false ones: TL ≥ TA ≥ TS + Δ',
+  };
+  // A leader that announces itself again within TS is not in it.
+  const isSent = isByNumber && variant.waits && (loss === 0 || correlated) && announceMs >= suppressMs;
+  return [
+    ...(isByNumber || loss === 0 ? [time] : []),
+    ...(isSent ? [sent] : []),
+    ...(loss === 0 && hasNoFalseAlarms(given) ? [alarms] : []),
+  ];
 }
 
 function ofDeparture(variant: Variant, given: Conditions): Expectation[] {
@@ -149,7 +165,8 @@ function ofJoin(variant: Variant, given: Conditions): Expectation[] {
   }
   const source = 'the leader’s next announcement: TA/2';
   if (!variant.query) return [{ measure: 'time', value: given.announceMs / 2, kind: 'mean', source }];
-  const value = 2 * deltaMs - (2 * deltaMs) ** 2 / (2 * given.announceMs);
+  const askedMs = Math.min(2 * deltaMs, given.announceMs);
+  const value = askedMs - askedMs ** 2 / (2 * given.announceMs);
   const asked = 'the answer after 2Δ, or an announcement before it';
   return [
     { measure: 'time', value: 2 * deltaMs, kind: 'at most', source: '2Δ' },

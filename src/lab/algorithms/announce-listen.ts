@@ -40,10 +40,14 @@ class AnnounceListen implements Node<Message> {
     this.#variant = variant;
     this.#wake = context.timer(() => this.#lead());
     this.#announcing = context.timer(() => this.#announce());
-    this.#listening = context.timer(() => this.#giveUp());
+    this.#listening = context.timer(() => {
+      context.count('alarms');
+      this.#giveUp();
+    });
   }
 
   start(): void {
+    this.#context.count('alarms', 0);
     if (this.#variant.query) this.#context.multicast({ kind: 'query' });
     this.#wait();
   }

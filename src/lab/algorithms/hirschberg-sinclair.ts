@@ -145,9 +145,14 @@ class Candidate implements Node<Message> {
   }
 
   #pass(message: Message, way: Way): void {
-    const { successor, predecessor, send } = this.#context;
+    const { successor, predecessor, send, count } = this.#context;
+    if (message.kind !== 'elected') count(messagesOf(message.phase));
     send(way === 1 ? successor() : predecessor(), message);
   }
+}
+
+function messagesOf(phase: number): string {
+  return `messages of phase ${phase}`;
 }
 
 /** In all fewer than 8n(log₂ n + 2) + 5n. */
@@ -162,13 +167,17 @@ export function initiatorBound(n: number, phase: number): number {
 
 function expect({ scenario, nodes: n, loss }: Conditions): Expectation[] {
   if (scenario !== 'start' || loss > 0 || n < 2) return [];
-  const phases = Array.from({ length: Math.ceil(Math.log2(n)) }, (_, phase): Expectation => {
-    const value = initiatorBound(n, phase);
+  const phases = Array.from({ length: Math.ceil(Math.log2(n)) + 1 }, (_, phase): Expectation[] => {
+    const most = initiatorBound(n, phase);
     const source = phase === 0 ? 'n' : '⌊n/(2^(k−1)+1)⌋';
-    return { measure: `initiators of phase ${phase}`, value, kind: 'at most', source };
+    const each = `4·2^k for each of ${source}`;
+    return [
+      { measure: `initiators of phase ${phase}`, value: most, kind: 'at most', source },
+      { measure: messagesOf(phase), value: 4 * 2 ** phase * most, kind: 'at most', source: each },
+    ];
   });
   const source = '8n(log₂ n + 2) + 5n';
-  return [{ measure: 'messages', value: messageBound(n), kind: 'at most', source }, ...phases];
+  return [{ measure: 'messages', value: messageBound(n), kind: 'at most', source }, ...phases.flat()];
 }
 
 export const hirschbergSinclair = algorithm<Message>({

@@ -5,7 +5,7 @@
  * Each restart is an epoch of its own: what is left of an earlier one is dropped.
  */
 import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
-import type { Conditions } from '../conditions.js';
+import { type Conditions, meanDelayMs } from '../conditions.js';
 
 interface Message {
   readonly kind: 'id' | 'elected';
@@ -96,8 +96,26 @@ export function mostMessages(n: number): number {
   return (n * (n + 1)) / 2;
 }
 
-function expect({ scenario, nodes: n, order, initiators, loss }: Conditions): Expectation[] {
+/** Numbers in random order: n·Hₙ, for a number goes k steps where it is the highest of the k that follow from it on. */
+export function meanMessages(n: number): number {
+  let harmonic = 0;
+  for (let k = 1; k <= n; k += 1) harmonic += 1 / k;
+  return n * harmonic;
+}
+
+function expect(given: Conditions): Expectation[] {
+  const { scenario, nodes: n, initiators, loss, delay } = given;
   if (scenario !== 'start' || loss > 0 || n < 2) return [];
+  const isTimed = delay.kind === 'constant' && (initiators === 'all' || initiators === 'highest');
+  const value = (2 * n - 1) * meanDelayMs(delay);
+  const source = '(2n−1)Δ: the highest once round, and all the others told';
+  return [
+    ...ofMessages(given),
+    ...(isTimed ? [{ measure: 'time', value, kind: 'exact', source } as const] : []),
+  ];
+}
+
+function ofMessages({ nodes: n, order, initiators }: Conditions): Expectation[] {
   const election = 'election messages';
   const termination = {
     measure: 'termination messages',
@@ -111,15 +129,17 @@ function expect({ scenario, nodes: n, order, initiators, loss }: Conditions): Ex
       termination,
     ];
   }
-  if (initiators !== 'all') return [];
   const worst = 'n(n+1)/2';
+  const bound = { measure: election, value: mostMessages(n), kind: 'at most', source: worst } as const;
+  if (initiators !== 'all') return [bound, termination];
   if (order === 'falling')
     return [{ measure: election, value: mostMessages(n), kind: 'exact', source: worst }, termination];
   if (order === 'rising') {
     const source = '2n−1; the n of the literature leaves out what the others send';
     return [{ measure: election, value: fewestMessages(n), kind: 'exact', source }, termination];
   }
-  return [{ measure: election, value: mostMessages(n), kind: 'at most', source: worst }, termination];
+  const usual = 'n·Hₙ, numbers in random order';
+  return [{ measure: election, value: meanMessages(n), kind: 'mean', source: usual }, bound, termination];
 }
 
 export const lelannChangRoberts = algorithm<Message>({

@@ -249,8 +249,11 @@ function expect({ scenario, nodes: n, initiators, loss }: Conditions, repair: Re
     const source = '3N−1: the initiator is the winner’s successor';
     return [{ measure, value: 3 * n - 1, kind: 'exact', source }];
   }
-  const isOne = initiators === 1;
-  return isOne ? [{ measure, value: 3 * n - 1, kind: 'at most', source: '3N−1' }] : [];
+  if (initiators !== 1) return [];
+  return [
+    { measure, value: 2 * n, kind: 'at least', source: '2N' },
+    { measure, value: 3 * n - 1, kind: 'at most', source: '3N−1' },
+  ];
 }
 
 type Repair = 'none' | 'timeouts' | 'detector';
