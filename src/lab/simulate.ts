@@ -13,7 +13,7 @@ import { World } from './world.js';
  *   messages      sent; a multicast is one
  *   deliveries    copies that arrived
  *   bytes         sent
- *   rounds        the longest chain of messages, each caused by the one before
+ *   rounds        the longest chain of messages, each sent by who had received the one before
  *   misled        nodes that in the end take a dead one for the leader
  *   leaders       the most that led at one time
  *   disagreement  share of the whole time, calm before and after with it, in which not all agreed
