@@ -1,5 +1,6 @@
 /** One contender's election: its participants, who leads, and how another comes to. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage } from '../src/errors.js';
 import { until } from '../test/support/until.js';
 import type { Contender, Seat, Workshop } from './contenders.js';
 import type { ElectionEvent, Hub } from './hub.js';
@@ -118,9 +119,12 @@ export class Contest {
     const describe = `a leader of ${contender.name}`;
     const isLeader = ({ what, name }: ElectionEvent) =>
       what === 'leads' && name !== this.leader && this.#isOwn(name);
-    const event = await hub
-      .event(isLeader, { mark, timeoutMs, describe })
-      .catch(async (error: unknown) => Promise.reject(await this.#withLogs(error)));
+    const ended = Promise.all(this.participants.map((participant) => participant.ended)).then(() => {
+      throw new Error(`${describe} is waited for, and all its processes have ended`);
+    });
+    const event = await Promise.race([hub.event(isLeader, { mark, timeoutMs, describe }), ended]).catch(
+      async (error: unknown) => Promise.reject(await this.#withLogs(error)),
+    );
     this.leader = event.name;
     return event;
   }
@@ -161,6 +165,6 @@ export class Contest {
 
   async #withLogs(error: unknown): Promise<Error> {
     const logs = await Promise.all(this.participants.map(async (one) => `${one.name}: ${await one.log()}`));
-    return new Error(`${this.contender.name} failed\n${logs.join('\n')}`, { cause: error });
+    return new Error(`${errorMessage(error)}\n${logs.join('\n')}`, { cause: error });
   }
 }

@@ -57,6 +57,7 @@ export class Hub {
         this.#waiting.delete(look);
         reject(new Error(`waited ${timeoutMs} ms for ${describe}`));
       }, timeoutMs);
+      timer.unref();
       this.#waiting.add(look);
       look();
     });

@@ -25,7 +25,8 @@ const page = 'benchmarks.md';
 const plotDirectory = 'benchmarks';
 
 const asked = readArguments(process.argv.slice(2));
-const say = (line: string) => process.stderr.write(`${line}\n`);
+const say = (line: string) =>
+  process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 const { samples, peers, missing } = await measure(asked, say);
 
 const out = asked.out ?? join(project, 'docs');

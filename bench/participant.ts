@@ -61,6 +61,11 @@ export class Participant {
     return agent === null ? [this.pid] : [this.pid, agent];
   }
 
+  /** Resolves when the process that was started has ended. */
+  get ended(): Promise<unknown> {
+    return exitOf(this.#child);
+  }
+
   say(line: string): void {
     this.#child.stdin?.write(`${line}\n`);
   }
