@@ -109,13 +109,13 @@ async function runScenario(
   const times = (usual: number, quick: number) => rounds ?? (isQuick ? quick : usual);
   if (name === 'handover') {
     const scenario = servers === 3 ? scenarios.handover3 : scenarios.handover1;
-    await handover(tournament, scenario, servers === 3 ? times(12, 2) : times(8, 1));
-  } else if (name === 'crash') await crash(tournament, scenarios.crash, times(8, 2));
-  else if (name === 'start') await start(tournament, scenarios.start, times(8, 2));
+    await handover(tournament, scenario, servers === 3 ? times(10, 2) : times(6, 1));
+  } else if (name === 'crash') await crash(tournament, scenarios.crash, times(8, 1));
+  else if (name === 'start') await start(tournament, scenarios.start, times(6, 1));
   else if (name === 'idle') {
     const windows = isQuick ? { settleMs: 5_000, windowMs: 10_000 } : { settleMs: 20_000, windowMs: 60_000 };
     await idle(tournament, scenarios.idle, windows);
   } else
     for (const size of sizes)
-      await scale(tournament, scenarios.scale, size, { timed: times(8, 2), counted: times(4, 1) });
+      await scale(tournament, scenarios.scale, size, { timed: times(6, 2), counted: times(3, 1) });
 }

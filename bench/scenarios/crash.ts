@@ -75,11 +75,12 @@ async function oneRound(
     rounds.push(contests.attempt(one.contest, () => die(tournament, scenario, one)));
   }
   await Promise.all([...rounds, silent]);
-  for (const { contest } of doomed)
-    await contests.attempt(contest, async () => {
-      await contest.join();
-      await contest.complete();
-    });
+  await Promise.all(doomed.map(({ contest }) => contests.attempt(contest, () => rejoin(contest))));
+}
+
+async function rejoin(contest: Contest): Promise<void> {
+  await contest.join();
+  await contest.complete();
 }
 
 async function die(tournament: Tournament, scenario: string, { contest, measures, kill }: Doomed) {

@@ -4,7 +4,7 @@ import { Contest } from '../contest.js';
 import { CountingProxy, requestCount } from '../counting-proxy.js';
 import { cpuSeconds, memoryOf } from '../machine.js';
 import type { Participant } from '../participant.js';
-import { meetingOf, openContests, type Tournament } from '../tournament.js';
+import { type Contests, meetingOf, openContests, type Tournament } from '../tournament.js';
 
 const size = 3;
 
@@ -27,40 +27,64 @@ export async function idle(tournament: Tournament, scenario: string, times: Idle
   try {
     say(`${scenario}: all are idle for ${(times.settleMs + times.windowMs) / 1000} s`);
     await sleep(times.settleMs);
-    await Promise.all(
-      contests.all.map((contest) => {
-        const proxy = proxies.get(contest.contender.name) ?? null;
-        return contests.attempt(contest, () => watch(tournament, scenario, contest, proxy, times.windowMs));
-      }),
-    );
+    const before = await inTurn(contests, proxies);
+    await sleep(times.windowMs);
+    const after = await inTurn(contests, proxies);
+    const hours = times.windowMs / 3_600_000;
+    for (const [contest, used] of after) {
+      const at = before.get(contest);
+      if (at !== undefined) await tell(tournament, scenario, contest, difference(at, used), hours);
+    }
   } finally {
     await contests.close();
     for (const proxy of proxies.values()) await proxy.stop();
   }
 }
 
-async function watch(
+/** Since it was started. */
+interface Used {
+  /** Requests and pings; null where they are not counted. */
+  readonly asked: number | null;
+  /** Seconds of processor, of each node. */
+  readonly cpu: readonly number[];
+}
+
+async function inTurn(
+  contests: Contests,
+  proxies: ReadonlyMap<string, CountingProxy>,
+): Promise<Map<Contest, Used>> {
+  const all = new Map<Contest, Used>();
+  for (const contest of contests.all)
+    await contests.attempt(contest, async () => {
+      const traffic = proxies.get(contest.contender.name)?.traffic;
+      const asked = traffic === undefined ? null : requestCount(traffic) + traffic.pings;
+      all.set(contest, { asked, cpu: await Promise.all(contest.participants.map(cpuOf)) });
+    });
+  return all;
+}
+
+function difference(before: Used, after: Used): Used {
+  const asked = before.asked === null || after.asked === null ? null : after.asked - before.asked;
+  return { asked, cpu: after.cpu.map((seconds, index) => seconds - (before.cpu[index] ?? Number.NaN)) };
+}
+
+async function tell(
   { samples }: Tournament,
   scenario: string,
   contest: Contest,
-  proxy: CountingProxy | null,
-  windowMs: number,
+  used: Used,
+  hours: number,
 ): Promise<void> {
-  const { name } = contest.contender;
-  const asked = () => (proxy === null ? 0 : requestCount(proxy.traffic) + proxy.traffic.pings);
-  const before = { asked: asked(), cpu: await Promise.all(contest.participants.map(cpuOf)) };
-  await sleep(windowMs);
-  const cpu = await Promise.all(contest.participants.map(cpuOf));
-  if (proxy !== null)
-    samples.add(scenario, name, 'packets', (asked() - before.asked) / size / (windowMs / 1000));
+  const add = (measure: string, value: number) =>
+    samples.add(scenario, contest.contender.name, measure, value);
+  if (used.asked !== null) add('packets', used.asked / size / (hours * 3_600));
   for (const [index, participant] of contest.participants.entries()) {
-    const used = ((cpu[index] ?? 0) - (before.cpu[index] ?? 0)) / (windowMs / 3_600_000);
     const isLeader = participant.name === contest.leader;
-    samples.add(scenario, name, isLeader ? 'cpu of the leader' : 'cpu of the others', used);
+    add(isLeader ? 'cpu of the leader' : 'cpu of the others', (used.cpu[index] ?? Number.NaN) / hours);
     const memory = await Promise.all(participant.pids.map(memoryOf));
     const total = (of: 'residentMb' | 'proportionalMb') => memory.reduce((sum, one) => sum + one[of], 0);
-    samples.add(scenario, name, 'resident', total('residentMb'));
-    samples.add(scenario, name, 'proportional', total('proportionalMb'));
+    add('resident', total('residentMb'));
+    add('proportional', total('proportionalMb'));
   }
 }
 
