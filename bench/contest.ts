@@ -22,6 +22,7 @@ export interface Meeting {
 /** Since names say in whose election something happened. */
 let contests = 0;
 const patienceMs = 60_000;
+const patienceOfEachMs = 300;
 /** For what comes after the entry in the queue: the watch on whom it stands behind. */
 const settlingMs = 150;
 
@@ -138,7 +139,7 @@ export class Contest {
   async complete(): Promise<void> {
     const queue = this.contender.queue(this.path);
     await until(async () => (await this.#meeting.entries(queue)) === this.#size, {
-      timeoutMs: patienceMs,
+      timeoutMs: patienceMs + this.#size * patienceOfEachMs,
       describe: `${this.#size} participants of ${this.contender.name} to stand in the queue`,
     }).catch(async (error: unknown) => Promise.reject(await this.#withLogs(error)));
     await sleep(settlingMs);
