@@ -2,7 +2,7 @@
  * Petrel beside what people would use instead, on the same servers, in turn. Prints the goals, and writes docs/benchmarks.md and
  * its plots.
  *
- *   npm run bench                                        all of it, about 11 minutes
+ *   npm run bench                                        all of it, about 10 minutes
  *   npm run bench -- --quick                             a few rounds of each, about 3 minutes
  *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
  *   npm run bench -- --contender petrel --contender kazoo    these alone, by a part of their names

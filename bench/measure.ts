@@ -33,7 +33,7 @@ export async function measure(asked: Asked, say: (line: string) => void): Promis
   if (noJava !== undefined) throw new Error(`no ZooKeeper can be started: ${noJava}`);
   const { present, missing } = await lookFor(contenders.filter(({ name }) => isAsked(name, asked)));
   for (const line of missing) say(line);
-  const samples = new Samples();
+  const samples = new Samples(contenders.map(({ name }) => name));
   await withWorkshop(await buildCommandLine(), present, async (workshop, hub) => {
     const isEtcdThere = present.some(({ system }) => system === 'etcd');
     await using etcd = isEtcdThere ? await Etcd.start() : null;

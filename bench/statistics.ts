@@ -30,6 +30,12 @@ export function median(values: readonly number[]): number {
 
 export class Samples {
   readonly all: Sample[] = [];
+  readonly #order: readonly string[];
+
+  /** @param order of contenders; others come behind them. */
+  constructor(order: readonly string[] = []) {
+    this.#order = order;
+  }
 
   add(scenario: string, contender: string, measure: string, value: number): void {
     this.all.push({ scenario, contender, measure, value });
@@ -49,10 +55,17 @@ export class Samples {
     };
   }
 
-  /** In the order in which they were first measured. */
+  /** Who was measured. */
   contenders(scenario: string, measure: string): string[] {
     const those = this.all.filter((one) => one.scenario === scenario && one.measure === measure);
-    return [...new Set(those.map(({ contender }) => contender))];
+    return [...new Set(those.map(({ contender }) => contender))].toSorted(
+      (one, other) => this.#place(one) - this.#place(other),
+    );
+  }
+
+  #place(contender: string): number {
+    const place = this.#order.indexOf(contender);
+    return place === -1 ? this.#order.length : place;
   }
 
   scenarios(): string[] {

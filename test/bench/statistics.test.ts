@@ -34,14 +34,15 @@ describe('a quantile', () => {
 });
 
 describe('samples', () => {
-  it('are told apart by scenario, contender and measure, in the order in which they came', () => {
-    const samples = new Samples();
-    samples.add('start', 'b', 'start', 5);
+  it('are told apart by scenario, contender and measure, in the order of the contenders', () => {
+    const samples = new Samples(['b', 'a']);
+    samples.add('start', 'other', 'start', 7);
     samples.add('start', 'a', 'start', 1);
+    samples.add('start', 'b', 'start', 5);
     samples.add('start', 'a', 'start', 3);
     samples.add('idle', 'a', 'start', 100);
     samples.add('start', 'a', 'gap', 100);
-    expect(samples.contenders('start', 'start')).toEqual(['b', 'a']);
+    expect(samples.contenders('start', 'start')).toEqual(['b', 'a', 'other']);
     expect(samples.spread('start', 'a', 'start')).toEqual({ count: 2, median: 2, low: 1.2, high: 2.8 });
     expect(samples.spread('start', 'c', 'start')).toBeNull();
   });
