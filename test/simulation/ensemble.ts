@@ -193,7 +193,7 @@ export class Ensemble {
     { transaction, type, path }: Pick<Notification, 'type' | 'path'> & { transaction: Transaction },
   ) {
     const isDeparture = type === 'deleted' || type === 'childrenChanged';
-    if (!isDeparture || path.endsWith('/elected')) return;
+    if (!isDeparture || /\/elected(-\d+)?$/.test(path)) return;
     const woken = this.#woken.get(transaction) ?? new Set();
     this.#woken.set(transaction, woken.add(session));
     this.#options.onWake(transaction, woken);

@@ -184,53 +184,80 @@ const fewerWhilePaused: Scenario = ({ between }, setup) => ({
 });
 
 /** A takeover fails in one slot, and then another slot needs a leader. */
-const excludedInAll: Scenario = ({ pick }, setup) => ({
-  setup: groupOf(setup, 2, {
-    rules: { exclusion: { base: '3s', max: '6s' }, failback: 'manual' },
-    troubleMs: settledMs + 7_000,
-  }),
-  faults: [
-    at(settledMs, { kind: 'hook', node: 1, phase: 'takeover', mood: 'fails', forMs: 6_000 }),
-    at(settledMs, people({ do: 'failover', node: 1, slot: 2 })),
-    at(settledMs + 1_800, { kind: pick(['unhealthy', 'leave']), node: whoLeads, forMs: 4_000 }),
-  ],
-});
-
-/** Leaders of two slots do not let go, and are fenced one after the other. */
-const bothHeld: Scenario = ({ pick, between }, setup) => {
-  const mood = pick(['stubborn', 'hangs'] as const);
-  const hold = (node: number): PlannedFault =>
-    at(settledMs - 1_000, { kind: 'hook', node, phase: 'release', mood, forMs: 12_000 });
+const excludedInAll: Scenario = (chance, setup) => {
+  const { pick, odds } = chance;
+  const config = { exclusion: { base: '3s', max: '6s' }, failback: 'manual' };
+  if (odds(0.5)) return failedBefore(chance, setup);
   return {
-    setup: groupOf(setup, 2, {
-      hasFence: true,
-      delays: { leastMs: 0.2, mostMs: 2 },
-      rules: { timeouts: { ...setup.config.timeouts, release: '1500ms' } },
-      troubleMs: settledMs + 10_000,
-    }),
+    setup: groupOf(setup, 2, { rules: config, troubleMs: settledMs + 7_000 }),
     faults: [
-      hold(0),
-      hold(2),
-      at(settledMs - 500, { kind: 'hook', node: 1, phase: 'fence', mood: 'slow', forMs: 12_000 }),
-      at(settledMs, { kind: 'freeze both', node: 0, forMs: 9_000 }),
-      at(settledMs, people({ do: 'drain', node: 0 })),
-      at(settledMs + between(300, 900), { kind: 'freeze both', node: 2, forMs: 9_000 }),
-      at(settledMs + between(300, 900), people({ do: 'drain', node: 2 })),
+      at(settledMs, { kind: 'hook', node: 1, phase: 'takeover', mood: 'fails', forMs: 6_000 }),
+      at(settledMs, people({ do: 'failover', node: 1, slot: 2 })),
+      at(settledMs + 1_800, { kind: pick(['unhealthy', 'leave']), node: whoLeads, forMs: 4_000 }),
     ],
   };
 };
 
-/** A better node comes back: whom it follows, and that it is followed by nobody from another slot. */
-const betterReturns: Scenario = ({ pick, between, odds }, setup) => ({
-  setup: groupOf(setup, 2, {
-    rules: { failback: pick(['auto', 'after:2s']), failbackHold: '1s', minTenure: '0s' },
-    troubleMs: settledMs + 11_000,
-    isGentle: odds(0.6),
-  }),
-  faults: [0, 2].map((node) =>
-    at(between(0, 200), { kind: 'unhealthy', node, forMs: settledMs + between(500, 3_000) }),
-  ),
-});
+/** A takeover fails in one slot, and when that is over its node is elected in another, by a decision of the same number. */
+const failedBefore: Scenario = ({ upTo }, setup) => {
+  const slot = 1 + upTo(1);
+  const config = { exclusion: { base: '1s', max: '1s' }, failback: 'manual' };
+  return {
+    setup: groupOf(setup, 2, { rules: config, troubleMs: settledMs + 8_000 }),
+    faults: [
+      at(settledMs, { kind: 'hook', node: 3, phase: 'takeover', mood: 'fails', forMs: 1_000 }),
+      at(settledMs, people({ do: 'failover', node: 3, slot })),
+      at(settledMs + 4_000, people({ do: 'failover', node: 3, slot: 3 - slot })),
+    ],
+  };
+};
+
+/** Leaders of two slots do not let go, and are fenced one after the other, for one hook of a node runs at a time. */
+const bothHeld: Scenario = ({ between }, setup) => {
+  const nodes = names.slice(0, 5);
+  const frozenMs = 9_000;
+  const nextMs = settledMs + between(50, 200);
+  return {
+    setup: groupOf(setup, 2, {
+      nodes,
+      hasFence: true,
+      sessionTimeoutMs: 4_000,
+      tickMs: 1_000,
+      delays: { leastMs: 0.2, mostMs: 2 },
+      troubleMs: settledMs + 10_000,
+    }),
+    faults: [
+      ...nodes.map((_, node) => at(0, { kind: 'hook', node, phase: 'fence', mood: 'slow', forMs: 12_000 })),
+      at(settledMs, { kind: 'freeze both', node: whoLeads, forMs: frozenMs }),
+      at(settledMs, people({ do: 'drain', node: whoLeads })),
+      at(nextMs, { kind: 'freeze both', node: whoLeadsLast, forMs: frozenMs }),
+      at(nextMs, people({ do: 'drain', node: whoLeadsLast })),
+    ],
+  };
+};
+
+/** The best node comes back, and the worst of the leaders has led for no more than a moment; then another as good comes. */
+const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
+  const returnsMs = settledMs + between(500, 1_500);
+  return {
+    setup: groupOf(setup, 2, {
+      sites: ['a', 'b', 'c'],
+      rules: {
+        sites: { a: { priority: 300 }, b: { priority: 200 }, c: { priority: 100 } },
+        failback: pick(['auto', 'after:2s']),
+        failbackHold: '1s',
+        minTenure: pick(['0s', '4s']),
+      },
+      troubleMs: settledMs + 12_000,
+      isGentle: odds(0.6),
+    }),
+    faults: [
+      at(0, { kind: 'unhealthy', node: 0, forMs: returnsMs }),
+      at(0, { kind: 'unhealthy', node: 3, forMs: returnsMs + between(1_000, 4_000) }),
+      at(returnsMs - 900, { kind: 'unhealthy', node: 2, forMs: 250 }),
+    ],
+  };
+};
 
 /** Slots that are to be in sites of their own, from the beginning or from now on. */
 const keptApart: Scenario = ({ pick, odds }, setup) => {
