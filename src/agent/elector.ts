@@ -114,7 +114,7 @@ export class Elector {
       await this.#readClock(turn.store);
       round = this.#decide(turn);
     }
-    return isGroupDue(round);
+    return isGroupDue(round, turn.snapshot);
   }
 
   #decide({ snapshot, members }: ElectorTurn): GroupRound {

@@ -64,9 +64,13 @@ export interface GroupRound {
   readonly rounds: ReadonlyMap<number, ElectorRound>;
 }
 
-/** Whether in some slot a decision is missing on which nobody could think otherwise. */
-export function isGroupDue({ rounds }: GroupRound): boolean {
-  return [...rounds.values()].some(isPlainlyDue);
+/** Whether a decision is missing, in some slot or about how many there are, on which nobody could think otherwise. */
+export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
+  const told = elected.value?.slots ?? 1;
+  const opensSlots = actions.some(
+    ({ action }) => action.do === 'commit' && action.decisions.some((one) => (one.elected.slots ?? 1) > told),
+  );
+  return opensSlots || [...rounds.values()].some(isPlainlyDue);
 }
 
 /** One round. Never throws for what a strategy does. */

@@ -45,9 +45,12 @@ function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot[
 
 /** How many slots there are, as far as can be told: what `elected` cannot tell the history and `known` do. */
 export function slotCount({ elected, history, config }: GroupSnapshot, known: number): number {
-  if (elected.value !== null) return elected.value.slots ?? 1;
+  const { value } = elected;
+  if (value !== null && value.term > 0) return value.slots ?? 1;
   const recorded = Object.keys(history?.value?.slots ?? {}).map(Number);
   const named = recorded.filter((slot) => Number.isInteger(slot));
+  // Nothing was decided yet, or what was is lost: deleted, and made anew.
+  if (value !== null) return Math.max(known, value.slots ?? 1, ...named);
   return Math.max(known, config.value?.leaders ?? 1, ...named);
 }
 

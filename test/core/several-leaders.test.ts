@@ -9,7 +9,7 @@ import {
   groupRound,
   isGroupDue,
 } from '../../src/core/group-electing.js';
-import { slotView } from '../../src/core/slots.js';
+import { slotCount, slotView } from '../../src/core/slots.js';
 import type { Claim, GroupSnapshot, Member, SlotState } from '../../src/core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../src/core/znodes.js';
 import {
@@ -245,7 +245,7 @@ describe('how many', () => {
     const slots = led(['a1', 'a2', 'b1', 'c1'], { leaders: 3, sites });
     slots.configure({ leaders: 1, sites });
     const round = slots.round();
-    expect(isGroupDue(round)).toBe(true);
+    expect(isGroupDue(round, slots.snapshot)).toBe(true);
     expect([...round.rounds.values()].filter(isPlainlyDue)).toHaveLength(2);
     slots.settle();
     expect(slots.slots).toHaveLength(1);
@@ -268,6 +268,21 @@ describe('how many', () => {
     slots.settle();
     expect(slots.elected).toEqual(['a1', 'a2', 'b1']);
     expect(slots.slots[0]?.elected.value).toMatchObject({ term: 1, slots: 3 });
+  });
+
+  it('misses whoever does not say that there are to be more', () => {
+    const slots = led(['a1', 'a2', 'b1', 'c1'], { leaders: 1, sites });
+    expect(isGroupDue(slots.round(), slots.snapshot)).toBe(false);
+    slots.configure({ leaders: 3, sites });
+    expect(isGroupDue(slots.round(), slots.snapshot)).toBe(true);
+  });
+
+  it('knows of slots whose number was lost with the decision that told it: deleted, and made anew', () => {
+    const slots = led(['a1', 'a2', 'b1', 'c1'], { leaders: 3, sites });
+    const lost = { ...slots.snapshot, elected: versioned(decided(), 0), config: versioned(config({}), 9) };
+    expect(slotCount(lost, 1)).toBe(3);
+    expect(slotCount({ ...lost, history: null }, 3)).toBe(3);
+    expect(slotCount({ ...lost, history: null }, 1)).toBe(1);
   });
 
   it('takes no slot away on the strength of a configuration that cannot be read', () => {
