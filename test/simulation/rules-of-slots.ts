@@ -123,7 +123,14 @@ export function slotRules(court: Court): Rule {
       const before = inSlot(was, slot);
       if (!isHeld || (before.elected === elected && before.claim === claim && was.elected === is.elected))
         continue;
-      if (is.elected !== null && is.elected.content.term > 0 && (is.elected.content.slots ?? 1) < slot)
+      // Left where the tree was deleted but for it.
+      const isLeft = elected !== null && is.elected !== null && elected.id < is.elected.id;
+      if (
+        !isLeft &&
+        is.elected !== null &&
+        is.elected.content.term > 0 &&
+        (is.elected.content.slots ?? 1) < slot
+      )
         violate(9, `slot ${slot} is held, and elected says that there are ${is.elected.content.slots ?? 1}`);
     }
     if (is.config === null || (is.config === was.config && is.claims === was.claims)) return;

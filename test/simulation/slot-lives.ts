@@ -155,7 +155,9 @@ function groupOf(
 }
 
 /** More leaders, then fewer; sometimes at the worst moment. */
-const upAndDown: Scenario = ({ pick, between, odds }, setup) => {
+const upAndDown: Scenario = (chance, setup) => {
+  const { pick, between, odds } = chance;
+  if (odds(0.4)) return moreFromMute(chance, setup);
   const fewer = people({ do: 'leaders', leaders: pick([1, 2]) });
   const write = pick(['decision', 'claim', 'READY'] as const);
   const delayMs = between(0, 60);
@@ -171,6 +173,15 @@ const upAndDown: Scenario = ({ pick, between, odds }, setup) => {
     ],
   };
 };
+
+/** There are to be more, and what the elector decides gets lost. */
+const moreFromMute: Scenario = ({ between, pick }, setup) => ({
+  setup: groupOf(setup, 1, { troubleMs: settledMs + 3_000 }),
+  faults: [
+    at(settledMs, { kind: 'mute', node: whoElects, forMs: 1_000 }),
+    at(settledMs + between(100, 1_500), people({ do: 'leaders', leaders: pick([2, 3]) })),
+  ],
+});
 
 /** Fewer leaders while the group is paused. */
 const fewerWhilePaused: Scenario = ({ between }, setup) => ({

@@ -19,12 +19,13 @@ function leadersOf({ rules }: Cast): number {
   return rules.picture().config?.content.leaders ?? 1;
 }
 
+/** Of a mute node what it claims gets lost, too. */
 function dueCount(cast: Cast): number {
-  const { nodes, sites } = cast.setup;
+  const able = cast.nodes.filter(({ isMute }) => !isMute);
   const spread = cast.rules.picture().config?.content.siteRules.spread;
   const isApart = spread?.over === 'another-site' && spread.strength === 'hard';
-  const places = isApart ? Math.min(nodes.length, sites.length) : nodes.length;
-  return Math.min(leadersOf(cast), places);
+  const places = new Set(able.map(({ name, site }) => (isApart ? site : name)));
+  return Math.min(leadersOf(cast), places.size);
 }
 
 function leading(cast: Cast): number {

@@ -6,6 +6,7 @@ import { leaseSabotages } from './lease.js';
 import { membershipSabotages } from './membership.js';
 import type { Sabotage } from './sabotage.js';
 import { siteSabotages } from './sites.js';
+import { slotSabotages } from './slots.js';
 import { tenureSabotages } from './tenure.js';
 
 export const sabotages: readonly Sabotage[] = [
@@ -16,4 +17,5 @@ export const sabotages: readonly Sabotage[] = [
   ...failureSabotages,
   ...membershipSabotages,
   ...siteSabotages,
+  ...slotSabotages,
 ];
