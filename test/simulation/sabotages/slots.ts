@@ -73,6 +73,13 @@ const broken: readonly Sabotage[] = [
     replace: '    ...held.map(({ slot }) => Math.min(slot, leaders)),\n',
   },
   {
+    name: 'nobody misses slots that are not opened',
+    rule: 'An elector that stays silent while there are to be more leaders is unseated',
+    file: group,
+    find: 'return opensSlots || [...rounds.values()].some(isPlainlyDue);',
+    replace: 'return [...rounds.values()].some(isPlainlyDue);',
+  },
+  {
     name: 'one leader, and its slot is told of',
     rule: 'With one leader the znodes are what they are without slots',
     lives: 'all',
@@ -163,9 +170,8 @@ const broken: readonly Sabotage[] = [
     name: 'a hook is told the first slot',
     rule: 'A hook finds its slot in PETREL_SLOT',
     file: 'src/agent/leadership.ts',
-    find: 'const about = { phase, root: paths.root, node, site, slot: this.#slot, fencingToken, reason, newLeader };',
-    replace:
-      'const about = { phase, root: paths.root, node, site, slot: 1, fencingToken, reason, newLeader };',
+    find: 'const ofSlot = { slot: this.#slot, slots: this.#slots };',
+    replace: 'const ofSlot = { slot: 1, slots: this.#slots };',
   },
 ];
 
