@@ -24,7 +24,6 @@ import type { Change, Run } from './records.js';
 import { type Scale, sitesOf, slotsOf } from './scale.js';
 import { readTransactions } from './transaction-log.js';
 
-const tickTimeMs = 500;
 const quietTimeoutMs = 60_000;
 const commandTimeoutMs = 20_000;
 const leavePatienceMs = 10_000;
@@ -78,7 +77,7 @@ export class World {
 
   async start(): Promise<void> {
     const java = await startOpenJavaEnsemble(3, {
-      tickTimeMs,
+      tickTimeMs: this.#tickTimeMs,
       // A server that comes back is told what it missed, so that its log holds all of it.
       jvmFlags: ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'],
     });
@@ -310,7 +309,7 @@ export class World {
 
   async #changes({ java }: Parts): Promise<Change[]> {
     // What was committed last is on its way to every server's log.
-    await sleep(tickTimeMs);
+    await sleep(this.#tickTimeMs);
     const offsetMs = Date.now() - nowMs();
     return (await readTransactions(java.dataDirs)).flatMap(({ zxid, session, epochMs, steps }) => {
       return steps
@@ -340,11 +339,16 @@ export class World {
       releaseMs: durationMs(timeouts.release),
       graceMs: durationMs(timeouts.grace),
       exclusionMs: durationMs(exclusion.base),
-      ensembleMs: 5_000,
+      ensembleMs: 10 * this.#tickTimeMs,
       slackMs: 1_000,
       startedAtMs: this.#startedAtMs,
       endedAtMs,
     };
+  }
+
+  /** Of the servers: with longer sessions they, too, are more patient with each other. */
+  get #tickTimeMs(): number {
+    return Math.round(this.#scale.sessionTimeoutMs / 12);
   }
 
   get #all(): Parts {

@@ -220,12 +220,15 @@ export function tooLong(all: readonly Gap[]): Violation[] {
     });
 }
 
-/** Leadership was lost though for two session timeouts nothing had been done to that node, or that moves its slot. */
+/**
+ * Leadership was lost though for two session timeouts nothing had been done to that node, or that moves its slot. When it
+ * was lost is known by the last beat, which may be earlier than what ended the workload.
+ */
 export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[], run: Run): Violation[] {
   return all.flatMap(({ slot, fromMs, lost }) => {
     if (lost === null) return [];
     const recent = faults.filter((one) => {
-      return one.fromMs <= fromMs && one.toMs >= fromMs - 2 * run.sessionTimeoutMs;
+      return one.fromMs <= fromMs + run.slackMs && one.toMs >= fromMs - 2 * run.sessionTimeoutMs;
     });
     if (recent.some((one) => reaches(one, slot, lost))) return [];
     const what = `${lost} stopped leading${inSlot(slot)} without a fault`;

@@ -240,6 +240,14 @@ describe('the time without a leader of a slot', () => {
     expect(lostBy([], [2])).toEqual([]);
     expect(lostBy([])).toEqual([]);
   });
+
+  it('may have been caused by what came right after the last sign of life, as signs come now and then', () => {
+    const lostBefore = (s: number) => {
+      return told(killed(5, (scene) => scene.fault(20 + s, 25, ['b'], { silences: false, slots: [] })));
+    };
+    expect(lostBefore(0.9)).toEqual([]);
+    expect(lostBefore(1.1)).toEqual(['b stopped leading in slot 2 without a fault']);
+  });
 });
 
 describe('fewer leaders', () => {

@@ -7,7 +7,7 @@ it.each([
   [['--check', '/nowhere'], /\/nowhere holds no records of a run/],
   [['--leaders', '0'], /--leaders <n>.* '0' is invalid. It is a whole number from 1 to 5/],
   [['--leaders', '3', '--agents', '3'], /3 leaders want more than 3 agents/],
-  [['--session-timeout', '30'], /'30' is invalid. It is a whole number from 4 to 10/],
+  [['--session-timeout', '5'], /'5' is invalid. It is a whole number from 6 to 30/],
   [['--wat'], /unknown option '--wat'/],
 ])('refuses %s, and runs nothing', async (args, message) => {
   const { code, stdout, stderr } = await runTool('chaos/main.ts', ...args);
