@@ -15,11 +15,22 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
 
 /** Everything that is wrong with a configuration that somebody wants to write; empty when it is right. */
 export function configProblems(value: unknown, registry: StrategyRegistry = strategies): string[] {
+  const read = readForm(value);
+  if (read.config === null) return read.problems;
+  return [...read.problems, ...(prepareStrategy(read.config, registry).problems ?? [])];
+}
+
+/** The same, but for the strategy: that it cannot be used here does not make it wrong. */
+export function formProblems(value: unknown): string[] {
+  return readForm(value).problems;
+}
+
+function readForm(value: unknown): { config: GroupConfig | null; problems: string[] } {
   const tooDeep = depthProblem(value);
-  if (tooDeep !== null) return [tooDeep];
+  if (tooDeep !== null) return { config: null, problems: [tooDeep] };
   const parsed = groupConfigSchema.safeParse(value);
-  if (!parsed.success) return describeIssues(parsed.error);
-  return [...contradictions(parsed.data), ...(prepareStrategy(parsed.data, registry).problems ?? [])];
+  if (!parsed.success) return { config: null, problems: describeIssues(parsed.error) };
+  return { config: parsed.data, problems: contradictions(parsed.data) };
 }
 
 type Prepared =

@@ -4,11 +4,12 @@
  *
  * Not promised: that anything follows. `core` says what the elector makes of it; `wait.ts` waits for that.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../core/elect.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { brief, toInstant } from '../core/names.js';
-import { configProblems } from '../core/read-config.js';
+import { configProblems, formProblems } from '../core/read-config.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotStates } from '../core/slots.js';
 import type { ChangeRecord, Elected } from '../core/znodes.js';
@@ -117,7 +118,7 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   const config = readableConfig(before);
   const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
   const decision = request({ view: before, config, elected: electedOrRestored(before), nowMs, byHand });
-  if (decision.config !== null) mustBeValid(decision.config);
+  if (decision.config !== null) mustBeValid(decision.config, config);
   const after = decision.config === null ? before : underConfig(before, decision.config);
   const choices = choicesOrNull(after, nowMs);
   const slot = decision.slot ?? [...choices].find(([, { changes }]) => changes)?.[0] ?? 1;
@@ -136,8 +137,11 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody }, reading, record };
 }
 
-function mustBeValid(config: GroupConfig): void {
-  const problems = configProblems(config);
+/** A strategy that cannot be used here, or fails, keeps nobody from pausing, draining, or failing over. */
+function mustBeValid(config: GroupConfig, before: GroupConfig): void {
+  const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
+  const isAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));
+  const problems = isAsBefore ? formProblems(config) : configProblems(config);
   if (problems.length === 0) return;
   throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {
     reasons: problems,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseGroupConfig } from '../../src/core/read-config.js';
 import { type Author, changeGroup, planChange, type Request } from '../../src/group/change.js';
+import { failover } from '../../src/group/handover.js';
 import { newestRecords } from '../../src/group/history.js';
 import { drainNode, readmitNode, undrainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
@@ -55,6 +56,22 @@ describe('a change', () => {
       what: expect.stringContaining('paused already, by eve'),
     });
     expect(await changes(group)).toEqual(['paused']);
+  });
+
+  it('is made also where the strategy cannot be used here, unless it is that which changes', async () => {
+    await using group = await newGroup();
+    await group.store.set(group.paths.config, Buffer.from('{"strategy":"of-our-own"}'), 'any');
+    await group.node('a1');
+    await group.node('b1');
+    await group.lead('a1', 3);
+    await changeGroup(group.access, eve, pauseGroup);
+    await changeGroup(group.access, eve, resumeGroup);
+    await changeGroup(group.access, eve, drainNode('b1'));
+    const forced = await changeGroup(group.access, eve, failover({ to: 'b1' }));
+    expect(forced).toMatchObject({ follows: null, version: 5 });
+    expect((await stored(group)).switchover).toMatchObject({ to: { node: 'b1' }, force: true });
+    const another: Request = ({ config }) => ({ config: { ...config, strategy: 'no-other' }, what: 'x' });
+    await expect(changeGroup(group.access, eve, another)).rejects.toThrow('there is no "no-other"');
   });
 
   it('loses no other change, however many come at once', async () => {
