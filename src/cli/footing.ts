@@ -33,10 +33,10 @@ export interface Footing {
   readonly life: string;
 }
 
-/** How the agent's sessions are opened. Throws PetrelError INVALID. */
-export function reach(settings: NodeSettings) {
+/** How the agent's sessions are opened; `rootOf` as `storeOptions` has it. Throws PetrelError INVALID. */
+export function reach(settings: NodeSettings, rootOf?: (path: string) => string) {
   checkAgent(settings);
-  return { ...storeOptions(settings), sessionTimeoutMs: settings.sessionTimeoutMs };
+  return { ...storeOptions(settings, rootOf), sessionTimeoutMs: settings.sessionTimeoutMs };
 }
 
 export function openFooting({ settings, root, store, codes, memory, log }: FootingOptions): Footing {

@@ -1,6 +1,7 @@
 /** An agent's HTTP interface, from its settings. It is loaded only where there is to be one. */
 import { readFileSync } from 'node:fs';
 import type { ServedGroups } from '../agent/served-groups.js';
+import { rootAmong } from '../config/group-settings.js';
 import { hostText, isLoopback, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
@@ -34,7 +35,8 @@ export async function openHttp(
   const listen = asked === 'auto' ? usualListen : asked;
   const secrets = readSecrets(settings);
   const { HttpServer: Server, CannotListen } = await import('../http/server.js');
-  const reader = { ...storeOptions(settings), sessionTimeoutMs, callTimeoutMs };
+  const rootOf = (path: string) => rootAmong(new Set(groups.all().map(({ root }) => root)), path);
+  const reader = { ...storeOptions(settings, rootOf), sessionTimeoutMs, callTimeoutMs };
   try {
     const server = await Server.open({
       listen,

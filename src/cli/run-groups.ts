@@ -2,7 +2,7 @@
 import { ChildGroups } from '../agent/child-groups.js';
 import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
 import { SessionFile } from '../agent/session-file.js';
-import { checkGroups, settingsByRoot } from '../config/group-settings.js';
+import { checkGroups, rootAmong, settingsByRoot } from '../config/group-settings.js';
 import { type AgentSettings, commonSettings } from '../config/settings.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';
@@ -29,10 +29,13 @@ export async function runGroups(
 ): Promise<void> {
   checkGroups(settings);
   const memory = SessionFile.open(settings.stateDir, null, settings.nodeId);
-  const { store, strategies } = await prepared(settings).catch((error: unknown) => {
-    memory.close(false);
-    throw error;
-  });
+  const roots = new Set<string>();
+  const { store, strategies } = await prepared(settings, (path) => rootAmong(roots, path)).catch(
+    (error: unknown) => {
+      memory.close(false);
+      throw error;
+    },
+  );
   const { codes } = hooksWork(settings, environment);
   const footing = openFooting({ settings, root: null, store, codes, memory, log });
   const { guardian, shared } = footing;
@@ -49,6 +52,7 @@ export async function runGroups(
       status.changed(groups);
     },
     open: async (own, ownLog) => {
+      roots.add(own.root);
       const work = hooksWork(own, environment);
       await checkCommands(own, work);
       const membership = shared.membership(own.root);
@@ -107,9 +111,9 @@ export async function runGroups(
   }
 }
 
-async function prepared(settings: AgentSettings) {
+async function prepared(settings: AgentSettings, rootOf: (path: string) => string) {
   const strategies = await loadStrategies(settings.strategies);
-  return { strategies, store: reach(settings) };
+  return { strategies, store: reach(settings, rootOf) };
 }
 
 function obstacle({ shared }: Footing, root: string): string | null {

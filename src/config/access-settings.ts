@@ -103,14 +103,18 @@ export function checkAgent(settings: AccessSettings): void {
   );
 }
 
-/** What they come to for a store. Throws as `credentialsOf`. */
-export function accessOptions(settings: AccessSettings, root: string): Pick<StoreOptions, 'auth' | 'acl'> {
+/**
+ * What they come to for a store. `rootOf`: of the group that a path is of, where there are several. Throws as `credentialsOf`.
+ */
+export function accessOptions(
+  settings: AccessSettings,
+  rootOf: (path: string) => string,
+): Pick<StoreOptions, 'auth' | 'acl'> {
   const credentials = credentialsOf(settings);
   const access = accessOf(settings, credentials === null ? null : digestIdentity(credentials));
-  const paths = groupPaths(root);
   return {
     ...(credentials === null ? {} : { auth: [{ scheme: 'digest', credentials }] }),
-    ...(access === null ? {} : { acl: (path) => aclOf(access, paths, path) }),
+    ...(access === null ? {} : { acl: (path) => aclOf(access, groupPaths(rootOf(path)), path) }),
   };
 }
 

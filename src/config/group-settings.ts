@@ -73,6 +73,11 @@ function ancestors(root: string): string[] {
   return names.slice(0, -1).map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
 }
 
+/** The root, of these, of the group that a znode is of; of no group: a root that makes it nothing of a group's. */
+export function rootAmong(roots: ReadonlySet<string>, path: string): string {
+  return ancestors(path).findLast((above) => roots.has(above)) ?? path;
+}
+
 export type ChosenGroups = Pick<AgentSettings, 'groups' | 'groupsUnder'>;
 
 /** Whether the agent is in several groups, by a list or by what is below a path; else it is in that of its `root`. */

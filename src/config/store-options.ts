@@ -6,14 +6,18 @@ import { accessOptions } from './access-settings.js';
 import { readSecretText } from './secret-file.js';
 import type { CommonSettings } from './settings.js';
 
-/** Throws PetrelError INVALID for a connection string that cannot be meant, and for a file of a secret that will not do. */
+/**
+ * `rootOf`: as `accessOptions` has it. Throws PetrelError INVALID for a connection string that cannot be meant, and for a file of
+ * a secret that will not do.
+ */
 export function storeOptions(
   settings: CommonSettings,
+  rootOf: (path: string) => string = () => settings.root,
 ): Pick<StoreOptions, 'servers' | 'auth' | 'acl' | 'tls'> {
   const tls = tlsOptions(settings);
   return {
     servers: parseConnectionString(settings.zookeeper),
-    ...accessOptions(settings, settings.root),
+    ...accessOptions(settings, rootOf),
     ...(tls === null ? {} : { tls }),
   };
 }

@@ -13,5 +13,5 @@ export function joinAccess({ credentials, acl, root }: JoinSettings): ReturnType
     aclWorld: acl.world,
   };
   checkAgent(settings);
-  return accessOptions(settings, root);
+  return accessOptions(settings, () => root);
 }

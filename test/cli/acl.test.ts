@@ -41,7 +41,7 @@ function securityOf(world: 'none' | 'all', root: string) {
       aclObservers: [acl.PETREL_ACL_OBSERVERS],
       aclWorld: world,
     },
-    root,
+    () => root,
   );
 }
 

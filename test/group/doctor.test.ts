@@ -65,7 +65,12 @@ describe('in a group with ACLs', () => {
       PETREL_ON_TAKEOVER: 'true',
     };
     const { values } = await readSettings(settings, { flags: {}, env });
-    group = await Group.found(await sharedZooKeeper(), {}, root, accessOptions(values, root));
+    group = await Group.found(
+      await sharedZooKeeper(),
+      {},
+      root,
+      accessOptions(values, () => root),
+    );
     await group.start('a1').joined();
     await group.ready('a1');
   });

@@ -3,11 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { aclsSchema } from '../../src/cli/commands/acl.js';
 import { groupPaths } from '../../src/core/paths.js';
 import { claimSchema } from '../../src/core/znodes.js';
 import type { Store } from '../../src/ports/store.js';
+import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { connect } from '../support/agent-group.js';
-import { type PetrelProcess, startProcess } from '../support/agents.js';
+import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
@@ -125,4 +127,34 @@ it('are none of the znodes of a group that somebody took for a folder of groups'
   await store.create(`${paths.root}/child`, Buffer.alloc(0), 'persistent');
   await led(['lone/child'], 'l2');
   expect((await store.getChildren(paths.config)).children).toEqual(before);
+});
+
+it('have each the ACLs of a group, so that its operators can change it', async () => {
+  const agents = digestIdentity('petrel:s3cret').id;
+  const operators = digestIdentity('ops:s3cret').id;
+  const acl = {
+    PETREL_ZOOKEEPER: await sharedZooKeeper(),
+    PETREL_ACL_AGENTS: agents,
+    PETREL_ACL_OPERATORS: operators,
+  };
+  const [listed, below] = [rootOf('listed'), rootOf('below')];
+  await using agent = await startProcess(['agent', '--node-id', 'c1', '--groups-under', below], {
+    ...acl,
+    PETREL_AUTH: 'digest:petrel:s3cret',
+    PETREL_GROUPS: JSON.stringify([{ root: listed }]),
+  });
+  await agent.logged(/READY/);
+  await store.create(below, Buffer.alloc(0), 'persistent');
+  await store.create(`${below}/one`, Buffer.alloc(0), 'persistent');
+  await until(() => agent.log.filter(({ msg }) => msg.startsWith('READY')).length === 2);
+  for (const root of [listed, `${below}/one`]) {
+    const operator = { ...acl, PETREL_AUTH: 'digest:ops:s3cret', PETREL_ROOT: root };
+    // The root of one was made by hand.
+    const shown = await runProcess(['acl', 'show', '-f', 'json'], operator);
+    const wrong = aclsSchema
+      .parse(JSON.parse(shown.stdout))
+      .filter(({ path, right }) => !right && path !== root);
+    expect(wrong).toEqual([]);
+    expect(await runProcess(['pause'], operator)).toMatchObject({ code: 0, stderr: '' });
+  }
 });
