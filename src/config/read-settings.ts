@@ -28,6 +28,8 @@ export interface EffectiveSettings<Values> {
   readonly described: readonly DescribedSetting[];
   /** Not wrong, but likely not meant; one line each. */
   readonly warnings: readonly string[];
+  /** Files that settings name and that cannot be read; none where that is an error. */
+  readonly unreadable: readonly UnreadableFile[];
 }
 
 export interface SettingName {
@@ -43,6 +45,15 @@ export interface DescribedSetting extends SettingName {
   readonly isSecret: boolean;
   /** Where the value comes from: a flag, a variable, a place in the file, or `default`. */
   readonly source: string;
+}
+
+/** A file that a setting names. */
+export interface UnreadableFile {
+  /** Where the setting comes from. */
+  readonly source: string;
+  readonly key: string;
+  readonly path: string;
+  readonly why: string;
 }
 
 interface Given {
@@ -72,10 +83,14 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
   return [file, ...fieldsOf(settings).flatMap(settingOption)];
 }
 
-/** Throws PetrelError INVALID with every problem found among its reasons, each with its place. */
+/**
+ * Throws PetrelError INVALID with every problem found among its reasons, each with its place. `lack`: what becomes of files
+ * that settings name and that cannot be read: they are among the problems, or are told beside the values.
+ */
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,
   sources: SettingSources,
+  lack: 'is wrong' | 'is told' = 'is wrong',
 ): Promise<EffectiveSettings<Values>> {
   const fields = fieldsOf(settings);
   const { given, problems } = await gather(fields, sources);
@@ -87,12 +102,14 @@ export async function readSettings<Values extends object>(
   );
   if (!parsed.success) throw invalid(defaultProblems(fields, parsed.error));
 
-  const unfit = [...pairProblems(given), ...(await unreadableFiles(fields, given))];
+  const unreadable = await unreadableFiles(fields, given);
+  const unfit = [...pairProblems(given), ...(lack === 'is told' ? [] : unreadable.map(unreadableText))];
   if (unfit.length > 0) throw invalid(unfit);
   return {
     values: parsed.data,
     described: fields.map((field) => describe(field, parsed.data, given.get(field.name))),
     warnings: misspeltVariables(sources.env),
+    unreadable,
   };
 }
 
@@ -257,7 +274,7 @@ function pairProblems(given: ReadonlyMap<string, Given>): string[] {
 async function unreadableFiles(
   fields: readonly Field[],
   given: ReadonlyMap<string, Given>,
-): Promise<string[]> {
+): Promise<UnreadableFile[]> {
   const checks = fields.map(async ({ name, meta }) => {
     const entry = given.get(name);
     if (!meta.isFile || typeof entry?.value !== 'string') return [];
@@ -265,10 +282,14 @@ async function unreadableFiles(
       await access(entry.value, constants.R_OK);
       return [];
     } catch (error) {
-      return [`${entry.source}: ${meta.key}: cannot read the file: ${brief(errorMessage(error))}`];
+      return [{ source: entry.source, key: meta.key, path: entry.value, why: brief(errorMessage(error)) }];
     }
   });
   return (await Promise.all(checks)).flat();
+}
+
+function unreadableText({ source, key, why }: UnreadableFile): string {
+  return `${source}: ${key}: cannot read the file: ${why}`;
 }
 
 function invalid(all: readonly string[]): PetrelError {

@@ -30,8 +30,8 @@ export function tlsNote(tls: TlsOptions | undefined): TlsNote | null {
   return { ca: text(ca), cert: text(cert), key: text(key), passphrase, servername, rejectUnauthorized };
 }
 
-/** Null where none of the TLS settings is given: then the connection is in the clear. */
-function tlsOptions({
+/** Null where none of the TLS settings is given: then the connection is in the clear. Throws for files that will not do. */
+export function tlsOptions({
   tlsCa,
   tlsCert,
   tlsKey,

@@ -1,4 +1,5 @@
 /** What an examination is made of: gathered first, judged afterwards. */
+import type { UnreadableFile } from '../config/read-settings.js';
 import type { Access } from '../core/access.js';
 import type { ProbeAddress } from '../core/znodes.js';
 import type { ZnodeAcl } from '../group/access.js';
@@ -13,6 +14,8 @@ export interface Facts {
 /** Why it could not be found out, one line. */
 export interface Problem {
   readonly problem: string;
+  /** What helps, where that is known. */
+  readonly todo?: string;
 }
 
 export function isProblem<T extends object>(facts: T | Problem): facts is Problem {
@@ -93,11 +96,26 @@ export interface NodeFacts {
   readonly hasHooks: boolean;
   /** Files that hold a secret, with who may read them. */
   readonly secretFiles: readonly SecretFile[];
+  /** Files that settings name. */
+  readonly unreadable: readonly Pick<UnreadableFile, 'key' | 'path' | 'why'>[];
+  /** Where HTTP is to be answered; null: nowhere. */
+  readonly listen: ListenFacts | null;
   readonly system: SystemFacts;
   readonly wires: WireFacts;
   readonly certificates: readonly CertificateFacts[];
   /** By this machine's clock, by which it judges certificates. */
   readonly nowMs: number;
+}
+
+export interface ListenFacts {
+  /** `address:port` */
+  readonly address: string;
+  /** By name, so that an agent that cannot have it does not start; not: it goes on without. */
+  readonly isAskedFor: boolean;
+  /** free: it can be had. taken: somebody has it already. Otherwise why it cannot be had: one line. */
+  readonly state: 'free' | 'taken' | Problem;
+  /** Which agent has it, and whether it is this node's; null: none has. */
+  readonly owner: { readonly isOwn: boolean; readonly text: string } | null;
 }
 
 export interface WireFacts {

@@ -8,7 +8,7 @@ export const findingSchema = z.object({
   check: z.string(),
   severity: z.enum(severities),
   what: z.string(),
-  /** Null where there is nothing to do. */
+  /** Null where all is well. */
   todo: z.string().nullable(),
 });
 export type Finding = z.infer<typeof findingSchema>;
@@ -21,7 +21,7 @@ export function finding(
   check: string,
   severity: Exclude<Finding['severity'], 'ok'>,
   what: string,
-  todo: string | null,
+  todo: string,
 ): Finding {
   return { check, severity, what, todo };
 }

@@ -5,7 +5,7 @@ import { accessOf, checkAgent, identityOf } from '../config/access-settings.js';
 import { checkGroups } from '../config/group-settings.js';
 import { isLoopback, parseListen } from '../config/listen.js';
 import { probeSettings } from '../config/probe-settings.js';
-import type { DescribedSetting } from '../config/read-settings.js';
+import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import { storeOptions } from '../config/store-options.js';
 import { readTokenFile } from '../config/token.js';
@@ -16,26 +16,36 @@ import { scoreCommands } from '../scores/source.js';
 import { version } from '../version.js';
 import { parseConnectionString } from '../zookeeper/index.js';
 import type { CertificateFacts, NodeFacts, SecretFile, WireFacts } from './facts.js';
+import { listenFacts } from './listening.js';
 
 export interface NodeOptions {
   readonly settings: AgentSettings;
   readonly described: readonly DescribedSetting[];
+  readonly unreadable: readonly UnreadableFile[];
   readonly clock: Clock;
 }
 
 /** Never rejects. */
-export async function gatherNode({ settings, described, clock }: NodeOptions): Promise<NodeFacts> {
+export async function gatherNode({
+  settings,
+  described,
+  unreadable,
+  clock,
+}: NodeOptions): Promise<NodeFacts> {
   const { onTakeover, onRelease, onFence, onPrepare, healthCheck, scores } = settings;
+  const isReadable = ({ path }: { readonly path: string }) => !unreadable.some((file) => file.path === path);
   const hooks = { onTakeover, onRelease, onFence, onPrepare, healthCheck };
   return {
     version,
     settings: settingsProblem(settings),
     hooks: await checkHooks({ ...hooks, ...scoreCommands(scores) }),
     hasHooks: Object.values(hooks).some((command) => command !== null),
-    secretFiles: secretFiles(settings, described),
+    secretFiles: secretFiles(settings, described).filter(isReadable),
+    unreadable,
+    listen: await listenFacts(settings),
     system: { seesProcesses: seesProcesses(), hasShell: hasShell() },
     wires: wiresOf(settings),
-    certificates: certificatesOf(settings),
+    certificates: certificatesOf(settings).filter(isReadable),
     nowMs: clock.wallMs(),
   };
 }

@@ -1,11 +1,12 @@
 /** Finds out what an examination is made of. What cannot be found out is a fact, too: nothing here throws for it. */
 import { accessOf } from '../config/access-settings.js';
-import type { DescribedSetting } from '../config/read-settings.js';
+import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
-import { storeOptions } from '../config/store-options.js';
+import { storeOptions, tlsOptions } from '../config/store-options.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
+import { asPetrelError } from '../group/failure.js';
 import { readEnsembleClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import type { Logger } from '../log.js';
@@ -21,6 +22,8 @@ import { readSummary, readTiming } from './servers.js';
 export interface GatherOptions {
   readonly settings: AgentSettings & ClientSettings;
   readonly described: readonly DescribedSetting[];
+  /** Files that settings name. */
+  readonly unreadable: readonly UnreadableFile[];
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -42,8 +45,8 @@ async function gatherServers({ settings, clock }: GatherOptions): Promise<Server
     servers.map(async (server): Promise<ServerFacts> => {
       const name = serverText(server);
       try {
-        const { tls } = storeOptions(settings);
-        const options = { dial: dialWith(tls), clock, timeoutMs: settings.connectTimeoutMs };
+        const dial = dialWith(tlsOptions(settings) ?? undefined);
+        const options = { dial, clock, timeoutMs: settings.connectTimeoutMs };
         const summary = readSummary(await askServer(server, 'srvr', options));
         const timing = await askServer(server, 'conf', options).then(readTiming, () => null);
         return { server: name, summary, timing };
@@ -74,7 +77,7 @@ async function gatherByStore({ settings, clock, log }: GatherOptions): Promise<R
   try {
     await store.connected({ timeoutMs });
     const session = { askedMs, grantedMs: store.negotiatedTimeoutMs };
-    const group = await gatherGroup(store, settings, clock).catch(problemOf);
+    const group = await gatherGroup(store, settings, clock).catch(problemOfGroup);
     return { session, group };
   } catch (error) {
     return unreached(error);
@@ -89,6 +92,17 @@ function unreached(error: unknown): Reached {
 
 function problemOf(error: unknown): Problem {
   return { problem: errorMessage(error) };
+}
+
+function problemOfGroup(error: unknown): Problem {
+  const { message, remedies } = asPetrelError(error);
+  const kinds = remedies.map(({ kind }) => kind);
+  const todo = kinds.includes('root')
+    ? 'give its root (--root) if it is another; if this is the one, start an agent of it: it makes the group'
+    : kinds.includes('credentials')
+      ? 'give the credentials that its agents have (authFile); petrel acl show tells who may do what'
+      : 'petrel list and the log of an agent tell more';
+  return { problem: message, todo };
 }
 
 async function gatherGroup(

@@ -8,7 +8,15 @@ import { type Finding, finding, ok, orOk } from './finding.js';
 const clockToleranceMs = 1_000;
 
 export function checkGroup({ group, node }: Facts): Finding[] {
-  if (isProblem(group)) return [finding('group', 'error', group.problem, null)];
+  if (isProblem(group))
+    return [
+      finding(
+        'group',
+        'error',
+        group.problem,
+        group.todo ?? 'mend what is found of the servers and the session',
+      ),
+    ];
   return [
     ...checkLeader(group),
     ...checkAcls(group),
@@ -88,7 +96,14 @@ function isOpenToChange({
 function checkClocks({ clock, members }: GroupFacts): Finding[] {
   const own =
     clock === null
-      ? [finding('clock', 'note', 'the ensemble’s clock could not be read: that takes a write', null)]
+      ? [
+          finding(
+            'clock',
+            'note',
+            'the ensemble’s clock could not be read: that takes a write',
+            'look with the credentials of an agent or an operator, if clocks are in doubt',
+          ),
+        ]
       : checkOwnClock(clock);
   const ahead = members.flatMap(({ node, startedAtMs, registeredAtMs }) => {
     const byMs = startedAtMs - registeredAtMs;
@@ -148,7 +163,10 @@ function checkVersions({ members }: GroupFacts, own: string): Finding[] {
   const [only] = versions.keys();
   if (only === undefined) return [];
   if (only !== own) {
-    return [finding('versions', 'note', `all agents have version ${only}, this command has ${own}`, null)];
+    const what = `all agents have version ${only}, this command has ${own}`;
+    return [
+      finding('versions', 'note', what, `look with the command of version ${only}, or end the upgrade`),
+    ];
   }
   return [ok('versions', `all agents have version ${only}`)];
 }

@@ -1,10 +1,16 @@
 /** The machine that the node is on, and what its settings name there. */
 import { isOpenToOthers } from '../config/secret-file.js';
 import type { Facts, NodeFacts } from './facts.js';
-import { type Finding, finding, orOk } from './finding.js';
+import { type Finding, finding, ok, orOk } from './finding.js';
 
 export function checkNode({ node }: Facts): Finding[] {
-  return [...checkSettings(node), ...checkHooks(node), ...checkFiles(node), ...checkSystem(node)];
+  return [
+    ...checkSettings(node),
+    ...checkHooks(node),
+    ...checkFiles(node),
+    ...checkListen(node),
+    ...checkSystem(node),
+  ];
 }
 
 function checkSettings({ settings }: NodeFacts): Finding[] {
@@ -24,32 +30,38 @@ function checkHooks({ hooks, hasHooks }: NodeFacts): Finding[] {
   ];
 }
 
-function checkFiles({ secretFiles }: NodeFacts): Finding[] {
+function checkFiles({ secretFiles, unreadable }: NodeFacts): Finding[] {
   const open = secretFiles.filter(({ mode }) => mode !== null && isOpenToOthers(mode));
   const findings = open.map(({ path, key, mode }) => {
     const octal = ((mode ?? 0) & 0o777).toString(8).padStart(4, '0');
-    return finding(
-      'files',
-      'error',
-      `${path} (${key}) holds a secret, and its mode is ${octal}`,
-      `chmod 600 ${path}`,
-    );
+    const what = `${path} (${key}) holds a secret, and its mode is ${octal}`;
+    return finding('files', 'error', what, `chmod 600 ${path}`);
   });
-  const gone = secretFiles.filter(({ mode }) => mode === null);
-  const missing = gone.map(({ path, key }) =>
-    finding(
-      'files',
-      'error',
-      `${path} (${key}) cannot be looked at`,
-      'is this the agent’s user, and its machine?',
-    ),
-  );
-  if (secretFiles.length === 0) return [];
-  return orOk(
-    [...findings, ...missing],
-    'files',
-    `nobody else may read the ${secretFiles.length} files that hold secrets`,
-  );
+  const missing = unreadable.map(({ path, key, why }) => {
+    const todo = 'put it there, or mend the setting; is this the agent’s user, and its machine?';
+    return finding('files', 'error', `${path} (${key}) cannot be read: ${why}`, todo);
+  });
+  const all = [...findings, ...missing];
+  if (secretFiles.length === 0) return all;
+  return orOk(all, 'files', `nobody else may read the ${secretFiles.length} files that hold secrets`);
+}
+
+function checkListen({ listen }: NodeFacts): Finding[] {
+  if (listen === null) return [];
+  const { address, isAskedFor, state, owner } = listen;
+  if (state === 'free') return [ok('http', `${address} is free for HTTP`)];
+  if (owner?.isOwn === true) return [ok('http', `${address} is this node’s: ${owner.text} answers there`)];
+  const [severity, cost] = isAskedFor
+    ? (['error', 'an agent with these settings does not start'] as const)
+    : (['warning', 'the agent goes on without HTTP'] as const);
+  if (state === 'taken') {
+    const who = owner === null ? 'something that is no agent of Petrel' : owner.text;
+    const port = address.slice(address.lastIndexOf(':') + 1);
+    const todo = `give another --listen, or stop what listens there: ss -ltnp 'sport = :${port}' tells which process it is`;
+    return [finding('http', severity, `${address} is taken by ${who}: ${cost}`, todo)];
+  }
+  const todo = state.todo ?? 'give another --listen';
+  return [finding('http', severity, `nobody can listen on ${address}: ${state.problem}: ${cost}`, todo)];
 }
 
 function checkSystem({ system }: NodeFacts): Finding[] {

@@ -59,7 +59,10 @@ function checkQuorum(servers: readonly ServerFacts[]): Finding[] {
   const named = (wanted: string) => modes.filter(({ mode }) => mode === wanted).map(({ server }) => server);
   const alone = named('standalone');
   if (alone.length > 0 && servers.length > 1) {
-    const what = `${alone.join(', ')} know nothing of each other: what is written to one is not on the others`;
+    const what =
+      alone.length === 1
+        ? `${alone[0]} stands alone, and knows nothing of the others named: what is written to them is not on it`
+        : `${alone.join(', ')} know nothing of each other: what is written to one is not on the others`;
     return [finding('quorum', 'error', what, 'give each the same server.N lines, or name one server alone')];
   }
   if (alone.length === 1) {

@@ -51,6 +51,8 @@ const node: NodeFacts = {
   hooks: [],
   hasHooks: true,
   secretFiles: [{ path: '/etc/petrel/auth', key: 'authFile', mode: 0o100600 }],
+  unreadable: [],
+  listen: { address: '127.0.0.1:8008', isAskedFor: false, state: 'free', owner: null },
   system: { seesProcesses: true, hasShell: true },
   wires: { isPasswordInClear: false, isTokenInClear: false },
   certificates: [{ path: '/etc/petrel/cert.pem', key: 'http.tls.cert', endsAtMs: 40 * 86_400_000 }],
@@ -64,9 +66,10 @@ const well: Facts = {
 };
 
 function found(facts: Partial<Facts>) {
-  return examine({ ...well, ...facts })
-    .filter(({ severity }) => severity !== 'ok')
-    .map(({ severity, check, what, todo }) => `${severity} ${check}: ${what} → ${todo}`);
+  const findings = examine({ ...well, ...facts }).filter(({ severity }) => severity !== 'ok');
+  // Whoever is told that something is wrong is told what to do about it.
+  for (const { what, todo } of findings) expect(todo, what).toMatch(/\w/);
+  return findings.map(({ severity, check, what, todo }) => `${severity} ${check}: ${what} → ${todo}`);
 }
 
 it('a group that is well gives no finding, and says what is well', () => {
@@ -85,6 +88,7 @@ it('a group that is well gives no finding, and says what is well', () => {
       'peers',
       'hooks',
       'files',
+      'http',
       'system',
       'wires',
       'certificates',
@@ -122,6 +126,11 @@ describe('servers', () => {
       'that are alone beside each other',
       [server('zk1:2181', 'standalone'), server('zk2:2181', 'standalone')],
       [/^error quorum: zk1:2181, zk2:2181 know nothing of each other/],
+    ],
+    [
+      'of which one is alone',
+      [server('zk1:2181', 'standalone'), { ...two, summary: silent }],
+      [/^error quorum: zk1:2181 stands alone, and knows nothing of the others named/, /^note servers/],
     ],
     ['two', [one, two], [/^warning quorum: two servers/]],
     ['without a leader', [one, three], [/^warning quorum: no server named leads/]],
@@ -263,13 +272,14 @@ describe('the group', () => {
 
   it('that is not there', () => {
     expect(found({ group: { problem: 'there is no group at /x' } })).toEqual([
-      'error group: there is no group at /x → null',
+      'error group: there is no group at /x → mend what is found of the servers and the session',
     ]);
   });
 });
 
 describe('this machine', () => {
   const file = { path: '/etc/petrel/auth', key: 'authFile' };
+  const listen = { address: '127.0.0.1:8008', isAskedFor: true, state: 'free', owner: null } as const;
   it.each<[string, Partial<NodeFacts>, RegExp]>([
     ['settings that make no agent', { settings: 'acl.agents: …' }, /^error settings: acl.agents/],
     [
@@ -285,8 +295,30 @@ describe('this machine', () => {
     ],
     [
       'a secret that is not there',
-      { secretFiles: [{ ...file, mode: null }] },
-      /^error files: .*cannot be looked at/,
+      { secretFiles: [], unreadable: [{ ...file, why: 'ENOENT' }] },
+      /^error files: \/etc\/petrel\/auth \(authFile\) cannot be read: ENOENT → put it there/,
+    ],
+    [
+      'an address that something else has',
+      { listen: { ...listen, state: 'taken' } },
+      /^error http: 127\.0\.0\.1:8008 is taken by something that is no agent.*does not start → .*ss -ltnp 'sport = :8008'/,
+    ],
+    [
+      'an address that another node’s agent has, and that was not asked for',
+      {
+        listen: {
+          ...listen,
+          isAskedFor: false,
+          state: 'taken',
+          owner: { isOwn: false, text: 'the agent of b1' },
+        },
+      },
+      /^warning http: 127\.0\.0\.1:8008 is taken by the agent of b1: the agent goes on without HTTP/,
+    ],
+    [
+      'an address that it may not have',
+      { listen: { ...listen, state: { problem: 'EACCES' } } },
+      /^error http: nobody can listen on 127\.0\.0\.1:8008: EACCES: an agent with these settings does not start/,
     ],
     [
       'no processes to be seen',

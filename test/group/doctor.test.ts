@@ -11,10 +11,12 @@ import { permissions } from '../../src/core/acl.js';
 import { examine } from '../../src/doctor/examine.js';
 import { gatherFacts } from '../../src/doctor/gather.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { startDevelopmentServer } from '../../src/testing.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { Group } from '../support/agent-group.js';
 import { makeCertificate } from '../support/certificates.js';
 import { sharedZooKeeper, startEnsemble, supportsEnsemble, uniqueRoot } from '../support/ensemble.js';
+import { openApi } from '../support/http.js';
 import { freePorts } from '../support/ports.js';
 import { secrets } from '../support/secrets.js';
 
@@ -35,12 +37,10 @@ function file(name: string, text: string, mode = 0o600): string {
 }
 
 async function findings(env: Record<string, string>, clock: Clock = systemClock): Promise<string[]> {
-  const { values, described } = await readSettings(settings, {
-    flags: {},
-    env: { PETREL_CONNECT_TIMEOUT: '2s', ...env },
-  });
+  const sources = { flags: {}, env: { PETREL_CONNECT_TIMEOUT: '2s', PETREL_LISTEN: 'off', ...env } };
+  const { values, described, unreadable } = await readSettings(settings, sources, 'is told');
   const log = pino({ level: 'silent' });
-  const found = examine(await gatherFacts({ settings: values, described, clock, log }));
+  const found = examine(await gatherFacts({ settings: values, described, unreadable, clock, log }));
   return found.map(({ severity, check, what }) => `${severity} ${check}: ${what}`);
 }
 
@@ -177,6 +177,46 @@ describe('in a group with ACLs', () => {
     );
     await group.members[0]?.abandon();
     expect(notOk(await findings(env))).toContainEqual(expect.stringMatching(/^warning group: nobody leads/));
+  });
+});
+
+describe('of this machine', () => {
+  it('it goes on where files are not there, and says which', async () => {
+    const gone = ['token', 'auth', 'probes', 'key'].map((name) => join(directory, name));
+    const lines = await findings({
+      PETREL_ZOOKEEPER: await sharedZooKeeper(),
+      PETREL_HTTP_TOKEN_FILE: String(gone[0]),
+      PETREL_AUTH_FILE: String(gone[1]),
+      PETREL_PROBE_SECRET_FILE: String(gone[2]),
+      PETREL_HTTP_TLS_CERT: String(gone[3]),
+      PETREL_HTTP_TLS_KEY: String(gone[3]),
+    });
+    const files = lines.filter((line) => line.startsWith('error files'));
+    for (const path of gone) expect(files).toContainEqual(expect.stringContaining(`${path} (`));
+    expect(lines).toContainEqual(expect.stringMatching(/^(ok|note) servers/));
+    expect(lines).toContainEqual(expect.stringMatching(/^error session: authFile/));
+    expect(lines).toContainEqual(expect.stringMatching(/^ok system/));
+  });
+
+  it('it finds who has the address of HTTP', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    await using api = await openApi(group, group.start('a1'));
+    const { port } = new URL(api.server.url);
+    const env = { PETREL_ZOOKEEPER: await sharedZooKeeper(), PETREL_LISTEN: `127.0.0.1:${port}` };
+    const own = await findings({ ...env, PETREL_NODE_ID: 'a1' });
+    expect(own).toContainEqual(expect.stringMatching(/^ok http: .* is this node’s: the agent of a1 in /));
+    const other = await findings({ ...env, PETREL_NODE_ID: 'b1' });
+    expect(other).toContainEqual(expect.stringMatching(/^error http: .* is taken by the agent of a1 in /));
+    const elsewhere = await findings({ ...env, PETREL_LISTEN: '192.0.2.1:8008' });
+    expect(elsewhere).toContainEqual(expect.stringMatching(/^error http: nobody can listen .*EADDRNOTAVAIL/));
+    await using zookeeper = await startDevelopmentServer();
+    const stranger = await findings({ ...env, PETREL_LISTEN: zookeeper.connectString });
+    expect(stranger).toContainEqual(
+      expect.stringMatching(/^error http: .* is taken by something that is no agent of Petrel/),
+    );
+    const [free] = await freePorts(1);
+    const well = await findings({ ...env, PETREL_LISTEN: `127.0.0.1:${free}` });
+    expect(well).toContainEqual(`ok http: 127.0.0.1:${free} is free for HTTP`);
   });
 });
 

@@ -25,15 +25,19 @@ export function addDoctor(program: Command): void {
     .addHelpText('after', help)
     .action(async (_options, command: Command) => {
       const sources = { flags: command.optsWithGlobals(), env: process.env };
-      const { values, described, warnings } = await readSettings(doctorSettings, sources);
+      const { values, described, warnings, unreadable } = await readSettings(
+        doctorSettings,
+        sources,
+        'is told',
+      );
       const root = await chosenRoot(values.root, described, sources);
       for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
       const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
       const level = isAskedFor ? values.logLevel : 'silent';
       const log = createLogger({ level, format: values.logFormat });
-      const findings = examine(
-        await gatherFacts({ settings: ofGroup({ ...values, root }), described, clock: systemClock, log }),
-      );
+      const settings = ofGroup({ ...values, root });
+      const facts = { settings, described, unreadable, clock: systemClock, log };
+      const findings = examine(await gatherFacts(facts));
       print(values.format, printable(findings));
       if (findings.some(({ severity }) => severity === 'error')) process.exitCode = exitCodes.failed;
     });

@@ -1,0 +1,95 @@
+/** Whether an agent with these settings could answer HTTP where it is to, and who has the place if it could not. */
+import { request } from 'node:http';
+import { request as requestSecurely } from 'node:https';
+import { createServer } from 'node:net';
+import { z } from 'zod';
+import { hostText, type ListenAddress, parseListen, usualListen } from '../config/listen.js';
+import type { AgentSettings } from '../config/settings.js';
+import { cut } from '../core/outside.js';
+import type { ListenFacts, Problem } from './facts.js';
+
+export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 'nodeId'>;
+
+const answerMs = 2_000;
+const mostBytes = 16 * 1024;
+
+/** Null where nothing is to be answered, or at any port that is free. Never rejects. */
+export async function listenFacts(settings: ListenSettings): Promise<ListenFacts | null> {
+  const asked = parseListen(settings.httpListen);
+  if (asked === 'off') return null;
+  const place = asked === 'auto' ? usualListen : asked;
+  if (place.port === 0) return null;
+  const state = await tryToListen(place);
+  return {
+    address: `${hostText(place.host)}:${place.port}`,
+    isAskedFor: asked !== 'auto',
+    state,
+    owner: state === 'taken' ? await ownerOf(place, settings) : null,
+  };
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'a port below 1024 takes CAP_NET_BIND_SERVICE, or root: give another --listen',
+  EADDRNOTAVAIL: 'it is no address of this machine: give one that `ip address` shows, or 0.0.0.0',
+  ENOTFOUND: 'the name is not known here: give an address',
+};
+
+function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state']> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const { code = '', message } = error;
+      const problem: Problem = { problem: cut(message), todo: remedies[code] ?? 'give another --listen' };
+      resolve(code === 'EADDRINUSE' ? 'taken' : problem);
+    });
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve('free')));
+  });
+}
+
+const answerShape = z.object({ node: z.string(), root: z.string() });
+const severalShape = z.object({ groups: z.number() });
+
+/** By what it says of itself. An agent of several groups does not tell its name, and is taken for this node's. */
+async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
+  const answer = await healthOf(place, settings.httpTlsCert !== null);
+  const one = answerShape.safeParse(answer).data;
+  if (one !== undefined) {
+    const text = `the agent of ${cut(one.node)} in ${cut(one.root)}`;
+    return { isOwn: one.node === settings.nodeId, text };
+  }
+  const several = severalShape.safeParse(answer).data;
+  return several === undefined ? null : { isOwn: true, text: `an agent of ${several.groups} groups` };
+}
+
+/** Null where what answers is no agent. */
+function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<unknown> {
+  const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  const options = { host: anywhere[host] ?? host, port, path: '/health', agent: false, timeout: answerMs };
+  return new Promise((resolve) => {
+    const sent = isSecure ? requestSecurely({ ...options, rejectUnauthorized: false }) : request(options);
+    const give = (answer: unknown) => {
+      resolve(answer);
+      sent.destroy();
+    };
+    sent.once('timeout', () => give(null));
+    sent.once('error', () => give(null));
+    sent.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+        if (text.length > mostBytes) give(null);
+      });
+      response.once('end', () => give(parsed(text)));
+    });
+    sent.end();
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
