@@ -28,7 +28,7 @@ import {
 } from 'fastify-type-provider-zod';
 import type { Logger } from '../log.js';
 import { version } from '../version.js';
-import { answerBrokenRequest, answerError, notFound } from './failures.js';
+import { answerBrokenRequest, answerError, notFound, type Place } from './failures.js';
 import { commonHeaders } from './headers.js';
 
 export type App = FastifyInstance<
@@ -82,9 +82,9 @@ export async function createApp(log: Logger, certificate: Certificate | null): P
     log.debug({ method, url, ip, status: reply.statusCode }, `HTTP: ${method} ${url}: ${reply.statusCode}`);
     done();
   });
-  const known: string[] = [];
+  const known: Place[] = [];
   app.addHook('onRoute', ({ method, url }) => {
-    if (method !== 'HEAD') known.push(`${[method].flat().join('|')} ${url}`);
+    known.push({ methods: [method].flat(), url });
   });
   app.setNotFoundHandler((request, reply) => answer(notFound(request, known), request, reply));
   takeJsonAlone(app);

@@ -136,10 +136,32 @@ function statusOfFramework(error: unknown): number | null {
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
 }
 
-/** A place that is not there, or has no such method. */
-export function notFound({ method, url }: FastifyRequest, known: readonly string[]): Denial {
-  const reasons = [`there are: ${known.join(', ')}`];
-  return new Denial(404, 'NOT_FOUND', `there is no ${cut(method)} ${cut(url)}`, { reasons });
+/** A route: which methods it takes, and its path, with `:NAME` for what a caller says. */
+export interface Place {
+  readonly methods: readonly string[];
+  readonly url: string;
+}
+
+/** A place that is not there, or takes other methods. */
+export function notFound({ method, url }: FastifyRequest, known: readonly Place[]): Denial {
+  const path = url.split('?')[0] ?? '';
+  const allowed = new Set(known.filter((one) => isAt(one, path)).flatMap(({ methods }) => methods));
+  if (allowed.size === 0) {
+    const places = known.filter(({ methods }) => !methods.includes('HEAD') || methods.length > 1);
+    const reasons = [`there are: ${places.map((one) => `${one.methods.join('|')} ${one.url}`).join(', ')}`];
+    return new Denial(404, 'NOT_FOUND', `there is no ${cut(method)} ${cut(url)}`, { reasons });
+  }
+  const allow = [...allowed].toSorted().join(', ');
+  const message = `${cut(path)} does not take ${cut(method)}: it takes ${allow}`;
+  return new Denial(405, 'METHOD_NOT_ALLOWED', message, { headers: { allow } });
+}
+
+function isAt({ url }: Place, path: string): boolean {
+  const [parts, given] = [url.split('/'), path.split('/')];
+  return (
+    parts.length === given.length &&
+    parts.every((part, at) => (part.startsWith(':') ? given[at] !== '' : part === given[at]))
+  );
 }
 
 const brokenRequests: Readonly<Record<string, readonly [line: string, code: string, message: string]>> = {

@@ -78,10 +78,33 @@ describe('reading over HTTP', () => {
     });
   });
 
+  it('answers 405 where another method is due, and says which are', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await ledOnRecord(group));
+    for (const [method, path, allow] of [
+      ['GET', '/pause', 'POST'],
+      ['OPTIONS', '/switchover', 'POST'],
+      ['HEAD', '/nodes/a/drain', 'POST'],
+      ['POST', '/sites/here/priority?root=x', 'DELETE, PUT'],
+      ['POST', '/status', 'GET, HEAD'],
+      ['DELETE', '/terms/1', 'GET, HEAD'],
+      ['POST', '/leader', 'GET, HEAD, OPTIONS'],
+      ['HEAD', '/events', 'GET'],
+    ] as const) {
+      const { status, headers, body } = await api.call(path, { method, token: null });
+      expect({ path, status, allow: headers.get('allow') }).toEqual({ path, status: 405, allow });
+      if (method !== 'HEAD')
+        expect(body).toMatchObject({
+          error: { code: 'METHOD_NOT_ALLOWED', message: expect.stringContaining(allow) },
+        });
+    }
+    expect((await api.call('/nodes//drain', { method: 'POST' })).status).not.toBe(405);
+  });
+
   it('answers 404 to what is not there, naming what is', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
-    const { status, body } = await api.call('/switchover', { method: 'PATCH' });
+    const { status, body } = await api.call('/switch-over', { method: 'POST' });
     expect(status).toBe(404);
     expect(body).toMatchObject({
       error: { code: 'NOT_FOUND', reasons: [expect.stringContaining('POST /switchover')] },

@@ -7,7 +7,7 @@ import type { Logger } from '../../src/log.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, type Group, type Member } from './agent-group.js';
-import { type Description, descriptionSchema, expectDescribed } from './openapi.js';
+import { type Description, descriptionSchema, expectDescribed, expectOthersDescribed } from './openapi.js';
 import { secrets } from './secrets.js';
 
 export const token = secrets.httpToken;
@@ -82,7 +82,9 @@ export async function caller(url: string): Promise<Call> {
     const text = await response.text();
     const parsed: unknown = text === '' ? undefined : JSON.parse(text);
     const type = response.headers.get('content-type');
-    if (response.status !== 404) {
+    if (response.status === 405) {
+      expectOthersDescribed(description, { method, path, allow: response.headers.get('allow') });
+    } else if (response.status !== 404) {
       expectDescribed(description, { method, path, status: response.status, type, body: parsed });
     }
     return { status: response.status, headers: response.headers, body: parsed };

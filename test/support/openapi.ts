@@ -41,6 +41,20 @@ export function expectDescribed(
   expect(isRight ? [] : ajv.errors, JSON.stringify(told)).toEqual([]);
 }
 
+/** Fails where the description knows the method that was refused, or another set of methods than was told. */
+export function expectOthersDescribed(
+  { paths }: Description,
+  { method, path, allow }: { readonly method: string; readonly path: string; readonly allow: string | null },
+): void {
+  const templates = Object.keys(paths).filter((one) => matches(one, path));
+  const described = templates.flatMap((one) => Object.keys(paths[one] ?? {})).map((one) => one.toUpperCase());
+  // GET comes with HEAD, which is described where it says more.
+  const all =
+    described.includes('GET') && path.split('?')[0] !== '/events' ? [...described, 'HEAD'] : described;
+  expect((allow ?? '').split(', '), `${method} ${path}`).toEqual([...new Set(all)].toSorted());
+  expect(all, `${method} ${path} is described, and refused`).not.toContain(method);
+}
+
 function matches(template: string, path: string): boolean {
   const pattern = template.replaceAll(/\{[^}]+\}/g, '[^/]+');
   return new RegExp(`^${pattern}$`).test(path.split('?')[0] ?? '');
