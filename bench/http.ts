@@ -50,7 +50,7 @@ const [greeting] = await once(zookeeper.stdout, 'data');
 const { connectString } = serverSchema.parse(JSON.parse(String(greeting)));
 const bareServer = spawn(process.execPath, ['-e', bareProgram], { stdio: ['ignore', 'pipe', 'inherit'] });
 const [barePort] = await once(bareServer.stdout, 'data');
-const http = await devHttp(Object.keys(sites), dir);
+const http = await devHttp(Object.keys(sites), 0, dir);
 const agents = new DevAgents({
   petrel: [process.execPath, main],
   sites,

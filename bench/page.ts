@@ -26,7 +26,7 @@ const timesSchema = z.object({ paintMs: z.number(), shownMs: z.number() });
 const main = await buildCommandLine();
 const dir = await mkdtemp(join(tmpdir(), 'petrel-bench-page-'));
 const zookeeper = await startDevelopmentServer();
-const http = await devHttp(Object.keys(sites), dir);
+const http = await devHttp(Object.keys(sites), 0, dir);
 const agents = new DevAgents({
   petrel: [process.execPath, main],
   sites,

@@ -26,6 +26,8 @@ import { openStore, parseConnectionString } from '../zookeeper/index.js';
 export interface DevOptions {
   /** Port to try for ZooKeeper; another is taken when it is in use. */
   readonly port: number;
+  /** Port to try for HTTP of the first agent, those behind it for the others; 0: any that are free. */
+  readonly httpPort: number;
   readonly root: string;
   /** How this command was started, to be told how to start others: `petrel`, `npm run --silent petrel --`. */
   readonly invocation: string;
@@ -68,7 +70,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   const stop = stopRequest();
   try {
     using hooks = new DevHooks(join(dir, 'hooks'));
-    const http = crash === null ? await devHttp(Object.keys(sites), dir) : null;
+    const http = crash === null ? await devHttp(Object.keys(sites), options.httpPort, dir) : null;
     await using agents = devAgents(options, server, dir, { hooks, http });
     await store.connected();
     await prepareGroup(store, root);

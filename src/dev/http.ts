@@ -1,4 +1,4 @@
-/** Where the agents of a development group answer HTTP: the usual port and those behind it, or any that are free. */
+/** Where the agents of a development group answer HTTP: ports one behind the other, or any that are free. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -15,11 +15,14 @@ export interface DevHttp {
   flagsOf(node: string): readonly string[];
 }
 
-/** Nobody is kept from taking a port before its agent does: that agent then ends, and says why. */
-export async function devHttp(nodes: readonly string[], dir: string): Promise<DevHttp> {
+/**
+ * `first`: the port to try for the first node, those behind it for the others; 0: any for each. Nobody is kept from taking
+ * a port before its agent does: that agent then ends, and says why.
+ */
+export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {
   const tokenFile = join(dir, 'token');
   writeFileSync(tokenFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
-  const ports = await freePorts(nodes.length);
+  const ports = await freePorts(first, nodes.length);
   const placeOf = (node: string) => `${usualListen.host}:${ports[nodes.indexOf(node)]}`;
   return {
     tokenFile,
@@ -29,10 +32,12 @@ export async function devHttp(nodes: readonly string[], dir: string): Promise<De
 }
 
 /** All held until the last one is known, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
+async function freePorts(first: number, count: number): Promise<number[]> {
   const holders = [];
   try {
-    for (let n = 0; n < count; n++) holders.push((await hold(usualListen.port + n)) ?? (await hold(0)));
+    for (let n = 0; n < count; n++) {
+      holders.push((await hold(first === 0 ? 0 : first + n)) ?? (await hold(0)));
+    }
     return holders.flatMap((holder) => (holder === null ? [] : [holder.port]));
   } finally {
     for (const holder of holders) holder?.letGo();

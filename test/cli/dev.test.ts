@@ -7,6 +7,7 @@ import { runProcess, startProcess } from '../support/agents.js';
 import { hasExited, killAndWait, spawnBound } from '../support/bound-process.js';
 import { zooKeeperKind } from '../support/ensemble.js';
 import { oncePerRun } from '../support/once-per-run.js';
+import { freePorts } from '../support/ports.js';
 import { childrenOf, isAlive } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
@@ -82,6 +83,17 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
 });
 
 describe.skipIf(notHere !== '')(`petrel dev${notHere}`, () => {
+  it('answers HTTP at the ports that it is told', async () => {
+    const ports = await freePorts(1);
+    const [port = 0] = ports;
+    await using dev = await startProcess(['dev', '--port', '0', '--http-port', String(port)]);
+    await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 60_000 });
+    expect(dev.stdout).toContain(`HTTP: a1 http://127.0.0.1:${port}, a2 http://127.0.0.1:`);
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+    dev.term();
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+  });
+
   it('tells the processes of whoever leads, and again when another one does', async () => {
     await using dev = await startProcess(['dev', '--port', '0']);
     await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { checkGroups, hasGroups } from '../../config/group-settings.js';
+import { usualListen } from '../../config/listen.js';
 import { type EffectiveSettings, readSettings, settingOptions } from '../../config/read-settings.js';
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
 import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.js';
@@ -65,8 +66,12 @@ async function printSettings(command: Command, effective: EffectiveSettings<Agen
   print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });
 }
 
+/** There are four agents. */
+const mostHttpPort = 65_535 - 3;
+
 const devSchema = z.object({
   port: z.int(),
+  httpPort: z.int(),
   crash: z.custom<CrashPoint>((value) => typeof value === 'object').optional(),
   once: z.boolean().default(false),
 });
@@ -83,6 +88,14 @@ export function addDev(program: Command): void {
         .default(2181),
     )
     .addOption(
+      new Option(
+        '--http-port <n>',
+        'port for HTTP of the first agent, those behind it for the others; another is taken when one is in use',
+      )
+        .argParser(wholeNumber(0, mostHttpPort))
+        .default(usualListen.port),
+    )
+    .addOption(
       new Option('--crash <at>', 'rehearse a death in the middle of a change of leader; see below').argParser(
         crashPoint,
       ),
@@ -90,13 +103,13 @@ export function addDev(program: Command): void {
     .option('--once', 'with --crash: end after it')
     .addHelpText('after', pointsHelp())
     .action(async (_options, command: Command) => {
-      const { port, crash = null, once } = devSchema.parse(command.opts());
+      const { port, httpPort, crash = null, once } = devSchema.parse(command.opts());
       if (once && crash === null) throw new PetrelError('INVALID', '--once goes with --crash');
       const { settings, logLevel } = await readClientSettings(command);
       const print = (line: string) => process.stdout.write(`${line}\n`);
       // A rehearsal says itself what happens.
       const level = logLevel === 'silent' ? (crash === null ? null : 'fatal') : logLevel;
-      await runDev({ port, root: settings.root, invocation, crash, once, logLevel: level, print });
+      await runDev({ port, httpPort, root: settings.root, invocation, crash, once, logLevel: level, print });
     });
 }
 
