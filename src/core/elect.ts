@@ -247,15 +247,31 @@ function replace(
   const rule = why === null ? '' : `${why}; `;
   const chosen = { node: best.node, changes: true, failedSite };
   if (elected.node === null) {
-    const hasFailed = failureOf(failures, best.node) !== null;
-    const cause: Cause = hasFailed ? 'retry' : elected.previous === null ? 'first' : 'failure';
-    return { ...chosen, cause, reason: `${rule}${best.reason}` };
+    const again = isGivenUp(elected)
+      ? `the group is to have slot ${question.otherSlots?.slot ?? 1} again: `
+      : '';
+    return {
+      ...chosen,
+      cause: causeOfFilling(elected, failures, best.node),
+      reason: `${again}${rule}${best.reason}`,
+    };
   }
   const found = obstaclesOf(elected.node, unfit);
   const gone = !members.some(({ node }) => node === elected.node);
   const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
   const cause = question.electedFailed && best.node === elected.node ? 'retry' : departure(found);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
+}
+
+/** Nobody is elected because a person took the slot away, not because nobody was fit. */
+function isGivenUp({ node, cause }: Elected): boolean {
+  return node === null && cause === 'planned';
+}
+
+function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], node: string): Cause {
+  if (isGivenUp(elected)) return 'planned';
+  if (failureOf(failures, node) !== null) return 'retry';
+  return elected.previous === null ? 'first' : 'failure';
 }
 
 function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {

@@ -40,6 +40,8 @@ class Slots {
   readonly commits: Commit[] = [];
   readonly records: TransitionRecord[] = [];
   head: HistoryHead = initialHistoryHead;
+  /** The decisions of slots that were given up lie there still. */
+  readonly #past = new Map<number, Slot['elected']>();
   #configVersion = 1;
   #token = 100n;
 
@@ -126,8 +128,9 @@ class Slots {
       this.slots[index] = { ...this.#slot(index), elected: written };
     }
     const count = this.slots[0]?.elected.value?.slots ?? 1;
-    while (this.slots.length < count) this.slots.push({ elected: versioned(decided(), 0), current: null });
-    this.slots.length = count;
+    while (this.slots.length < count) this.slots.push(this.#slot(this.slots.length));
+    for (const [index, { elected }] of this.slots.splice(count).entries())
+      this.#past.set(count + index, elected);
     for (const record of commit.records) this.#record(record);
     const nodes = this.elected.filter((node) => node != null);
     expect(new Set(nodes).size, `${nodes}`).toBe(nodes.length);
@@ -141,7 +144,8 @@ class Slots {
   }
 
   #slot(index: number): Slot {
-    return this.slots[index] ?? { elected: versioned(decided(), 0), current: null };
+    const elected = this.#past.get(index) ?? versioned(decided(), 0);
+    return this.slots[index] ?? { elected, current: null };
   }
 
   /** One step of every node: gives its claim away, or claims and is READY. */
@@ -283,6 +287,18 @@ describe('how many', () => {
     expect(slotCount(lost, 1)).toBe(3);
     expect(slotCount({ ...lost, history: null }, 3)).toBe(3);
     expect(slotCount({ ...lost, history: null }, 1)).toBe(1);
+  });
+
+  it('fills one anew that was given up because a person asks for it, not because somebody failed', () => {
+    const slots = led(['a1', 'a2', 'b1'], { leaders: 2, sites });
+    slots.configure({ leaders: 1, sites });
+    slots.settle();
+    expect(slots.elected).toEqual(['a1']);
+    slots.configure({ leaders: 2, sites });
+    slots.settle();
+    expect(slots.elected).toEqual(['a1', 'a2']);
+    expect(slots.slots[1]?.elected.value).toMatchObject({ term: 3, cause: 'planned' });
+    expect(slots.reasons[1]).toMatch(/^the group is to have slot 2 again: /);
   });
 
   it('takes no slot away on the strength of a configuration that cannot be read', () => {
