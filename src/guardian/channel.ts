@@ -1,6 +1,6 @@
 /** The agent's end of its channel to the guardian that started it. */
 import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
-import type { Keeper, KeeperListener, Keepers } from '../hooks/keepers.js';
+import { type Keeper, type KeeperListener, type Keepers, killedText } from '../hooks/keepers.js';
 import type { FromGuards, TenureLease, ToKeeper } from '../hooks/messages.js';
 import {
   type AskedSignal,
@@ -48,6 +48,7 @@ export class GuardianChannel {
   readonly #kept = new Map<number, Kept>();
   #groups = 0;
   #isLost = false;
+  #killedBecause: string | null = null;
 
   constructor(parent: Parent, hello: Hello) {
     this.#parent = parent;
@@ -115,8 +116,9 @@ export class GuardianChannel {
     return {
       name: 'the guardian',
       send,
-      kill: () => {
+      kill: (sign) => {
         this.#isLost = true;
+        this.#killedBecause = sign;
         this.#parent.kill();
       },
       leave: () =>
@@ -155,7 +157,7 @@ export class GuardianChannel {
     this.#isLost = true;
     for (const [group, { listener, cleared }] of [...this.#kept]) {
       this.#kept.delete(group);
-      listener.gone('has died');
+      listener.gone(this.#killedBecause === null ? 'has died' : killedText(this.#killedBecause));
       cleared?.();
     }
     this.#tell((listener) => listener.gone());

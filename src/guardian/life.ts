@@ -81,6 +81,7 @@ export class Life {
   #codeWhenAsked: LifeEnd['codeWhenAsked'] = 'done';
   #heardAtMs: number;
   #isGone = false;
+  #isKilled = false;
   /** The leaderships that a dead agent left. */
   readonly #left = new Map<number, About>();
   #cleared: (() => void) | null = null;
@@ -152,7 +153,8 @@ export class Life {
     });
   }
 
-  async #clearUp({ how, code }: Death): Promise<LifeEnd> {
+  async #clearUp({ how: end, code }: Death): Promise<LifeEnd> {
+    const how = this.#isKilled ? 'hung and was killed by its guardian' : end;
     const { clock, holdSession } = this.#options;
     const goneAtMs = clock.monotonicMs();
     for (const group of this.#guards.numbers) this.#left.set(group, this.#about(group, `the agent ${how}`));
@@ -219,8 +221,9 @@ export class Life {
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();
         this.#report.say(
           'error',
-          `the agent has not answered for ${hangMs / 1000} s: it hangs, and is killed`,
+          `the agent has not answered for ${hangMs / 1000} s: it hangs, and its guardian kills it`,
         );
+        this.#isKilled = true;
         this.#agent.kill();
       });
     });

@@ -22,7 +22,7 @@ import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import { KnownGroups } from './known-groups.js';
 import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
 import { logOf, logOutcome, nothingRun, notRun } from './outcomes.js';
-import { newTenure, type Run } from './tenure.js';
+import { longestMs, newTenure, type Run } from './tenure.js';
 
 export interface HookCommands {
   readonly onPrepare: Command | null;
@@ -171,11 +171,9 @@ export class CommandDuty implements Duty {
   /** Lets it end what it guards and runs; one that hangs is killed. */
   async #closeKeeper(keeper: Keeper): Promise<void> {
     const contexts = [this.#tenure.release, ...this.#pending().map(({ context }) => context)];
-    const limits = contexts.map((context) =>
-      context === null ? 0 : context.timeoutMs + 2 * context.graceMs,
-    );
     const patience = new Alarm(this.#machine.clock);
-    patience.set(this.#machine.clock.monotonicMs() + Math.max(...limits) + patienceMs, () => keeper.kill());
+    const atMs = this.#machine.clock.monotonicMs() + longestMs(contexts) + patienceMs;
+    patience.set(atMs, () => this.#kill(keeper, 'does not leave'));
     await keeper.leave();
     patience.clear();
   }
@@ -339,9 +337,9 @@ export class CommandDuty implements Duty {
       this.#silence.clear();
       return;
     }
-    const limits = pending.map(({ context }) => context.timeoutMs + 2 * context.graceMs);
-    const atMs = this.#machine.clock.monotonicMs() + Math.max(...limits) + patienceMs;
-    this.#silence.set(atMs, () => this.#killHanging('hangs'));
+    const silentMs = longestMs(pending.map(({ context }) => context)) + patienceMs;
+    const atMs = this.#machine.clock.monotonicMs() + silentMs;
+    this.#silence.set(atMs, () => this.#killHanging('says nothing of what it runs'));
   }
 
   /** The keeper should have ended the tenure by now. */
@@ -362,8 +360,7 @@ export class CommandDuty implements Duty {
       if (this.#tenure.id !== tenure || this.#tenure.released || this.#keeper === null) return;
       this.#tenureLog.error(`${this.#keeper.name} left the tenure to outlive its lease: killing what it ran`);
       void this.#killGroups();
-      const what = 'does not say that the tenure has ended';
-      this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging(what));
+      this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging('does not end the tenure'));
     });
   }
 
@@ -373,9 +370,13 @@ export class CommandDuty implements Duty {
     const rangAtMs = this.#machine.clock.monotonicMs();
     this.#machine.clock.turn(() => {
       if (keeper === null || this.#heardAtMs >= rangAtMs || this.#keeper !== keeper) return;
-      this.#tenureLog.error(`${keeper.name}, which runs the hooks, ${what}`);
-      keeper.kill();
+      this.#kill(keeper, what);
     });
+  }
+
+  #kill(keeper: Keeper, what: string): void {
+    this.#tenureLog.error(`${keeper.name}, which runs the hooks, ${what}: it hangs, and this agent kills it`);
+    keeper.kill(what);
   }
 
   #nextTenure(): void {

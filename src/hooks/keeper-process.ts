@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Keeper, KeeperListener, KeeperOptions, Keepers } from './keepers.js';
+import { type Keeper, type KeeperListener, type KeeperOptions, type Keepers, killedText } from './keepers.js';
 import { type FromGuards, isFromGuards, type ToGuards } from './messages.js';
 import { withoutSecrets } from './secret-variables.js';
 
@@ -39,6 +39,7 @@ class KeeperProcess {
   readonly #kept = new Map<number, Kept>();
   #groups = 0;
   #isGone = false;
+  #killedBecause: string | null = null;
 
   constructor(child: ChildProcess) {
     this.#child = child;
@@ -49,7 +50,9 @@ class KeeperProcess {
       this.#child.once('error', (error) => resolve(startFailure(error)));
       this.#child.once('exit', (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
     });
-    void this.#ended.then((how) => this.#gone(how));
+    void this.#ended.then((how) =>
+      this.#gone(this.#killedBecause === null ? how : killedText(this.#killedBecause)),
+    );
   }
 
   /** It is, or is about to be. */
@@ -68,8 +71,9 @@ class KeeperProcess {
     return {
       name: keeperName,
       send: (message) => send({ ...message, group }),
-      kill: () => {
+      kill: (sign) => {
         this.#isGone = true;
+        this.#killedBecause = sign;
         this.#child.kill('SIGKILL');
       },
       leave: async () => {

@@ -9,6 +9,11 @@ export interface KeeperOptions {
   readonly passesOutput: boolean;
 }
 
+/** How one has gone that its agent has killed. */
+export function killedText(sign: string): string {
+  return `was killed by its agent, because it ${sign}`;
+}
+
 export interface KeeperListener {
   message(message: FromKeeper): void;
   /** It is gone, and nothing more is heard of it; `how` in words. */
@@ -20,8 +25,8 @@ export interface Keeper {
   readonly name: string;
   /** In order. A message to a keeper that has just died is lost; `gone` follows. */
   send(message: ToKeeper): void;
-  /** At once, by SIGKILL. What it ran lives on. */
-  kill(): void;
+  /** At once, by SIGKILL, because it hangs: `sign` is how that shows. What it ran lives on. */
+  kill(sign: string): void;
   /** Lets it end what it guards. Resolves when it has gone. */
   leave(): Promise<void>;
 }

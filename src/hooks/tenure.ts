@@ -24,3 +24,9 @@ export interface Tenure {
 export function newTenure(id: number): Tenure {
   return { id, lease: null, release: null, begun: false, released: false };
 }
+
+/** How long the longest of these may take, its processes' end included. */
+export function longestMs(contexts: readonly (DutyContext | null)[]): number {
+  const limits = contexts.map((context) => (context === null ? 0 : context.timeoutMs + 2 * context.graceMs));
+  return Math.max(0, ...limits);
+}

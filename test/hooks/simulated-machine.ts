@@ -4,7 +4,7 @@
  */
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
 import { Guard } from '../../src/hooks/guard.js';
-import type { Keeper, KeeperListener, Keepers } from '../../src/hooks/keepers.js';
+import { type Keeper, type KeeperListener, type Keepers, killedText } from '../../src/hooks/keepers.js';
 import type { CommandLine, Exit, Machine, Processes, StartedCommand } from '../../src/ports/processes.js';
 import { Link } from '../simulation/link.js';
 import { type MachineClock, Process } from '../simulation/process.js';
@@ -120,8 +120,8 @@ export class SimulatedMachine {
   }
 
   /** The duty of an agent here. */
-  dutyOf(agent: Process, commands: HookCommands): CommandDuty {
-    const about = { node: 'a1', root: '/cluster', life: 'one', log: silentLog };
+  dutyOf(agent: Process, commands: HookCommands, log = silentLog): CommandDuty {
+    const about = { node: 'a1', root: '/cluster', life: 'one', log };
     return new CommandDuty({ commands, ...about, ...this.seenBy(agent), keepers: this.keepersOf(agent) });
   }
 
@@ -163,6 +163,7 @@ export class SimulatedMachine {
     const there = new Link(this.world, channelDelays);
     const back = new Link(this.world, channelDelays);
     let left = false;
+    let killedBecause: string | null = null;
     const guard = new Guard(
       {
         post: (message) =>
@@ -185,7 +186,7 @@ export class SimulatedMachine {
     keeper.onDeath(() =>
       back.send(() =>
         agent.deliver(() => {
-          listener.gone('was killed');
+          listener.gone(killedBecause === null ? 'was killed' : killedText(killedBecause));
           hasGone();
         }),
       ),
@@ -193,7 +194,11 @@ export class SimulatedMachine {
     return {
       name: 'the keeper',
       send: (message) => agent.call(() => tell(() => guard.handle(copyOf(message)))),
-      kill: () => agent.call(() => keeper.kill()),
+      kill: (sign) =>
+        agent.call(() => {
+          killedBecause = sign;
+          keeper.kill();
+        }),
       leave: () => {
         agent.call(leave);
         return gone;
