@@ -9,6 +9,7 @@
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import pretty from 'pino-pretty';
+import { visible, visibleJson } from './core/outside.js';
 import { LineWriter } from './line-writer.js';
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -45,8 +46,11 @@ const secretKeys = [
 ];
 
 export function createLogger({ level, format, fields = {} }: LogOptions): Logger {
+  const isForPeople = isPretty(format);
   const options: pino.LoggerOptions = {
     level,
+    // Much of what is logged was written by others.
+    hooks: { streamWrite: isForPeople ? harmless : visibleJson },
     base: fields,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
@@ -55,7 +59,14 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   };
   return pino(
     options,
-    isPretty(format) ? prettyDestination(isatty(stderrFd)) : new LineWriter(stderrFd, maxBufferedBytes),
+    isForPeople ? prettyDestination(isatty(stderrFd)) : new LineWriter(stderrFd, maxBufferedBytes),
+  );
+}
+
+/** A line of JSON of which nothing is left that commands a terminal, or is not seen. */
+function harmless(json: string): string {
+  return visible(json).replaceAll(/\\(?:\\|u00[01][0-9a-f])|[\u007f-\u009f]/g, (found) =>
+    found === '\\\\' ? found : ' ',
   );
 }
 

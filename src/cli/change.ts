@@ -1,6 +1,7 @@
 /** Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their outcome. */
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { oneLine } from '../core/outside.js';
 import type { TransitionRecord } from '../core/znodes.js';
 import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';
 import {
@@ -17,7 +18,7 @@ import { readGroup } from '../group/view.js';
 import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions } from '../group/wait.js';
 import { makeSure } from './ask.js';
 import { exitCodes } from './errors.js';
-import { forTerminal, oneLine, type Printable, print } from './output.js';
+import { forTerminal, type Printable, print } from './output.js';
 import { checkAccess, type Session, withSession } from './session.js';
 import { styled } from './style.js';
 import { lengthText } from './times.js';

@@ -1,9 +1,9 @@
 /** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
 import { CommanderError } from 'commander';
+import { oneLine, visibleJson } from '../core/outside.js';
 import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
 import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
 import { StoreError } from '../ports/store.js';
-import { oneLine } from './output.js';
 import { styled } from './style.js';
 
 export const exitCodes = {
@@ -54,7 +54,7 @@ export function isForeseen(error: unknown): boolean {
 export function reportError(error: unknown, format: unknown): void {
   const { code, message, reasons } = describeError(error);
   if (format === 'json') {
-    process.stderr.write(`${JSON.stringify({ error: { code, message, reasons } })}\n`);
+    process.stderr.write(`${visibleJson(JSON.stringify({ error: { code, message, reasons } }))}\n`);
     return;
   }
   const listed = reasons.filter((reason) => !message.includes(reason));

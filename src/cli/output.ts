@@ -3,6 +3,7 @@ import CliTable from 'cli-table3';
 import { stringify } from 'yaml';
 import type { z } from 'zod';
 import type { OutputFormat } from '../config/settings.js';
+import { oneLine, visibleJson } from '../core/outside.js';
 import { styled } from './style.js';
 
 /** One result, ready for each format. */
@@ -21,25 +22,23 @@ export function print(format: OutputFormat, result: Printable): void {
 
 /** One line a result, so that a stream of results can be read line by line. */
 export function printLine(format: OutputFormat, result: Printable): void {
-  process.stdout.write(format === 'json' ? `${JSON.stringify(result.json)}\n` : `${text(format, result)}\n`);
+  process.stdout.write(
+    format === 'json' ? `${visibleJson(JSON.stringify(result.json))}\n` : `${text(format, result)}\n`,
+  );
 }
 
 function text(format: OutputFormat, result: Printable): string {
   switch (format) {
     case 'json':
-      return JSON.stringify(result.json, null, 2);
+      return visibleJson(JSON.stringify(result.json, null, 2));
     case 'yaml':
       return stringify(result.json, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
     case 'tsv':
-      return result.rows.map((row) => row.map(tsvCell).join('\t')).join('\n');
+      // A cell stays in its cell, whatever it holds.
+      return result.rows.map((row) => row.map(oneLine).join('\t')).join('\n');
     case 'pretty':
       return result.pretty();
   }
-}
-
-/** A cell stays in its cell, whatever it holds. */
-function tsvCell(cell: string): string {
-  return cell.replaceAll(/[\t\r\n]+/g, ' ');
 }
 
 /** Columns without lines between them, as kubectl prints them. */
@@ -82,8 +81,4 @@ const borders = [
 export function forTerminal<T>(schema: z.ZodType<T>, value: T): T {
   const clean = (_key: string, part: unknown) => (typeof part === 'string' ? oneLine(part) : part);
   return schema.parse(JSON.parse(JSON.stringify(value), clean));
-}
-
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }

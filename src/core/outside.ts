@@ -14,8 +14,30 @@ export function quoted(value: unknown): string {
 
 /** Text on one line, cut where it is long. */
 export function cut(text: string): string {
-  const start = text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text;
-  return start.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  return oneLine(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
+}
+
+/** Text that neither commands a terminal nor looks like another: on one line, with what is invisible spelt out. */
+export function oneLine(text: string): string {
+  return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
+}
+
+/** Characters that are not seen, and change what is (its direction, where words end), as `<U+202E>`. */
+export function visible(text: string): string {
+  return text.replaceAll(/\p{Cf}/gu, (character) => `<U+${codeOf(character).padStart(4, '0')}>`);
+}
+
+/** JSON that says the same without such characters. */
+export function visibleJson(json: string): string {
+  return json.replaceAll(/\p{Cf}/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
 }
 
 /** The first of many, and how many there are beside them. */

@@ -4,8 +4,8 @@ import { z } from 'zod';
 export const rootSchema = z
   .string('an absolute path, like /cluster')
   .regex(
-    /^(?:\/[^/\p{Cc}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
-    'a root is an absolute path without a slash at its end, of characters that ZooKeeper takes, like /cluster',
+    /^(?:\/[^/\p{Cc}\p{Cf}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
+    'a root is an absolute path without a slash at its end, of visible characters that ZooKeeper takes, like /cluster',
   )
   .refine((path) => !path.split('/').some((part) => part === '.' || part === '..'), 'a root holds no . or ..')
   .refine(

@@ -2,6 +2,7 @@
  * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never waited for.
  */
 
+import { oneLine, visibleJson } from '../core/outside.js';
 import type { FromKeeper } from '../hooks/messages.js';
 import type { LineWriter } from '../line-writer.js';
 import type { Clock } from '../ports/clock.js';
@@ -86,8 +87,10 @@ export class Report {
     const whom = node === undefined ? '' : `[${node}${of}] `;
     const line =
       log === 'json'
-        ? JSON.stringify({ level, time, node, root: root ?? undefined, ...this.#about, ...fields, msg })
-        : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${whom}${msg}`;
+        ? visibleJson(
+            JSON.stringify({ level, time, node, root: root ?? undefined, ...this.#about, ...fields, msg }),
+          )
+        : `[${time.slice(11, 23)}] ${level.toUpperCase()}: ${whom}${oneLine(msg)}`;
     this.#writer.write(`${line}\n`);
   }
 }

@@ -6,6 +6,7 @@
  * It needs nothing but Node.js, to be small and quick to start.
  */
 import { write } from 'node:fs';
+import { visibleJson } from '../core/outside.js';
 import { systemClock } from '../ports/clock.js';
 import { sleep } from './alarm.js';
 import { Guards } from './guards.js';
@@ -54,7 +55,9 @@ function note(message: FromGuards): void {
     error,
     msg: 'the agent has gone without releasing: the keeper has released',
   };
-  noted = new Promise((resolve) => write(stderrFd, `${JSON.stringify(line)}\n`, () => resolve()));
+  noted = new Promise((resolve) =>
+    write(stderrFd, `${visibleJson(JSON.stringify(line))}\n`, () => resolve()),
+  );
 }
 
 process.on('message', (message: unknown) => {

@@ -44,7 +44,7 @@ const failuresAMinute = 10;
 const oneLine = z
   .string('a text')
   .max(500, 'at most 500 characters')
-  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'one line');
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'one line, of characters that can be seen');
 
 /** What every change may say, as the commands' options do. */
 const common = {

@@ -159,8 +159,7 @@ export function notFound({ method, url }: FastifyRequest, known: readonly Place[
 function isAt({ url }: Place, path: string): boolean {
   const [parts, given] = [url.split('/'), path.split('/')];
   return (
-    parts.length === given.length &&
-    parts.every((part, at) => (part.startsWith(':') ? given[at] !== '' : part === given[at]))
+    parts.length === given.length && parts.every((part, at) => part.startsWith(':') || part === given[at])
   );
 }
 

@@ -1,5 +1,5 @@
 /** What a person can have done from the page: which fields it asks for, and the changing call that it makes. */
-import type { ChangeAnswer, NodeStatus, Status } from './shapes.js';
+import { type ChangeAnswer, type NodeStatus, type Status, visible } from './shapes.js';
 import { isSeveral, slotsOf } from './slots.js';
 
 export type Action =
@@ -181,7 +181,7 @@ function followsText({ node, changes, reason }: NonNullable<ChangeAnswer['follow
 
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return visible(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** What can be done with a node as it is. */

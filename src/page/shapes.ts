@@ -7,7 +7,16 @@ import * as z from 'zod/mini';
 // It would try to make code out of text, which the page's policy forbids.
 z.config({ jitless: true });
 
-const text = z.string();
+/** What cannot be seen, and changes what is (its direction, where words end), as `<U+202E>`. */
+export function visible(characters: string): string {
+  return characters.replaceAll(
+    /[\p{Cc}\p{Cf}]/gu,
+    (one) => `<U+${(one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`,
+  );
+}
+
+/** Written by others, much of it. */
+const text = z.pipe(z.string(), z.transform(visible));
 const orNull = z.nullable;
 
 const byHand = z.object({ by: text, reason: text, at: text });

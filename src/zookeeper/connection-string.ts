@@ -87,8 +87,11 @@ function parseChroot(text: string, chroot: string): string {
   if (chroot === '/') return '';
   if (chroot.includes(','))
     refuse(text, 'the chroot comes once, after the last server, and may have no comma in it');
-  if (/[\p{Cc}\s\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]/u.test(chroot))
-    refuse(text, `the chroot ${quoted(chroot)} has a space, or a character that ZooKeeper does not take`);
+  if (/[\p{Cc}\p{Cf}\s\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]/u.test(chroot))
+    refuse(
+      text,
+      `the chroot ${quoted(chroot)} has a space, a character that cannot be seen, or one that ZooKeeper does not take`,
+    );
   for (const name of chroot.slice(1).split('/')) {
     if (name === '') refuse(text, `the chroot ${quoted(chroot)} has an empty name in it (a slash too many?)`);
     if (name === '.' || name === '..') refuse(text, `the chroot ${quoted(chroot)} has ${quoted(name)} in it`);

@@ -47,6 +47,16 @@ describe('the log', () => {
     expect(stderr).toMatch(/INFO: \[a1\] electing b1 \{"term":3\}\n$/);
   });
 
+  it('has nothing in it that commands a terminal, or is not seen', async () => {
+    const statement = `log.info({ reason: 'a\\u202eb' }, 'c\\u001b[31m\\u2066d\\\\u001b');`;
+    const json = await logged({ level: 'info', format: 'json', fields }, statement);
+    expect(json.stderr).not.toMatch(/[\p{Cf}]|(?!\n)\p{Cc}/u);
+    expect(JSON.parse(json.stderr)).toMatchObject({ reason: 'a\u202eb', msg: 'c\u001b[31m\u2066d\\u001b' });
+    const pretty = await logged({ level: 'info', format: 'pretty', fields }, statement);
+    expect(pretty.stderr).toContain('c [31m<U+2066>d\\u001b {"reason":"a<U+202E>b"}');
+    expect(pretty.stderr).not.toMatch(/[\p{Cf}]|(?!\n)\p{Cc}/u);
+  });
+
   it('shows no secret, in either format', async () => {
     for (const format of logFormats) {
       const { stderr } = await logged(

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { electorRound, newElector } from '../../src/core/electing.js';
 import { withFailure } from '../../src/core/failures.js';
 import { parseJson } from '../../src/core/names.js';
+import { oneLine, quoted, visibleJson } from '../../src/core/outside.js';
+import { rootSchema } from '../../src/core/paths.js';
 import { configProblems, parseGroupConfig } from '../../src/core/read-config.js';
 import { electedOrRestored } from '../../src/core/restored.js';
 import { electedSchema, lastTerm, mostFailures, registrationSchema } from '../../src/core/znodes.js';
@@ -108,5 +110,26 @@ describe('lists without end', () => {
     const text = JSON.stringify(registration('a1', {}));
     const junk = JSON.stringify({ ...JSON.parse(text), lastFailure: { electedVersion: 1, detail } });
     expect(parseJson(registrationSchema, junk).value?.lastFailure?.detail.outputTail).toHaveLength(20);
+  });
+});
+
+describe('a text with characters that are not seen', () => {
+  const text = 'pay\u202Etxt.exe\u2066a\u2069\u200F\u200B\uFEFF\u{E0041}';
+
+  it('is told with these spelt out', () => {
+    const told = 'pay<U+202E>txt.exe<U+2066>a<U+2069><U+200F><U+200B><U+FEFF><U+E0041>';
+    expect(oneLine(text)).toBe(told);
+    expect(quoted(text)).toBe(`"${told}"`);
+    expect(oneLine('\u001b[31mred\nline')).toBe(' [31mred line');
+  });
+
+  it('is the same in JSON, which has none of them', () => {
+    const json = visibleJson(JSON.stringify({ text }));
+    expect(json).not.toMatch(/\p{Cf}/u);
+    expect(JSON.parse(json)).toEqual({ text });
+  });
+
+  it('is no root', () => {
+    expect(rootSchema.safeParse('/a\u202Eb').success).toBe(false);
   });
 });

@@ -162,6 +162,7 @@ describe('a change over HTTP', () => {
     ['PUT', '/sites/here/priority', { priority: 1, for: '20' }, 'body.for: 20 has no unit'],
     ['POST', '/sites/a%2Fb/disable', {}, 'params.site: a name has'],
     ['POST', '/pause', { reason: 'a\nb' }, 'body.reason: one line'],
+    ['POST', '/pause', { by: 'eve\u202E' }, 'body.by: one line, of characters that can be seen'],
     ['POST', '/pause', { reason: 'x'.repeat(501) }, 'body.reason: at most 500 characters'],
   ])('%s %s with %j is answered by 400', async (method, path, body, message) => {
     await using group = await Group.found(zookeeper.connectString);

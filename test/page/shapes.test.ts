@@ -25,6 +25,11 @@ type Checked = [
 ];
 
 describe('what the page reads', () => {
+  it('spells out what cannot be seen', () => {
+    const picture = { ...status(), elected: { ...status().elected, reason: 'a\u202Eb\u2069' } };
+    expect(statusShape.parse(picture).elected.reason).toBe('a<U+202E>b<U+2069>');
+  });
+
   it('is all that the agent may say', () => {
     const checked: Checked['length'] = 7;
     expect(checked).toBe(7);

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { GroupConfig } from '../../core/group-config.js';
+import { oneLine } from '../../core/outside.js';
 import { errorMessage } from '../../errors.js';
 import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
 import {
@@ -15,7 +16,7 @@ import { readableConfig } from '../../group/judge.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
 import { type Draft, discard, edit, newDraft } from '../editor.js';
-import { oneLine, type Printable, print, table } from '../output.js';
+import { type Printable, print, table } from '../output.js';
 import { readText } from '../read-text.js';
 import { checkAccess, withSession } from '../session.js';
 import { readClientSettings } from '../settings.js';

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { settingsByRoot } from '../../config/group-settings.js';
 import { readSettings, settingOptions } from '../../config/read-settings.js';
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
+import { oneLine } from '../../core/outside.js';
 import { examine } from '../../doctor/examine.js';
 import { type Finding, findingSchema } from '../../doctor/finding.js';
 import { gatherFacts } from '../../doctor/gather.js';
 import { createLogger } from '../../log.js';
 import { systemClock } from '../../ports/clock.js';
 import { exitCodes } from '../errors.js';
-import { oneLine, type Printable, print } from '../output.js';
+import { type Printable, print } from '../output.js';
 import { type Style, styled } from '../style.js';
 import { chosenRoot } from '../which-group.js';
 

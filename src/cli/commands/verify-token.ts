@@ -1,10 +1,11 @@
 /** `petrel verify-token` */
 import { type Command, InvalidArgumentError } from 'commander';
 import { longSchema } from '../../core/names.js';
+import { oneLine } from '../../core/outside.js';
 import { PetrelError } from '../../errors.js';
 import { type TokenVerdict, verifyToken } from '../../group/token.js';
 import { exitCodes } from '../errors.js';
-import { oneLine, type Printable, print } from '../output.js';
+import { type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
 
 export function addVerifyToken(program: Command): void {
