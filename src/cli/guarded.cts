@@ -35,11 +35,21 @@ function hasGuardian(): boolean {
 }
 
 function isGuarded(args: readonly string[]): boolean {
-  const ours = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
-  const command = ours.find(
-    (arg, index) => !arg.startsWith('-') && !valueOptions.includes(ours[index - 1] ?? ''),
+  const command = commandOf(args);
+  return (
+    command !== undefined && guarded.includes(command) && !ours(args).some((arg) => endsAtOnce.includes(arg))
   );
-  return command !== undefined && guarded.includes(command) && !ours.some((arg) => endsAtOnce.includes(arg));
 }
 
-export = { hasGuardian, isGuarded, valueOptions };
+/** The first word that is neither an option nor its value; whether there is such a command is another matter. */
+function commandOf(args: readonly string[]): string | undefined {
+  return ours(args).find(
+    (arg, index) => !arg.startsWith('-') && !valueOptions.includes(args[index - 1] ?? ''),
+  );
+}
+
+function ours(args: readonly string[]): readonly string[] {
+  return args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
+}
+
+export = { commandOf, hasGuardian, isGuarded, valueOptions };

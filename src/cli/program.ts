@@ -3,50 +3,46 @@ import { Command, CommanderError } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
-import { addAcl } from './commands/acl.js';
-import { addAgent, addDev } from './commands/agent.js';
-import { addConfig } from './commands/config.js';
-import { addDoctor } from './commands/doctor.js';
-import { addExplain } from './commands/explain.js';
-import { addFlag } from './commands/flag.js';
-import { addHistory } from './commands/history.js';
-import { addLab } from './commands/lab.js';
-import { addList } from './commands/list.js';
-import { addNode } from './commands/node.js';
-import { addPause } from './commands/pause.js';
-import { addRun } from './commands/run.js';
-import { addSimulate } from './commands/simulate.js';
-import { addSite } from './commands/site.js';
-import { addSwitchover } from './commands/switchover.js';
-import { addVerifyToken } from './commands/verify-token.js';
-import { addWait } from './commands/wait.js';
-import { addZooKeeper } from './commands/zookeeper.js';
 
-/** In the order of the help. */
-const families = [
-  addDev,
-  addAgent,
-  addRun,
-  addList,
-  addExplain,
-  addSimulate,
-  addLab,
-  addSite,
-  addNode,
-  addSwitchover,
-  addFlag,
-  addPause,
-  addConfig,
-  addHistory,
-  addWait,
-  addVerifyToken,
-  addAcl,
-  addDoctor,
-  addZooKeeper,
+interface Family {
+  readonly commands: readonly string[];
+  load(): Promise<(program: Command) => void>;
+}
+
+/** In the order of the help. Whoever names a command loads what that needs, and none of the others: an agent starts the sooner. */
+const families: readonly Family[] = [
+  { commands: ['dev'], load: async () => (await import('./commands/agent.js')).addDev },
+  { commands: ['agent'], load: async () => (await import('./commands/agent.js')).addAgent },
+  { commands: ['run'], load: async () => (await import('./commands/run.js')).addRun },
+  { commands: ['list'], load: async () => (await import('./commands/list.js')).addList },
+  { commands: ['explain'], load: async () => (await import('./commands/explain.js')).addExplain },
+  { commands: ['simulate'], load: async () => (await import('./commands/simulate.js')).addSimulate },
+  { commands: ['lab'], load: async () => (await import('./commands/lab.js')).addLab },
+  { commands: ['site'], load: async () => (await import('./commands/site.js')).addSite },
+  { commands: ['node'], load: async () => (await import('./commands/node.js')).addNode },
+  {
+    commands: ['switchover', 'failover'],
+    load: async () => (await import('./commands/switchover.js')).addSwitchover,
+  },
+  { commands: ['flag'], load: async () => (await import('./commands/flag.js')).addFlag },
+  { commands: ['pause', 'resume'], load: async () => (await import('./commands/pause.js')).addPause },
+  { commands: ['config'], load: async () => (await import('./commands/config.js')).addConfig },
+  { commands: ['history'], load: async () => (await import('./commands/history.js')).addHistory },
+  { commands: ['wait'], load: async () => (await import('./commands/wait.js')).addWait },
+  {
+    commands: ['verify-token'],
+    load: async () => (await import('./commands/verify-token.js')).addVerifyToken,
+  },
+  { commands: ['acl'], load: async () => (await import('./commands/acl.js')).addAcl },
+  { commands: ['doctor'], load: async () => (await import('./commands/doctor.js')).addDoctor },
+  { commands: ['zookeeper'], load: async () => (await import('./commands/zookeeper.js')).addZooKeeper },
 ];
 
-/** Throws CommanderError instead of exiting, and leaves it to the caller to say why. */
-export function createProgram(): Command {
+/**
+ * With the command that is `named`, or all of them where there is none of that name. What is parsed throws CommanderError
+ * instead of exiting, and leaves it to the caller to say why.
+ */
+export async function createProgram(named?: string): Promise<Command> {
   const program = new Command('petrel')
     .description('Leader election and planned handover for services that must have exactly one active node')
     .version(version, '-V, --version')
@@ -54,16 +50,19 @@ export function createProgram(): Command {
     .configureOutput({ outputError: () => {} })
     .exitOverride();
   for (const option of settingOptions(clientSettings)) program.addOption(option);
-  for (const add of families) add(program);
+  const wanted = families.filter(({ commands }) => commands.some((command) => command === named));
+  const loaded = await Promise.all((wanted.length > 0 ? wanted : families).map(({ load }) => load()));
+  for (const add of loaded) add(program);
   return program;
 }
 
 /** Where an unknown command is nearly none of its neighbours: where it may be found. */
-export function withHint(program: Command, error: unknown): unknown {
+export async function withHint(error: unknown): Promise<unknown> {
   if (!(error instanceof CommanderError)) return error;
   if (error.code === 'commander.unknownOption') return withoutValue(error);
   if (error.code !== 'commander.unknownCommand') return error;
   if (error.message.includes('Did you mean')) return error;
+  const program = await createProgram();
   const places = program.commands.flatMap((family) =>
     family.commands.map((command) => `petrel ${family.name()} ${command.name()}`),
   );

@@ -1,6 +1,7 @@
 /** One run of the command line: from arguments to an exit code. */
 import { CommanderError } from 'commander';
 import { exitCodeOf, exitCodes, isForeseen, reportError } from './errors.js';
+import guardedCommands from './guarded.cjs';
 import { createProgram, withHint } from './program.js';
 
 export interface CommandLineEnd {
@@ -12,7 +13,7 @@ export interface CommandLineEnd {
 /** Never rejects; the caller exits with the code once all output is written. */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   leaveQuietlyWhenNobodyReads();
-  const program = createProgram();
+  const program = await createProgram(guardedCommands.commandOf(args));
   try {
     await program.parseAsync(args, { from: 'user' });
     return asMeant(Number(process.exitCode ?? exitCodes.done));
@@ -20,7 +21,7 @@ export async function runCommandLine(args: readonly string[]): Promise<CommandLi
     if (error instanceof CommanderError && error.exitCode === 0) return asMeant(exitCodes.done);
     // No command was named, and the help says it all.
     if (error instanceof CommanderError && error.code === 'commander.help') return asMeant(exitCodes.usage);
-    reportError(withHint(program, error), program.opts().format ?? process.env.PETREL_FORMAT);
+    reportError(await withHint(error), program.opts().format ?? process.env.PETREL_FORMAT);
     return { code: exitCodeOf(error), isMishap: !isForeseen(error) };
   }
 }

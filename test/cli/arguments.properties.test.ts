@@ -83,7 +83,7 @@ describe('an argument', () => {
     const line = fc.array(fc.oneof(fc.constantFrom(...words), nearly), { minLength: 1, maxLength: 6 });
     await holds(
       fc.asyncProperty(line, async (args) => {
-        const program = createProgram();
+        const program = await createProgram();
         const quiet = { writeOut: () => {}, writeErr: () => {} };
         // Nothing is carried out: the settings are wrong already, and they are read first.
         const wrong = ['--connect-timeout', 'never'];

@@ -13,8 +13,8 @@ beforeAll(async () => {
 }, 300_000);
 
 describe('a command line', () => {
-  it('is known by the options that have a value, which are those of the program', () => {
-    const options = createProgram().options.filter(({ required }) => required);
+  it('is known by the options that have a value, which are those of the program', async () => {
+    const options = (await createProgram()).options.filter(({ required }) => required);
     const names = options.flatMap(({ short, long }) => [short, long]).filter((name) => name != null);
     expect([...guarded.valueOptions].sort()).toEqual(names.sort());
   });

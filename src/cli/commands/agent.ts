@@ -9,7 +9,6 @@ import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.
 import { errorMessage, PetrelError } from '../../errors.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
-import { runDev } from '../dev.js';
 import { handOn } from '../hand-on.js';
 import { print, table } from '../output.js';
 import { rereading } from '../reload.js';
@@ -103,6 +102,7 @@ export function addDev(program: Command): void {
     .option('--once', 'with --crash: end after it')
     .addHelpText('after', pointsHelp())
     .action(async (_options, command: Command) => {
+      const { runDev } = await import('../dev.js');
       const { port, httpPort, crash = null, once } = devSchema.parse(command.opts());
       if (once && crash === null) throw new PetrelError('INVALID', '--once goes with --crash');
       const { settings, logLevel } = await readClientSettings(command);

@@ -1,0 +1,17 @@
+/** A command line that names a command knows that command as the whole program does. */
+import { expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
+
+const all = (await createProgram()).commands.map((command) => command.name());
+
+it.each(all)('petrel %s is there when it is named', async (name) => {
+  const named = (await createProgram(name)).commands.map((command) => command.name());
+  expect(named).toContain(name);
+  expect(all).toEqual(expect.arrayContaining(named));
+  expect(named.length).toBeLessThan(3);
+});
+
+it('a word that names no command brings all of them, so that the nearest can be told', async () => {
+  const { commands } = await createProgram('agnet');
+  expect(commands.map((command) => command.name())).toEqual(all);
+});
