@@ -138,7 +138,12 @@ export class Contest {
   /** Waits until everybody stands in the queue. */
   async complete(): Promise<void> {
     const queue = this.contender.queue(this.path);
-    await until(async () => (await this.#meeting.entries(queue)) === this.#size, {
+    const stand = async () => {
+      const entries = await this.#meeting.entries(queue);
+      if (entries !== this.#size) throw new Error(`${entries} stand there`);
+      return true;
+    };
+    await until(stand, {
       timeoutMs: patienceMs + this.#size * patienceOfEachMs,
       describe: `${this.#size} participants of ${this.contender.name} to stand in the queue`,
     }).catch(async (error: unknown) => Promise.reject(await this.#withLogs(error)));
