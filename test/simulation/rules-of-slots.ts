@@ -7,7 +7,7 @@ import type { Court, Rule, Step } from './rules.js';
 import { hasHeir } from './rules-of-claims.js';
 import { priorityOf } from './rules-of-electing.js';
 import { stepIn } from './slot-court.js';
-import { isGivenUp, isShunned } from './slots-seen.js';
+import { isGivenUp, isShunned, isTaken } from './slots-seen.js';
 
 export function slotRules(court: Court): Rule {
   const { violate, setup, promptMs } = court;
@@ -65,7 +65,10 @@ export function slotRules(court: Court): Rule {
       const registration = was.registrations.get(node ?? '');
       const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const isSteady = isSame && leads && isFit && asked === null && slot <= config.leaders;
-      return isSteady && site !== null && priorityOf(config, site) < priority;
+      if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
+      // It may be that another one is waited for there.
+      const others = [...was.registrations].filter(([one]) => one !== to.node && !isTaken(was, one));
+      return !others.some(([, { content }]) => priorityOf(config, content.site) > priorityOf(config, site));
     });
     if (worse !== undefined)
       complain(9, `${to.node} takes the place of ${from.node}, and ${worse.elected?.content.node} is worse`);
