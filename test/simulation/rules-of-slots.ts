@@ -56,7 +56,7 @@ export function slotRules(court: Court): Rule {
     const config = was.config?.content;
     const [from, to] = [was.elected?.content, is.elected?.content];
     if (config?.strategy !== 'site-priority' || config.siteRules.spread.over !== 'any-site') return;
-    if (from?.site == null || to?.cause !== 'preference' || was.elected === is.elected) return;
+    if (from?.site == null || to?.cause !== 'preference' || from.term === to.term) return;
     const priority = priorityOf(config, from.site);
     const worse = was.others.find(({ slot, elected, claim }) => {
       const { node = null, site = null, asked = null } = elected?.content ?? {};

@@ -19,13 +19,17 @@ describe('a simulated group', () => {
     expect({ ...(await simulate(26)), story: watched.story }).toEqual(watched);
   });
 
-  it('keeps every promise in a few lives, and has leaders in them', async () => {
-    let claims = 0;
-    for (let seed = 1; seed <= 40; seed += 1) {
-      const outcome = await simulate(seed);
-      expect(outcome.violation, `seed ${seed}`).toBeNull();
-      claims += outcome.claims;
-    }
-    expect(claims).toBeGreaterThan(40);
-  }, longMs);
+  it(
+    'keeps every promise in a few lives, and has leaders in them',
+    async () => {
+      let claims = 0;
+      for (let seed = 1; seed <= 40; seed += 1) {
+        const outcome = await simulate(seed);
+        expect(outcome.violation, `seed ${seed}`).toBeNull();
+        claims += outcome.claims;
+      }
+      expect(claims).toBeGreaterThan(40);
+    },
+    longMs,
+  );
 });
