@@ -68,7 +68,9 @@ export function slotRules(court: Court): Rule {
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
       // It may be that another one is waited for there.
       const others = [...was.registrations].filter(([one]) => one !== to.node && !isTaken(was, one));
-      return !others.some(([, { content }]) => priorityOf(config, content.site) > priorityOf(config, site));
+      return !others.some(([, { content, illSinceMs }]) => {
+        return illSinceMs === null && priorityOf(config, content.site) > priorityOf(config, site);
+      });
     });
     if (worse !== undefined)
       complain(9, `${to.node} takes the place of ${from.node}, and ${worse.elected?.content.node} is worse`);
