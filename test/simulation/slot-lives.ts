@@ -264,7 +264,7 @@ const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
     }),
     faults: [
       at(0, { kind: 'unhealthy', node: 0, forMs: returnsMs }),
-      at(0, { kind: 'unhealthy', node: 3, forMs: returnsMs + between(1_000, 4_000) }),
+      at(0, { kind: 'unhealthy', node: 3, forMs: returnsMs + between(4_000, 6_000) }),
       at(returnsMs - 900, { kind: 'unhealthy', node: 2, forMs: 250 }),
     ],
   };
