@@ -67,7 +67,8 @@ export function slotRules(court: Court): Rule {
       const isSteady = isSame && leads && isFit && asked === null && slot <= config.leaders;
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
       // It may be that another one is waited for there.
-      const others = [...was.registrations].filter(([one]) => one !== to.node && !isTaken(was, one));
+      const isOther = (one: string) => one !== to.node && one !== from.node && !isTaken(was, one);
+      const others = [...was.registrations].filter(([one]) => isOther(one));
       return !others.some(([, { content, illSinceMs }]) => {
         return illSinceMs === null && priorityOf(config, content.site) > priorityOf(config, site);
       });
