@@ -311,11 +311,17 @@ async function answerChange(
   const { outcome: _, ...result } = changeResult(plan, { dryRun, version, outcome: null });
   if (version === null) return { ...result, follow: null };
   log.info({ by: author.by, reason: author.reason }, `HTTP: ${result.what}`);
-  const of = root === undefined ? '' : `?root=${encodeURIComponent(root)}`;
-  const outcome = result.term === null ? null : `/terms/${result.term}${of}`;
+  const inGroup = root === undefined ? {} : { root };
+  const inSlot = result.slot === 1 ? {} : { slot: String(result.slot) };
+  const outcome = result.term === null ? null : `/terms/${result.term}${queryOf({ ...inSlot, ...inGroup })}`;
   reply.code(202);
   if (outcome !== null) reply.header('location', outcome);
-  return { ...result, follow: outcome === null ? null : { outcome, events: `/events${of}` } };
+  return { ...result, follow: outcome === null ? null : { outcome, events: `/events${queryOf(inGroup)}` } };
+}
+
+function queryOf(given: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? '' : `?${query}`;
 }
 
 interface Planned {

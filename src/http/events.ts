@@ -197,6 +197,7 @@ export function addEvents(app: App, groups: Groups): void {
         response: {
           200: { description: 'events', content: { 'text/event-stream': { schema: z.string() } } },
           400: failures[400],
+          404: failures[404],
           503: failures[503],
         },
       },

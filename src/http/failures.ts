@@ -48,6 +48,8 @@ const statusOf: Readonly<Record<PetrelErrorCode, number>> = {
 export const failures = {
   400: failureSchema,
   403: failureSchema,
+  /** Of a group that the agent is not in. */
+  404: failureSchema,
   500: failureSchema,
   503: failureSchema,
 } as const;

@@ -51,7 +51,7 @@ export class Groups {
     return this.#options.groups.all();
   }
 
-  /** Throws Denial where it is not clear which is meant. */
+  /** Throws Denial 400 where it is not clear which is meant, 404 for one that the agent is not in. */
   pick(root: string | undefined): ServedGroup {
     const all = this.all();
     const [first, ...others] = all;
@@ -59,10 +59,12 @@ export class Groups {
       root === undefined ? (others.length === 0 ? first : undefined) : all.find((one) => one.root === root);
     if (found !== undefined) return found;
     const roots = firstOf(all.map((one) => one.root));
-    const what =
-      root === undefined ? 'say which group is meant' : `this agent is not in the group ${quoted(root)}`;
-    throw new Denial(400, 'INVALID', `${what}: ?root=ROOT`, {
-      reasons: roots.length === 0 ? ['it is in no group now'] : roots.map((one) => `?root=${one}`),
+    const reasons = roots.length === 0 ? ['it is in no group now'] : roots.map((one) => `?root=${one}`);
+    if (root === undefined) {
+      throw new Denial(400, 'INVALID', 'say which group is meant: ?root=ROOT', { reasons });
+    }
+    throw new Denial(404, 'NOT_FOUND', `this agent is not in the group ${quoted(root)}: ?root=ROOT`, {
+      reasons,
     });
   }
 

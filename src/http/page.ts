@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { App } from './app.js';
+import { tolerantRootQuery } from './groups.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';
 
 /** Nothing but the agent's own files and calls, and no script made out of text. */
@@ -44,6 +45,7 @@ export function addPage(app: App): void {
     summary: 'the page: the group in a browser',
     tags: ['group'],
     produces: ['text/html'],
+    querystring: tolerantRootQuery,
     response: { 200: { description: 'HTML', content: { 'text/html': { schema: z.string() } } } },
   };
   app.get('/', { schema }, async (request, reply) => {

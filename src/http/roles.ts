@@ -51,7 +51,7 @@ interface RoleRoute {
 
 /** Of a group of several leaders: in this slot. */
 const roleQuery = tolerantRootQuery.extend({
-  slot: z.coerce.number().int().min(1).max(mostLeaders).optional(),
+  slot: z.coerce.number().int().min(1).max(mostLeaders).optional().describe('in this slot alone'),
 });
 
 const routes: readonly RoleRoute[] = [
@@ -83,7 +83,7 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
         summary,
         tags: ['node'],
         querystring: roleQuery,
-        response: { 200: roleSchema, 400: failures[400], 503: roleSchema },
+        response: { 200: roleSchema, 400: failures[400], 404: failures[404], 503: roleSchema },
       },
       // Not async: what is told is looked up in the same breath as it is written.
       handler: ({ query: { root, slot } }, reply) => {
@@ -99,7 +99,7 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
       summary: 'alive: the agent gets to answer; of several groups, it need not be asked for one',
       tags: ['node'],
       querystring: tolerantRootQuery,
-      response: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400] },
+      response: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400], 404: failures[404] },
     },
     handler: ({ query: { root } }, reply) => {
       const { length } = groups.all();
