@@ -1,0 +1,130 @@
+/** What docs/groups.md and docs/leaders.md show is run as it stands. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { groupLinesSchema } from '../../src/group/all-groups.js';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { connect, Group } from '../support/agent-group.js';
+import { runProcess, startProcess } from '../support/agents.js';
+import { patient, sessionTimeoutMs } from '../support/led-group.js';
+import { until } from '../support/until.js';
+
+let zookeeper: DevelopmentServer;
+let directory: string;
+beforeAll(async () => {
+  zookeeper = await startDevelopmentServer(patient);
+  directory = mkdtempSync(join(tmpdir(), 'petrel-several-'));
+});
+afterAll(async () => {
+  await zookeeper.close();
+  rmSync(directory, { recursive: true });
+});
+
+const patience = { timeoutMs: 90_000 };
+
+function blocks(page: string, language: 'sh' | 'yaml'): string[] {
+  const text = readFileSync(fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)), 'utf8');
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
+    ([, block = '']) => block,
+  );
+}
+
+/** What stands in a sentence. */
+function inline(page: string): string[] {
+  const text = readFileSync(fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)), 'utf8');
+  return [...text.matchAll(/`(petrel [^`]*)`/g)].map(([, command = '']) => command);
+}
+
+/** The words behind `petrel`; the file where this test has it. */
+function argumentsOf(command: string, file = ''): string[] {
+  return command
+    .trim()
+    .split(' ')
+    .slice(1)
+    .map((word) => (word === 'petrel.yaml' ? file : word));
+}
+
+/** Stands in for a program of the machine: it writes down what it was called with, and succeeds. */
+function program(name: string): void {
+  const path = join(directory, name);
+  writeFileSync(path, `#!/bin/sh\necho "$PETREL_NODE ${name} $*" >> ${directory}/calls\n`);
+  chmodSync(path, 0o755);
+}
+
+it('an agent is in the groups of docs/groups.md, with their hooks, and in every child of a path', async () => {
+  for (const name of ['systemctl', 'curl']) program(name);
+  const file = (name: string, text = '') => {
+    writeFileSync(join(directory, name), text);
+    return join(directory, name);
+  };
+  const [groups, under] = blocks('groups.md', 'yaml');
+  const [agent = '', list = '', switchover = ''] = blocks('groups.md', 'sh').join('').trim().split('\n');
+  const path = file('petrel.yaml', groups);
+  const env = { PETREL_ZOOKEEPER: zookeeper.connectString, PATH: `${directory}:${process.env.PATH}` };
+  const started = (node: string, settings: string) =>
+    startProcess(argumentsOf(agent, settings), { ...env, PETREL_NODE_ID: node });
+  const leads = (node: string, root: string) =>
+    until(async () => {
+      const { stdout } = await runProcess(argumentsOf(`${list} -f json`, path), env);
+      const lines = groupLinesSchema.parse(JSON.parse(stdout));
+      return lines.some((line) => line.root === root && line.leader === node && line.status === 'READY');
+    }, patience);
+  const called = (what: string) =>
+    until(() => readFileSync(join(directory, 'calls'), 'utf8').includes(what), patience);
+
+  await using _a1 = await started('a1', path);
+  for (const root of ['/services/billing', '/services/reports', '/services/search']) await leads('a1', root);
+  await called('a1 systemctl start reports');
+  await called('a1 curl -fsS http://localhost:9200/_cluster/health');
+  await using b1 = await started('b1', path);
+  await b1.logged(({ msg, root }) => root === '/services/reports' && msg.startsWith('joined'), patience);
+  expect(await runProcess(argumentsOf(switchover), env)).toMatchObject({ code: 0 });
+  await leads('b1', '/services/reports');
+  await called('a1 systemctl stop reports');
+  await leads('a1', '/services/billing');
+
+  const store = connect(zookeeper.connectString);
+  await store.connected();
+  await using _c1 = await started('c1', file('under.yaml', under));
+  await store.create('/services/orders', Buffer.alloc(0), 'persistent');
+  const orders = ['list', '--root', '/services/orders'];
+  await until(async () => (await runProcess(orders, env)).stdout.includes('c1 (site'), patience);
+  await store.close();
+}, 400_000);
+
+it('a group has the leaders of docs/leaders.md', async () => {
+  await using group = await Group.found(zookeeper.connectString);
+  const env = { PETREL_ZOOKEEPER: zookeeper.connectString, PETREL_ROOT: group.root };
+  await group.startInOrder(['a', 'b'], { sessionTimeoutMs });
+  await group.ready('a');
+  const [set = ''] = blocks('leaders.md', 'sh');
+  expect(set.trim()).toBe('petrel config set leaders 3');
+  expect(await runProcess(argumentsOf(set), env)).toMatchObject({ code: 0 });
+  const run = async (command: string, more = '') => {
+    expect(inline('leaders.md')).toContain(command);
+    return await runProcess(argumentsOf(`${command}${more}`), env);
+  };
+  await until(
+    async () => (await run('petrel list')).stdout.includes('Slot 2: b (site here) leads'),
+    patience,
+  );
+  expect((await run('petrel explain --slot 3')).stdout).toContain('slot 3');
+  await group.start('c', { sessionTimeoutMs }).joined();
+  await until(
+    async () => (await run('petrel list')).stdout.includes('Slot 3: c (site here) leads'),
+    patience,
+  );
+  await group.start('d', { sessionTimeoutMs }).joined();
+  expect(await run('petrel switchover', ' --slot 2 --to d --yes')).toMatchObject({ code: 0 });
+  const all = (await run('petrel history')).stdout;
+  for (const term of ['2:1', '2:2', '3:1']) expect(all).toContain(` ${term} `);
+  const ofSecond = (await run('petrel history', ' --slot 2')).stdout;
+  expect(ofSecond).toContain(' 2:2 ');
+  expect(ofSecond).not.toContain(' 3:1 ');
+  const story = await runProcess(['history', '--term', '2', '--slot', '2'], env);
+  expect(story.stdout).toContain(`Term 2 of ${group.root}, slot 2, d: READY`);
+  const awaited = await runProcess(['wait', '--term', '2', '--slot', '2'], env);
+  expect(awaited).toMatchObject({ code: 0 });
+}, 400_000);
