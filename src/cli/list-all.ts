@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { hasGroups } from '../config/group-settings.js';
 import { readSettings } from '../config/read-settings.js';
 import { clientSettings, commonSettings, groupsSettings } from '../config/settings.js';
+import { cut } from '../core/outside.js';
 import { rootsBelow } from '../core/paths.js';
 import { PetrelError } from '../errors.js';
 import { childrenOf, findGroups, type GroupLine, readGroups } from '../group/all-groups.js';
@@ -31,15 +32,23 @@ export async function listAll(command: Command, under: string | undefined): Prom
 
 type Configured = Parameters<typeof hasGroups>[0];
 
+/** So that nobody takes what may not be read for what is not there. */
+function closed(path: string): void {
+  const right = 'give credentials that may by --auth-file';
+  process.stderr.write(
+    `petrel: what is below ${cut(path)} may not be read with the credentials given: ${right}\n`,
+  );
+}
+
 async function rootsOf(
   { access }: Session,
   under: string | undefined,
   configured: Configured,
 ): Promise<string[]> {
   const { store } = access;
-  if (under !== undefined || !hasGroups(configured)) return await findGroups(store, under ?? '/');
+  if (under !== undefined || !hasGroups(configured)) return await findGroups(store, under ?? '/', closed);
   const { groups, groupsUnder } = configured;
-  const children = groupsUnder === null ? [] : await childrenOf(store, groupsUnder);
+  const children = groupsUnder === null ? [] : await childrenOf(store, groupsUnder, closed);
   const found = groupsUnder === null ? [] : rootsBelow(groupsUnder, children);
   return [...new Set([...groups.map(({ root }) => root), ...found])].toSorted();
 }

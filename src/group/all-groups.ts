@@ -33,13 +33,18 @@ const atOnce = 16;
 const deepest = 6;
 const zooKeepersOwn = '/zookeeper';
 
-/** The roots of the groups at a path and below it, in order. What cannot be read holds none. Throws StoreError. */
-export async function findGroups(store: Store, under: string): Promise<string[]> {
+type Closed = (path: string) => void;
+
+/**
+ * The roots of the groups at a path and below it, in order. What may not be read holds none, as far as can be told: `closed` hears of it.
+ * Throws StoreError.
+ */
+export async function findGroups(store: Store, under: string, closed: Closed = () => {}): Promise<string[]> {
   const found: string[] = [];
   let level = [under];
   for (let depth = 0; depth <= deepest && level.length > 0; depth++) {
     const below = await inTurns(level, async (path) => {
-      const children = await childrenOf(store, path);
+      const children = await childrenOf(store, path, closed);
       if (isGroup(children)) found.push(path);
       return isGroup(children) ? [] : children.map((name) => `${path === '/' ? '' : path}/${name}`);
     });
@@ -48,12 +53,13 @@ export async function findGroups(store: Store, under: string): Promise<string[]>
   return found.toSorted();
 }
 
-export async function childrenOf(store: Store, path: string): Promise<string[]> {
+export async function childrenOf(store: Store, path: string, closed: Closed): Promise<string[]> {
   try {
     return (await store.getChildren(path)).children;
   } catch (error) {
-    if (isStoreError(error, 'NO_NODE', 'NO_AUTH')) return [];
-    throw error;
+    if (!isStoreError(error, 'NO_NODE', 'NO_AUTH')) throw error;
+    if (error.code === 'NO_AUTH') closed(path);
+    return [];
   }
 }
 

@@ -120,7 +120,7 @@ export function assign(assignments: readonly Assignment[]): Request {
     }
     const changes = configDifferences(config, parsed.data);
     if (changes.length === 0) {
-      return { config: null, what: `nothing to change: ${read.map(({ key }) => key).join(', ')} as before` };
+      return { config: null, what: `${read.map(({ key }) => key).join(', ')} as before` };
     }
     return { config: parsed.data, what: `configuration: ${changes.map(differenceText).join(', ')}` };
   };

@@ -53,6 +53,13 @@ describe('in a group on its way to ACLs', () => {
     await group.ready('a1');
   });
 
+  it('who may not read it is not told that there is none', async () => {
+    await petrel('acl apply -y', asAgent);
+    const listed = await petrel(`list --all --under ${group.root}`, {});
+    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('may not be read') });
+    expect((await petrel(`list --all --under ${group.root}`, asAgent)).stderr).toBe('');
+  });
+
   it('an agent’s credentials close it, and each role then does what is its own', async () => {
     expect(await petrel('acl digest', asAgent)).toMatchObject({
       stdout: `${acl.PETREL_ACL_AGENTS}\n`,
