@@ -28,7 +28,7 @@ export function report(run: Run): string {
   const { samples, peers, sizes } = run;
   return [
     `\`${run.command}\`, ${run.at}: ${run.machine}.`,
-    ...run.missing.map((line) => `- ${line}`),
+    ...(run.missing.length === 0 ? [] : [run.missing.map((line) => `- ${line}`).join('\n')]),
     '## Goals',
     goalTable(judge(samples, peers, sizes)),
     ...handovers(run),

@@ -25,7 +25,7 @@ function runOf(samples: Samples): Run {
     samples,
     peers,
     sizes,
-    missing: ['etcdctl elect is missing on this machine: there is no etcd on the PATH'],
+    missing: ['etcdctl elect is missing on this machine: there is no etcd on the PATH', 'start: it failed'],
     command: 'npm run bench',
     at: '2026-01-01',
     machine: '2 processors',
@@ -83,7 +83,7 @@ describe('the report', () => {
 
   it('says who is missing, and nothing of what was not run', () => {
     const text = report(runOf(measured(12)));
-    expect(text).toContain('- etcdctl elect is missing on this machine');
+    expect(text).toContain('there is no etcd on the PATH\n- start: it failed\n\n');
     expect(text).toContain('![Planned handover, three servers](benchmarks/handover.svg)');
     expect(text).not.toContain('## Idle');
   });
