@@ -52,6 +52,8 @@ export class Limit implements AsyncDisposable {
   /** One session deletes, another that watches is notified, and creates: two commits and one notification, in milliseconds. */
   async transition(): Promise<{ readonly transition: number; readonly notified: number }> {
     await this.#one.create(this.#path, none, 'ephemeral');
+    // Its server may lag behind: a watch would then be spent on the znode's making.
+    await this.#other.sync(this.#path);
     await this.#other.exists(this.#path, { watch: true });
     const heard = firstChange(this.#other, this.#path);
     const atMs = monotonicMs();
@@ -86,6 +88,7 @@ export async function sessionEnd(zookeeper: ZooKeeper, sessionMs: number): Promi
   const session = zookeeper.open(sessionMs);
   await session.connected();
   await session.create(path, none, 'ephemeral');
+  await zookeeper.store.sync(path);
   await zookeeper.store.exists(path, { watch: true });
   const ended = firstChange(zookeeper.store, path);
   const atMs = monotonicMs();
