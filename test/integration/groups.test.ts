@@ -83,8 +83,10 @@ it('lead those whose hooks do their work beside one whose hook hangs, join and l
   process.kill(a.pid, 'SIGHUP');
   await led(['web'], 'b1');
   expect(hookLog()).toContain(`a1 released ${rootOf('web')}`);
-  const { children } = await store.getChildren(groupPaths(rootOf('web')).nodes);
-  expect(children).toEqual(['b1']);
+  await until(async () => {
+    const { children } = await store.getChildren(groupPaths(rootOf('web')).nodes);
+    return children.join() === 'b1';
+  });
   await until(async () => (await store.getChildren(groupPaths(rootOf('new')).nodes)).children.length === 2);
   expect(await leaderOf('db')).toBe('a1');
 
