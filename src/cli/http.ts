@@ -14,7 +14,7 @@ import { openStore } from '../zookeeper/index.js';
 
 export type HttpSettings = Pick<
   AgentSettings,
-  'httpListen' | 'httpTokenFile' | 'httpToken' | 'httpTlsCert' | 'httpTlsKey'
+  'httpListen' | 'httpHosts' | 'httpTokenFile' | 'httpToken' | 'httpTlsCert' | 'httpTlsKey'
 >;
 type NodeSettings = HttpSettings & Parameters<typeof storeOptions>[0];
 
@@ -40,6 +40,7 @@ export async function openHttp(
   try {
     const server = await Server.open({
       listen,
+      hosts: settings.httpHosts,
       groups,
       openStore: () => openStore(reader),
       secrets,

@@ -6,6 +6,14 @@ import { tokenPattern, tokenRule } from './token.js';
 
 export const httpFields = {
   httpListen: listen('auto', '127.0.0.1:8008, or nowhere if that is taken'),
+  httpHosts: setting(z.array(z.hostname('a host’s name')).max(100).prefault([]), {
+    key: 'http.hosts',
+    flags: '--http-host <name...>',
+    env: 'PETREL_HTTP_HOSTS',
+    help: 'further names by which an agent that answers its own machine alone is asked; the variable separates them by commas',
+    fromText: (texts) => texts,
+    separator: ',',
+  }),
   httpTokenFile: setting(optionalPath(), {
     key: 'http.tokenFile',
     flags: '--http-token-file <file>',

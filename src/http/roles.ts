@@ -73,6 +73,9 @@ const routes: readonly RoleRoute[] = [
   },
 ];
 
+/** Where load balancers ask. */
+export const rolePaths: ReadonlySet<string> = new Set(['/health', ...routes.map(({ path }) => path)]);
+
 export function addRoles(app: App, groups: Groups, clock: Clock): void {
   const method = ['GET', 'HEAD', 'OPTIONS'];
   for (const { path, summary, holds } of routes) {

@@ -13,11 +13,12 @@ import { type App, type Certificate, createApp, secured } from './app.js';
 import { addChanges } from './changes.js';
 import { addEvents } from './events.js';
 import { Groups } from './groups.js';
+import { refuseOtherNames } from './hosts.js';
 import { addMetrics } from './metrics.js';
 import { MetricsPage } from './metrics-page.js';
 import { addPage } from './page.js';
 import { addReads } from './reads.js';
-import { addRoles } from './roles.js';
+import { addRoles, rolePaths } from './roles.js';
 import { TokenCheck } from './token.js';
 
 /** What is read from files, and can be read anew. */
@@ -30,6 +31,8 @@ export interface Secrets {
 
 export interface HttpOptions {
   readonly listen: ListenAddress;
+  /** Further names by which it is asked: see hosts.ts. */
+  readonly hosts: readonly string[];
   readonly groups: ServedGroups;
   /** A session of its own, with no part in the election. */
   openStore(): Store;
@@ -105,7 +108,8 @@ export class HttpServer {
     await this.#groups.close();
   }
 
-  async #addRoutes({ clock, log }: HttpOptions): Promise<void> {
+  async #addRoutes({ clock, log, listen, hosts }: HttpOptions): Promise<void> {
+    refuseOtherNames(this.#app, { listen, hosts, open: rolePaths });
     addRoles(this.#app, this.#groups, clock);
     addMetrics(this.#app, this.#metrics);
     addPage(this.#app);

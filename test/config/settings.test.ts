@@ -119,6 +119,7 @@ describe('settings', () => {
       'hooks.healthCheckTimeout': '500ms',
       'hooks.healthCheckFailures': '2',
       'http.listen': '0.0.0.0:8008',
+      'http.hosts': 'petrel.example.com',
       'http.tokenFile': path,
       'http.tls.cert': path,
       'http.tls.key': path,

@@ -39,7 +39,7 @@ class Reader implements Disposable {
     this.socket.on('close', () => {
       this.hasEnded = true;
     });
-    this.socket.write('GET /events HTTP/1.1\r\nhost: a\r\n\r\n');
+    this.socket.write('GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n');
   }
 
   get events(): Event[] {

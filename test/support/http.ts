@@ -19,6 +19,7 @@ export interface OpenOptions {
   readonly clock?: Clock;
   /** Default: any free port. */
   readonly listen?: HttpOptions['listen'];
+  readonly hosts?: readonly string[];
   /** Where it reads the group; default the group's own ensemble. */
   readonly connect?: string;
 }
@@ -51,6 +52,7 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
   const stores: Store[] = [];
   const server = await HttpServer.open({
     listen: options.listen ?? { host: '127.0.0.1', port: 0 },
+    hosts: options.hosts ?? [],
     groups: theOnly({ agent: options.agent ?? member.agent, root: group.root, site: 'here' }),
     openStore() {
       const store = connect(options.connect ?? group.connectString);
