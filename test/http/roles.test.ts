@@ -165,7 +165,7 @@ describe('a request that waits while the process stands still', () => {
       received += data;
     });
     const answers = () => received.match(/HTTP\/1\.1 \d+/g) ?? [];
-    const leader = 'GET /leader HTTP/1.1\r\nhost: a\r\n\r\n';
+    const leader = 'GET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n';
     let asked = 0;
     await until(() => {
       if (answers().length < asked) return false;
@@ -200,7 +200,7 @@ describe('requests sent at once on one connection', () => {
     });
     // The first one waits for ZooKeeper, which does not answer until long after the lease has ended.
     own.freeze();
-    socket.write('GET /status HTTP/1.1\r\nhost: a\r\n\r\nGET /leader HTTP/1.1\r\nhost: a\r\n\r\n');
+    socket.write('GET /status HTTP/1.1\r\nhost: localhost\r\n\r\nGET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await until(() => !a.status.leads, { timeoutMs: 20_000 });
     expect(received).toBe('');
     own.resume();
