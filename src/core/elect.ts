@@ -21,7 +21,7 @@ import {
 import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
-import { type OtherSlots, slotObstacles } from './other-slots.js';
+import { isGivenUp, type OtherSlots, slotObstacles } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
@@ -261,11 +261,6 @@ function replace(
   const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
   const cause = question.electedFailed && best.node === elected.node ? 'retry' : departure(found);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
-}
-
-/** Nobody is elected because a person took the slot away, not because nobody was fit. */
-function isGivenUp({ node, cause }: Elected): boolean {
-  return node === null && cause === 'planned';
 }
 
 function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], node: string): Cause {
