@@ -200,7 +200,9 @@ describe('requests sent at once on one connection', () => {
     });
     // The first one waits for ZooKeeper, which does not answer until long after the lease has ended.
     own.freeze();
-    socket.write('GET /status HTTP/1.1\r\nhost: localhost\r\n\r\nGET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    socket.write(
+      'GET /status HTTP/1.1\r\nhost: localhost\r\n\r\nGET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n',
+    );
     await until(() => !a.status.leads, { timeoutMs: 20_000 });
     expect(received).toBe('');
     own.resume();
