@@ -2,7 +2,8 @@
  * What many groups cost one agent: three agents, each in all of the groups and leading a third of them, on three servers of
  * a real ZooKeeper. Prints how long it takes until every group is READY, the memory of agents and guardians, what the servers
  * are asked a second while nothing happens, and how long it takes until every group is READY again when an agent dies, and
- * when it dies together with its guardian. Then the same of a hundred groups with hooks, of which one hangs.
+ * when it dies together with its guardian. Then the same of a hundred groups with hooks, of which none hangs, and of which
+ * one does.
  *
  *   npm run bench:groups               1,000 groups, about 5 minutes
  *   MANY=100 npm run bench:groups
@@ -168,20 +169,23 @@ function isNot(name: string): (node: string) => boolean {
   return (node) => node !== '' && node !== name;
 }
 
-async function oneHangs(): Promise<void> {
-  const roots = Array.from({ length: 100 }, (_, index) => `/hooks/g${String(index).padStart(3, '0')}`);
+/** Of a hundred groups with hooks; `hangs`: the takeover hook of the first. */
+async function withHooks(hangs: boolean): Promise<void> {
+  const parent = hangs ? '/hangs' : '/hooks';
+  const roots = Array.from({ length: 100 }, (_, index) => `${parent}/g${String(index).padStart(3, '0')}`);
   const hooks = ['hooks:', '  onTakeover: sleep 100000 &', '  onRelease: exit 0'];
   const entry = (_root: string, index: number) =>
-    index === 0 ? ['hooks: { onTakeover: sleep 100000 }'] : [];
+    hangs && index === 0 ? ['hooks: { onTakeover: sleep 100000 }'] : [];
   const [stuck = '', ...others] = roots;
+  const which = hangs ? '100 groups with hooks, of which one hangs' : '100 groups with hooks';
   const agents = await Promise.all(names.map((_, node) => start({ roots, entry, hooks }, node)));
   const ms = await ledIn(others, (node) => node !== '');
-  say(`100 groups with hooks, of which one hangs: the other 99 READY after ${seconds(ms)}`);
+  say(`${which}: 99 others READY after ${seconds(ms)}`);
   const leads = await leaderOf(store, stuck);
   const memory = await Promise.all(agents.map(({ agentPid }) => residentMb(agentPid)));
   const guardians = await Promise.all(agents.map(({ pid }) => residentMb(pid)));
   say(
-    `the one: ${leads === null ? 'nobody leads' : leads}; agents ${memory.join(', ')} MB; guardians ${guardians.join(', ')} MB`,
+    `the first: ${leads === null ? 'nobody leads' : leads}; agents ${memory.join(', ')} MB; guardians ${guardians.join(', ')} MB`,
   );
   const leaders = await Promise.all(others.map((root) => leaderOf(store, root)));
   const [first = ''] = leaders.filter((node) => node !== null);
@@ -189,14 +193,15 @@ async function oneHangs(): Promise<void> {
   process.kill(agent?.agentPid ?? 0, 'SIGKILL');
   const its = others.filter((_, index) => leaders[index] === first);
   say(
-    `kill -9 of the agent that leads ${its.length} of them: READY again after ${seconds(await ledIn(its, isNot(first)))}`,
+    `${which}, kill -9 of the agent that leads ${its.length} of the 99: READY again after ${seconds(await ledIn(its, isNot(first)))}`,
   );
   await leaveAll(agents);
 }
 
 try {
   await manyGroups();
-  await oneHangs();
+  await withHooks(false);
+  await withHooks(true);
 } catch (error) {
   for (const agent of all) say(agent.stderr.slice(-2_000));
   throw error;
