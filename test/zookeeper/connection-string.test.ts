@@ -44,7 +44,7 @@ describe('a connection string', () => {
     ['zk1//a', 'has an empty name in it'],
     ['zk1/a/../b', 'has ".." in it'],
     ['zk1/./b', 'has "." in it'],
-    ['zk1/a b', 'has a space, or a character that ZooKeeper does not take'],
+    ['zk1/a b', 'has a space, a character that cannot be seen, or one that ZooKeeper does not take'],
   ])('%j is refused: %s', (text, problem) => {
     const parse = () => parseConnectionString(text);
     expect(parse).toThrow(PetrelError);
