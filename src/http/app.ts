@@ -78,8 +78,10 @@ export async function createApp(log: Logger, certificate: Certificate | null): P
   app.setErrorHandler(answer);
   app.addHook('onRequest', turns());
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, url, ip } = request;
-    log.debug({ method, url, ip, status: reply.statusCode }, `HTTP: ${method} ${url}: ${reply.statusCode}`);
+    if (log.isLevelEnabled('debug')) {
+      const { method, url, ip } = request;
+      log.debug({ method, url, ip, status: reply.statusCode }, `HTTP: ${method} ${url}: ${reply.statusCode}`);
+    }
     done();
   });
   const known: Place[] = [];

@@ -21,13 +21,13 @@ export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void
   if (!isLoopback(listen.host)) return;
   const known = new Set(hosts.map((host) => host.toLowerCase()));
   app.addHook('onRequest', (request, _reply, done) => {
-    const host = request.hostname.toLowerCase();
     const isOpen = open.has(request.routeOptions.url ?? '');
-    done(isOpen || isOwn(host) || known.has(host) ? undefined : misdirected(host, listen));
+    const host = isOpen ? '' : request.hostname.toLowerCase();
+    done(isOwn(host) || known.has(host) ? undefined : misdirected(host, listen));
   });
 }
 
-/** What bears no name was sent by no browser. */
+/** What bears no name was sent by no browser, or need bear none. */
 function isOwn(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === '' || name.endsWith('.localhost') || isLoopback(name);
