@@ -1,7 +1,7 @@
 /** What a run has measured, as SVG. */
 import { scaleLog } from 'd3-scale';
 import { type Chart, chartsOf } from '../src/lab/chart.js';
-import { element, escaped } from '../src/svg.js';
+import { element, escaped, picture } from '../src/svg.js';
 import { names, scenarios } from './goals.js';
 import { scaleScenario } from './scenarios/scale.js';
 import type { Samples, Spread } from './statistics.js';
@@ -55,24 +55,17 @@ export function plotsOf(samples: Samples, sizes: readonly number[]): Map<string,
 /** A row for each contender: a bar from the 10 % to the 90 % quantile, a dot at the median. Null: nothing was measured. */
 export function spreadPlot(samples: Samples, panels: readonly Panel[]): string | null {
   const drawn: string[] = [];
+  const titles: string[] = [];
   let top = 0;
   for (const panel of panels) {
     const marks = marksOf(samples, panel);
     if (marks.length === 0) continue;
+    titles.push(panel.title);
     drawn.push(element('g', { transform: `translate(0 ${top})` }, panelText(panel, marks)));
     top += headHeight + marks.length * rowHeight + footHeight;
   }
   if (drawn.length === 0) return null;
-  const frame = {
-    xmlns: 'http://www.w3.org/2000/svg',
-    viewBox: `0 0 ${width} ${top}`,
-    width,
-    height: top,
-    'font-family': 'system-ui, "DejaVu Sans", sans-serif',
-    'font-size': 12,
-  };
-  const background = element('rect', { width, height: top, fill: '#ffffff' });
-  return `${element('svg', frame, `\n${[background, ...drawn].join('\n')}\n`)}\n`;
+  return picture({ title: titles.join('; '), width, height: top }, drawn);
 }
 
 function marksOf(samples: Samples, { scenario, measure, limit }: Panel): Mark[] {

@@ -9,6 +9,24 @@ export function element(name: string, attributes: Attributes, content = ''): str
   return `<${name}${written.join('')}>${content}</${name}>`;
 }
 
+/** A whole picture, on white: `title` is what it shows, for whoever cannot see it; sizes in pixels. */
+export function picture(
+  { title, width, height }: { readonly title: string; readonly width: number; readonly height: number },
+  parts: readonly string[],
+): string {
+  const frame = {
+    xmlns: 'http://www.w3.org/2000/svg',
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    'font-family': 'system-ui, "DejaVu Sans", sans-serif',
+    'font-size': 12,
+  };
+  const background = element('rect', { width, height, fill: '#ffffff' });
+  const content = [element('title', {}, escaped(title)), background, ...parts];
+  return `${element('svg', frame, `\n${content.join('\n')}\n`)}\n`;
+}
+
 function attributeText(value: string | number): string {
   return typeof value === 'number' ? String(Math.round(value * 100) / 100) : value;
 }

@@ -1,6 +1,6 @@
 /** Curves as SVG, on white: measured with points and the confidence of each, theory dashed. */
 import { type ScaleLinear, type ScaleLogarithmic, scaleLinear, scaleLog } from 'd3-scale';
-import { element, escaped } from '../svg.js';
+import { element, escaped, picture } from '../svg.js';
 
 export interface Point {
   readonly x: number;
@@ -43,16 +43,7 @@ export function chartsOf(charts: readonly Chart[]): string {
     top += heightOf(chart);
     return placed;
   });
-  const frame = {
-    xmlns: 'http://www.w3.org/2000/svg',
-    viewBox: `0 0 ${width} ${top}`,
-    width,
-    height: top,
-    'font-family': 'system-ui, "DejaVu Sans", sans-serif',
-    'font-size': 12,
-  };
-  const background = element('rect', { width, height: top, fill: '#ffffff' });
-  return `${element('svg', frame, `\n${[background, ...panels].join('\n')}\n`)}\n`;
+  return picture({ title: charts.map(({ title }) => title).join('; '), width, height: top }, panels);
 }
 
 function heightOf({ series }: Chart): number {
