@@ -19,10 +19,11 @@ function leadersOf({ rules }: Cast): number {
   return rules.picture().config?.content.leaders ?? 1;
 }
 
-/** Of a mute node what it claims gets lost, too. */
+/** Of a mute node what it claims gets lost, too; and who may not lead at all is waited for by nobody. */
 function dueCount(cast: Cast): number {
-  const able = cast.nodes.filter(({ isMute }) => !isMute);
-  const spread = cast.rules.picture().config?.content.siteRules.spread;
+  const { only, spread } = cast.rules.picture().config?.content.siteRules ?? {};
+  const isOpen = only === undefined || only.sites.length === 0 || only.strength === 'soft';
+  const able = cast.nodes.filter(({ isMute, site }) => !isMute && (isOpen || only.sites.includes(site)));
   const isApart = spread?.over === 'another-site' && spread.strength === 'hard';
   const places = new Set(able.map(({ name, site }) => (isApart ? site : name)));
   return Math.min(leadersOf(cast), places.size);
