@@ -67,7 +67,7 @@ export interface Picture extends SlotSeen {
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
   /** The elector's first. */
   readonly seats: readonly SeatSeen[];
-  /** Since when the elector is the elector. */
+  /** Since when the elector is the elector; one that gave its seat up and got another that is the lowest was it all along. */
   readonly electorSinceMs: number;
 }
 
@@ -124,7 +124,8 @@ export class Ledger {
   take(commit: Commit, nowMs: number): void {
     const [before] = this.picture.seats;
     this.#take(commit, nowMs);
-    if (this.picture.seats[0]?.id !== before?.id) this.picture = { ...this.picture, electorSinceMs: nowMs };
+    if (this.picture.seats[0]?.owner !== before?.owner)
+      this.picture = { ...this.picture, electorSinceMs: nowMs };
   }
 
   #take({ transaction, truth, changes }: Commit, nowMs: number): void {
