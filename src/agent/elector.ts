@@ -208,9 +208,9 @@ export class Elector {
     const { paths, log } = this.#options;
     if (!(await writeCommit(turn, paths, commit, log))) return;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
+    const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
     for (const { slot, elected } of decisions) {
       const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
-      const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map((one) => one.slot));
       if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of records) {
