@@ -5,20 +5,14 @@
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import type { Phase } from '../../src/ports/duty.js';
 import type { Chance } from '../support/chance.js';
-import { type Act, bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
+import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
 import type { Mood } from './machine.js';
 import type { Setup } from './setup.js';
+import { at, people, plain, type Scenario, type Story, settledMs } from './told.js';
 
 const scenarioEvery = 10;
 /** Of the seeds that play one, their last digit. */
 const scenarioDigit = 5;
-
-export interface Story {
-  readonly setup: Setup;
-  readonly faults: readonly PlannedFault[];
-}
-
-type Scenario = (chance: Chance, setup: Setup) => Story;
 
 /** Whether this seed's life is told. */
 export function isTold(seed: number): boolean {
@@ -34,7 +28,6 @@ export function scenarioOf(seed: number, chance: Chance, setup: Setup): Story | 
 
 /** Three nodes, of which one leads, one elects and one does neither, or one does both. */
 function groupOf(setup: Setup, changes: Partial<Setup> = {}): Setup {
-  const plain = { sequence: null, hasPrepare: false, isGentle: false };
   return { ...setup, nodes: ['a1', 'b1', 'a2'], ...plain, ...changes };
 }
 
@@ -42,21 +35,11 @@ function configured(setup: Setup, changes: object): GroupConfig {
   return groupConfigSchema.parse({ ...setup.config, ...changes });
 }
 
-function at(atMs: number, fault: Fault): PlannedFault {
-  return { atMs: Math.round(atMs), fault };
-}
-
-function people(act: Act): Fault {
-  return { kind: 'people', act, forMs: 0 };
-}
-
 const failoverTo = (node: number) => people({ do: 'failover', node });
 const hook = (node: number, phase: Phase, mood: Mood, forMs: number): Fault => {
   return { kind: 'hook', node, phase, mood, forMs };
 };
 
-/** When the group has settled, and what has to happen soon is judged. */
-const settledMs = 3_300;
 const fastDelays = { leastMs: 0.2, mostMs: 2 };
 
 /** Another is elected, and not ready to claim yet, while the claim of the node that was is on its way. */

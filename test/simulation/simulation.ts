@@ -17,11 +17,12 @@ import { Operator } from './operator.js';
 import { reconnectMs } from './pace.js';
 import { Process } from './process.js';
 import { Rules } from './rules.js';
-import { type Story, scenarioOf } from './scenarios.js';
+import { scenarioOf } from './scenarios.js';
 import { drawSetup, type Setup, sticks } from './setup.js';
 import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
 import { isInPlace, missingText } from './slots-filled.js';
+import type { Story } from './told.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
 

@@ -4,17 +4,10 @@
  */
 import { type GroupConfig, groupConfigSchema, withSites } from '../../src/core/group-config.js';
 import type { Chance } from '../support/chance.js';
-import {
-  type Act,
-  bystander,
-  type Fault,
-  type PlannedFault,
-  sweepEvery,
-  whoElects,
-  whoLeads,
-} from './faults.js';
-import { isTold, type Story } from './scenarios.js';
+import { bystander, type Fault, type PlannedFault, sweepEvery, whoElects, whoLeads } from './faults.js';
+import { isTold } from './scenarios.js';
 import type { Setup } from './setup.js';
+import { at, people, type Scenario, type Story, settledMs, twoSites } from './told.js';
 
 /** Of the lives that are neither told nor gone through call by call, which are four in five. */
 const share = 0.155;
@@ -77,32 +70,7 @@ function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
   }).flat();
 }
 
-function at(atMs: number, fault: Fault): PlannedFault {
-  return { atMs: Math.round(atMs), fault };
-}
-
-function people(act: Act): Fault {
-  return { kind: 'people', act, forMs: 0 };
-}
-
 // -- Told lives
-
-type Scenario = (chance: Chance, setup: Setup) => Story;
-
-/** When the group has settled, and what has to happen soon is judged. */
-const settledMs = 3_300;
-
-/** Two nodes in each of two sites; the leader is in the first, unless something speaks against it. */
-function groupOf(setup: Setup, rules: object, changes: Partial<Setup> = {}): Setup {
-  const config = groupConfigSchema.parse({
-    ...setup.config,
-    strategy: 'site-priority',
-    sites: { a: { priority: 200 }, b: { priority: 100 } },
-    ...rules,
-  });
-  const plain = { sequence: null, hasPrepare: false, isGentle: false };
-  return { ...setup, nodes: ['a1', 'b1', 'a2', 'b2'], ...plain, config, ...changes };
-}
 
 /** With fewer nodes than `minNodes` the first site fails. */
 function withMinNodes(setup: Setup, minNodes: number): Setup {
@@ -119,7 +87,7 @@ const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
   const forMs = between(0.5, 2) * setup.sessionTimeoutMs + 1_500;
   const troubleMs = settledMs + forMs + 4_000;
   return {
-    setup: withMinNodes(groupOf(setup, rules, { troubleMs }), 1 + upTo(1)),
+    setup: withMinNodes(twoSites(setup, rules, { troubleMs }), 1 + upTo(1)),
     faults: [0, 2].map((node) => at(settledMs + between(0, 200), { kind: 'power off', node, forMs })),
   };
 };
@@ -128,7 +96,10 @@ const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
 const siteThinned: Scenario = ({ pick }, setup) => {
   const rules = failedBy('1s', pick(['hard', 'soft']));
   return {
-    setup: withMinNodes(groupOf(setup, { ...rules, failback: 'auto' }, { troubleMs: settledMs + 14_000 }), 2),
+    setup: withMinNodes(
+      twoSites(setup, { ...rules, failback: 'auto' }, { troubleMs: settledMs + 14_000 }),
+      2,
+    ),
     faults: [at(settledMs, { kind: 'leave', node: pick([0, 2]), forMs: 6_000 })],
   };
 };
@@ -137,14 +108,14 @@ const siteThinned: Scenario = ({ pick }, setup) => {
 const siteFlaps: Scenario = ({ between }, setup) => {
   const turns = [0, 1, 2, 3].map((turn) => settledMs + 1_500 * turn);
   return {
-    setup: withMinNodes(groupOf(setup, failedBy('3s', 'hard'), { troubleMs: settledMs + 9_000 }), 2),
+    setup: withMinNodes(twoSites(setup, failedBy('3s', 'hard'), { troubleMs: settledMs + 9_000 }), 2),
     faults: turns.map((atMs) => at(atMs, { kind: 'leave', node: 2, forMs: between(800, 1_000) })),
   };
 };
 
 /** The next in line looks twice, and finds too few nodes each time; between its looks there were enough. */
 const looksInBetween: Scenario = ({ between }, setup) => ({
-  setup: withMinNodes(groupOf(setup, failedBy('6s', 'hard'), { troubleMs: 19_000 }), 2),
+  setup: withMinNodes(twoSites(setup, failedBy('6s', 'hard'), { troubleMs: 19_000 }), 2),
   faults: [
     at(0, { kind: 'leave', node: 2, forMs: between(1_500, 2_000) }),
     at(9_000, { kind: 'leave', node: 2, forMs: 5_000 }),
@@ -158,7 +129,7 @@ const otherSiteExcluded: Scenario = ({ pick }, setup) => {
   const laterMs = settledMs + 2_500;
   const config = { ...rules, failback: 'manual', exclusion: { base: '3s', max: '6s' } };
   return {
-    setup: groupOf(setup, config, { troubleMs: laterMs + 5_000 }),
+    setup: twoSites(setup, config, { troubleMs: laterMs + 5_000 }),
     faults: [
       ...[1, 3].map((node) =>
         at(settledMs, { kind: 'hook', node, phase: 'takeover', mood: 'fails', forMs: 5_000 }),
@@ -184,7 +155,7 @@ const leaderFails: Scenario = ({ pick }, setup) => {
     { kind: 'kill both', node: whoLeads, forMs: 5_000 },
   ]);
   return {
-    setup: groupOf(
+    setup: twoSites(
       setup,
       { ...rules, failback: pick(['manual', 'after:2s']) },
       { troubleMs: settledMs + 8_000 },
@@ -197,7 +168,7 @@ const leaderFails: Scenario = ({ pick }, setup) => {
 const noOtherSite: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   return {
-    setup: groupOf(setup, rules, { troubleMs: settledMs + 6_000 }),
+    setup: twoSites(setup, rules, { troubleMs: settledMs + 6_000 }),
     faults: [
       ...[1, 3].map((node) => at(settledMs - 1_000, { kind: 'unhealthy', node, forMs: 6_000 })),
       at(settledMs, { kind: 'unhealthy', node: whoLeads, forMs: 2_000 }),
@@ -208,7 +179,7 @@ const noOtherSite: Scenario = ({ pick }, setup) => {
 /** A person says that the leader's own site has failed, which has nodes enough, and takes it back. */
 const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   setup: withMinNodes(
-    groupOf(setup, failedBy('1s', pick(['hard', 'soft'])), { troubleMs: settledMs + 11_000 }),
+    twoSites(setup, failedBy('1s', pick(['hard', 'soft'])), { troubleMs: settledMs + 11_000 }),
     1,
   ),
   faults: [
@@ -219,7 +190,7 @@ const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
 
 /** The site that a rule says has failed is said to be whole by a person, who knows no better. */
 const recoveredByHand: Scenario = (_, setup) => ({
-  setup: withMinNodes(groupOf(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
+  setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
   faults: [
     at(settledMs, { kind: 'leave', node: 2, forMs: 9_000 }),
     at(settledMs + 4_500, people({ do: 'recover site', site: 0 })),
@@ -230,7 +201,7 @@ const recoveredByHand: Scenario = (_, setup) => ({
 const onlySiteUnfit: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: pick(['hard', 'soft']) };
   return {
-    setup: groupOf(setup, { siteRules: { only } }, { troubleMs: settledMs + 9_000 }),
+    setup: twoSites(setup, { siteRules: { only } }, { troubleMs: settledMs + 9_000 }),
     faults: [1, 3].map((node) => at(settledMs, { kind: 'unhealthy', node, forMs: 4_000 })),
   };
 };
@@ -240,14 +211,14 @@ const preferredReturns: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: 'soft' };
   const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minTenure: '5s' };
   return {
-    setup: groupOf(setup, config, { troubleMs: settledMs + 7_000 }),
+    setup: twoSites(setup, config, { troubleMs: settledMs + 7_000 }),
     faults: [1, 3].map((node) => at(0, { kind: 'unhealthy', node, forMs: settledMs })),
   };
 };
 
 /** A person wants a node to lead whose site has failed. */
 const forcedIntoFailed: Scenario = (_, setup) => ({
-  setup: groupOf(setup, {}, { troubleMs: settledMs + 7_000 }),
+  setup: twoSites(setup, {}, { troubleMs: settledMs + 7_000 }),
   faults: [
     at(settledMs, people({ do: 'fail site', site: 1 })),
     at(settledMs + 1_000, people({ do: 'failover', node: 1 })),

@@ -13,8 +13,9 @@ import {
   whoLeads,
   whoLeadsLast,
 } from './faults.js';
-import { isTold, type Story } from './scenarios.js';
+import { isTold } from './scenarios.js';
 import { names, type Setup } from './setup.js';
+import { at, people, type Scenario, type Story, settledMs, twoSites } from './told.js';
 
 /** Of the lives that are neither told, nor gone through call by call, nor have rules about sites. */
 const share = 0.185;
@@ -120,38 +121,16 @@ function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFau
   });
 }
 
-function at(atMs: number, fault: Fault): PlannedFault {
-  return { atMs: Math.round(atMs), fault };
-}
-
-function people(act: Act): Fault {
-  return { kind: 'people', act, forMs: 0 };
-}
-
 // -- Told lives
 
-type Scenario = (chance: Chance, setup: Setup) => Story;
-
-/** When the group has settled, and what has to happen soon is judged. */
-const settledMs = 3_300;
 const anySite: Spread = { over: 'any-site', strength: 'soft' };
 
-/** Two nodes in each of two sites; the first is the better one. */
 function groupOf(
   setup: Setup,
   leaders: number,
-  changes: Partial<Setup> & { readonly rules?: object },
+  { rules = {}, ...changes }: Partial<Setup> & { readonly rules?: object },
 ): Setup {
-  const { rules = {}, ...others } = changes;
-  const config = groupConfigSchema.parse({
-    ...setup.config,
-    strategy: 'site-priority',
-    sites: { a: { priority: 200 }, b: { priority: 100 } },
-    leaders,
-    ...rules,
-  });
-  const plain = { sequence: null, hasPrepare: false, isGentle: false };
-  return { ...setup, nodes: ['a1', 'b1', 'a2', 'b2'], ...plain, config, ...others };
+  return twoSites(setup, { leaders, ...rules }, changes);
 }
 
 /** More leaders, then fewer; sometimes at the worst moment. */
