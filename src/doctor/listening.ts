@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { z } from 'zod';
 import { hostText, type ListenAddress, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
+import { parseJson } from '../core/names.js';
 import { cut } from '../core/outside.js';
 import type { ListenFacts, Problem } from './facts.js';
 
@@ -46,28 +47,29 @@ function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state'
   });
 }
 
-const answerShape = z.object({ node: z.string(), root: z.string() });
-const severalShape = z.object({ groups: z.number() });
+/** Of one group's agent, and of that of several. */
+const answerSchema = z.union([
+  z.object({ node: z.string(), root: z.string() }),
+  z.object({ groups: z.number() }),
+]);
+type Answer = z.infer<typeof answerSchema>;
 
 /** By what it says of itself. An agent of several groups does not tell its name, and is taken for this node's. */
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
-  const one = answerShape.safeParse(answer).data;
-  if (one !== undefined) {
-    const text = `the agent of ${cut(one.node)} in ${cut(one.root)}`;
-    return { isOwn: one.node === settings.nodeId, text };
-  }
-  const several = severalShape.safeParse(answer).data;
-  return several === undefined ? null : { isOwn: true, text: `an agent of ${several.groups} groups` };
+  if (answer === null) return null;
+  if ('groups' in answer) return { isOwn: true, text: `an agent of ${answer.groups} groups` };
+  const text = `the agent of ${cut(answer.node)} in ${cut(answer.root)}`;
+  return { isOwn: answer.node === settings.nodeId, text };
 }
 
 /** Null where what answers is no agent. */
-function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<unknown> {
+function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<Answer | null> {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const options = { host: anywhere[host] ?? host, port, path: '/health', agent: false, timeout: answerMs };
   return new Promise((resolve) => {
     const sent = isSecure ? requestSecurely({ ...options, rejectUnauthorized: false }) : request(options);
-    const give = (answer: unknown) => {
+    const give = (answer: Answer | null) => {
       resolve(answer);
       sent.destroy();
     };
@@ -80,16 +82,8 @@ function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<unk
         text += part;
         if (text.length > mostBytes) give(null);
       });
-      response.once('end', () => give(parsed(text)));
+      response.once('end', () => give(parseJson(answerSchema, text).value));
     });
     sent.end();
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
