@@ -117,7 +117,7 @@ export class Elector {
     return isGroupDue(round, turn.snapshot);
   }
 
-  #decide({ snapshot, members }: ElectorTurn): GroupRound {
+  #decide({ store, snapshot, members }: ElectorTurn): GroupRound {
     const { node, clock, duty } = this.#options;
     const config = this.#usableConfig(snapshot);
     const strategy = this.#strategy(config, snapshot, members);
@@ -137,6 +137,8 @@ export class Elector {
       clock: this.#clock,
       nowMs: clock.monotonicMs(),
       canFence: duty.has('fence'),
+      // What a leader lost touch by had begun at most a session timeout before it stopped leading.
+      witnessSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
     });
     this.#memory = round.memory;
     return round;
@@ -339,8 +341,10 @@ export class Elector {
     { reason, configVersion }: Extract<ElectorAction, { do: 'give-up-seat' }>,
   ): Promise<string | null> {
     const { paths, node, log } = this.#options;
-    log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
-    const registration = this.#options.amend({ gaveUp: { configVersion, reason } });
+    if (configVersion === null) log.warn({ reason }, `giving the elector's seat up for now: ${reason}`);
+    else log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
+    const gaveUp = configVersion === null ? {} : { gaveUp: { configVersion, reason } };
+    const registration = this.#options.amend(gaveUp);
     const results = await guarded(() =>
       store.multi([
         { type: 'set', path: paths.node(node), data: encode(registration), version: 'any' },
@@ -356,7 +360,7 @@ export class Elector {
     const created = results?.[2];
     if (created?.type !== 'create') return null;
     const newSeat = created.path.slice(paths.election.length + 1);
-    if (!isLater(newSeat, seat)) this.#stuckUnder = configVersion;
+    if (configVersion !== null && !isLater(newSeat, seat)) this.#stuckUnder = configVersion;
     return newSeat;
   }
 

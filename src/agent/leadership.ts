@@ -5,7 +5,7 @@
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
-import { type Lapse, resumption } from '../core/lapse.js';
+import { excused, type Lapse, resumption, withLapse } from '../core/lapse.js';
 import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
@@ -46,8 +46,8 @@ export class Leadership {
   /** The lease of this tenure, once it has passed: it is never revived. */
   #endedLease: Lease | null = null;
   #cancelRetry: () => void = () => {};
-  /** The last leadership that was READY, once it has ended. */
-  #lapse: Lapse | null = null;
+  /** Leaderships that were READY and have ended, the last one last. */
+  #lapses: readonly Lapse[] = [];
   /** What the duty runs when the lease ends unrenewed. */
   #guardedBy: DutyContext | null = null;
   readonly #unsubscribe: () => void;
@@ -186,15 +186,15 @@ export class Leadership {
 
   #enter(stage: Stage, change: Partial<Tenure> = {}): void {
     if (this.#tenure === null) return;
-    if (this.#stage === 'leading' && stage !== 'leading') this.#lapse = this.#lapseOf(this.#tenure);
+    if (this.#stage === 'leading' && stage !== 'leading') this.#noteLapse(this.#tenure);
     this.#tenure = { ...this.#tenure, ...change, stage };
     if (stage === 'released') this.#renewal?.stop();
     this.#options.onStage(stage, this.#fields);
   }
 
-  #lapseOf({ term, token }: Tenure): Lapse {
-    const atMs = Math.min(this.#options.clock.monotonicMs(), this.lease.releaseAtMs);
-    return { slot: this.#slot, term, token, reason: this.#ending?.reason ?? '', atMs };
+  #noteLapse({ term, token }: Tenure): void {
+    const about = { slot: this.#slot, term, token, reason: this.#ending?.reason ?? '' };
+    this.#lapses = withLapse(this.#lapses, about, this.lease, this.#options.clock.monotonicMs());
   }
 
   #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): DutyContext {
@@ -234,7 +234,7 @@ export class Leadership {
     const paths = this.#paths;
     const { seat, store } = round;
     if (seat === null) return false;
-    const resumes = resumption(this.#lapse, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
+    const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
     const { term } = elected;
     const content = this.#claimContent({ status: 'PROGRESS', term, electedVersion, resumes });
     const results = await guarded(() =>
@@ -282,6 +282,7 @@ export class Leadership {
     this.#tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
     this.#elected = elected;
     this.#store = store;
+    this.#lapses = excused(this.#lapses, token);
     this.#options.log.info(this.#fields, 'PROGRESS: claimed, taking over');
     this.#options.onStage('claimed', this.#fields);
     this.#renewFrom(store);

@@ -54,6 +54,10 @@ export class Share implements Store {
     return this.#store.provenAliveAtMs();
   }
 
+  inTouchSinceMs(): number {
+    return this.#store.inTouchSinceMs();
+  }
+
   async getData(path: string, options?: ReadOptions) {
     this.#note(path, options);
     return await this.#open.getData(path, options);

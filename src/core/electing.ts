@@ -13,14 +13,16 @@ import { type Choice, elect, StrategyFault } from './elect.js';
 import { type ElectorMemory, fitSince, lifeOf, longestWaitMs, look, type Scene } from './elector-memory.js';
 import { failureOf, obstacles } from './eligibility.js';
 import { failedCandidate } from './failed-candidate.js';
-import { type Failed, readyNode, settleFailures, withFailure } from './failures.js';
+import { type Failed, readyNode, recovered, settleFailures, withFailure } from './failures.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
 import { awaited } from './first-election.js';
 import { type SiteChange, sitePriority } from './group-config.js';
+import { lapsedAgain } from './lapse.js';
 import {
   type ClockReading,
   endedOverrides,
   ensembleNowMs,
+  isExact,
   isOutdated,
   needsReading,
   nextLimitInMs,
@@ -62,7 +64,8 @@ export type ElectorAction =
       readonly reason: string;
       readonly configVersion: number;
     }
-  | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number }
+  /** For good while this version of the configuration stands; null: for now, to let another judge. */
+  | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
   | FencingAction;
 
 export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
@@ -74,6 +77,8 @@ export interface ElectorRound {
   readonly recheckInMs: number | null;
   /** What was chosen, for people; null when nothing could be decided. */
   readonly choice: Choice | null;
+  /** The choice rests on what this node alone may have been a witness of; missing: on what all can read. */
+  readonly isTestimony?: boolean;
 }
 
 /** `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was not. */
@@ -84,16 +89,19 @@ export interface ElectorSituation extends Scene {
   readonly clock: ClockReading | null;
   /** A fence hook is configured here. */
   readonly canFence: boolean;
+  /** Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since before. */
+  readonly witnessSinceMs: number;
   /** Nodes that wait to take over another slot, by node; missing: none does. */
   readonly courted?: ReadonlyMap<string, number> | undefined;
 }
 
 /**
  * Whether a decision is missing on which nobody could think otherwise. That leadership might be better elsewhere is a
- * matter of opinion, on which two nodes, of two versions or with two memories, may differ for ever.
+ * matter of opinion, on which two nodes, of two versions or with two memories, may differ for ever; whose fault a lapse was
+ * is told by who was in touch.
  */
-export function isPlainlyDue({ actions, choice }: ElectorRound): boolean {
-  const isOpinion = choice?.changes === true && choice.cause === 'preference';
+export function isPlainlyDue({ actions, choice, isTestimony = false }: ElectorRound): boolean {
+  const isOpinion = isTestimony || (choice?.changes === true && choice.cause === 'preference');
   return !isOpinion && actions.some(({ do: verb }) => verb === 'write-elected');
 }
 
@@ -113,11 +121,11 @@ export function electorRound(situation: ElectorSituation): ElectorRound {
     (failed !== null && isOutdated(clock, nowMs)) ||
     (isAgainst && isHearsay(memory.watched, clock, nowMs))
   ) {
-    return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
+    return readClock(memory);
   }
   const epochMs = ensembleNowMs(clock, nowMs);
   const otherSlots = otherSlotsOf({ ...situation, nowMs: epochMs });
-  return decide({ ...situation, memory, elected, failed, epochMs, otherSlots });
+  return judgeLapses({ ...situation, memory, elected, failed, epochMs, otherSlots }, clock);
 }
 
 /**
@@ -141,9 +149,40 @@ interface Case extends ElectorSituation {
   readonly otherSlots: OtherSlots | undefined;
 }
 
+/**
+ * A leader that has lost its lease once too often has failed where that brings another to lead, and not otherwise: nobody
+ * gains by waiting for it. Nobody judges himself, for who was out of touch cannot tell: he leaves that to the next in line.
+ */
+function judgeLapses(seen: Case, clock: ClockReading): ElectorRound {
+  const { snapshot, members, elected, self, memory, nowMs } = seen;
+  const asItStands = decide(seen);
+  const { current } = snapshot;
+  if (seen.failed !== null || current === null || asItStands.choice?.changes !== false) return asItStands;
+  const isOwn = elected.node === self;
+  const witness = {
+    ...seen,
+    current,
+    witnessSinceMs: isOwn ? Number.NEGATIVE_INFINITY : seen.witnessSinceMs,
+  };
+  const failed = lapsedAgain(witness, elected);
+  if (failed === null || memory.leftTo === current.token) return asItStands;
+  const round = decide({ ...seen, failed });
+  const { node = null, changes = false } = round.choice ?? {};
+  if (!changes || node === null || node === elected.node) return asItStands;
+  if (!isOwn) return isExact(clock, nowMs) ? { ...round, isTestimony: true } : readClock(memory);
+  if (!members.some((one) => one.seat !== null && one.node !== self)) return asItStands;
+  const reason = `${failed.reason}; whether this node is to lead on is left to another to judge`;
+  const actions = [{ do: 'give-up-seat', reason, configVersion: null } as const];
+  return { ...asItStands, actions, memory: { ...asItStands.memory, leftTo: current.token } };
+}
+
+function readClock(memory: ElectorMemory): ElectorRound {
+  return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
+}
+
 function decide(seen: Case): ElectorRound {
   const { snapshot, members, config, nowMs, epochMs, failed, otherSlots } = seen;
-  const own = settleFailures(seen.elected.failures, members, snapshot.current, config, epochMs);
+  const own = settleFailures(seen.elected, members, snapshot.current, config, epochMs);
   const settled = withFailuresOfOthers(own, otherSlots);
   const failures = failed === null ? settled : withFailure(settled, failed, config, epochMs);
   const memory = { ...seen.memory, fitSinceMs: fitSince(seen, failures, seen.memory.fitSinceMs, epochMs) };
@@ -264,8 +303,8 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
 function upkeepWrite(seen: Case, choice: Choice): Write | null {
   const { snapshot, members, elected, failed, otherSlots } = seen;
-  const recovered = readyNode(snapshot.current, members);
-  const isForgiven = recovered !== null && failureOf(elected.failures, recovered) !== null;
+  const leader = recovered(elected, snapshot.current, members);
+  const isForgiven = leader !== null && failureOf(elected.failures, leader) !== null;
   const elsewhere = seen.memory.progress === null ? [...(otherSlots?.ready ?? [])] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.

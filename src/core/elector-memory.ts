@@ -47,6 +47,8 @@ export interface ElectorMemory {
   readonly alarmed: bigint | null;
   /** The claim whose owner was fenced. */
   readonly fenced: Fence | null;
+  /** Token of its own claim that it has left to another to judge. */
+  readonly leftTo: bigint | null;
 }
 
 export const newElector: ElectorMemory = {
@@ -60,6 +62,7 @@ export const newElector: ElectorMemory = {
   ready: null,
   alarmed: null,
   fenced: null,
+  leftTo: null,
 };
 
 /** What was seen longer ago than this may have ended and begun again since. */
@@ -93,6 +96,7 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
     ready: readySeen(scene, elected, before.ready),
     alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
     fenced: before.fenced,
+    leftTo: before.leftTo,
   };
 }
 

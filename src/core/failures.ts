@@ -3,14 +3,14 @@
  * when it is excluded for it. Exclusions double with each failure, up to a cap.
  *
  * An exclusion ends when its time is over, when a person readmits the node, once when the node starts anew, or when the
- * node becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
+ * node, elected again, becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
  */
 import { durationMs } from './duration.js';
 import { failureOf, isOver } from './eligibility.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant, toInstant } from './names.js';
 import { type Claim, claimOwner, type Member } from './snapshot.js';
-import { type FailureRecord, mostFailures } from './znodes.js';
+import { type Elected, type FailureRecord, mostFailures } from './znodes.js';
 
 export interface Failed {
   readonly node: string;
@@ -42,23 +42,32 @@ export function exclusionMs(config: GroupConfig, count: number): number {
   return Math.min(base * 2 ** Math.min(count - 1, 40), durationMs(config.exclusion.max));
 }
 
-/** `failures` as they stand at `nowMs`: what has ended is ended, what no longer matters is forgotten. */
+/** The failures of a decision as they stand at `nowMs`: what has ended is ended, what no longer matters is forgotten. */
 export function settleFailures(
-  failures: readonly FailureRecord[],
+  elected: Pick<Elected, 'node' | 'failures'>,
   members: readonly Member[],
   current: Claim | null,
   config: GroupConfig,
   nowMs: number,
 ): FailureRecord[] {
-  const ready = readyNode(current, members);
-  return failures
+  const ready = recovered(elected, current, members);
+  return elected.failures
     .filter((record) => record.node !== ready && !isReadmitted(record, config))
     .map((record) => (isOver(record, nowMs) ? letTry(record) : record))
     .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
 }
 
-/** The node that is READY: its failures are over. */
+/** The elected node once it is READY: its failures are over. One that is READY and on its way out may have failed since. */
+export function recovered(
+  { node }: Pick<Elected, 'node'>,
+  current: Claim | null,
+  members: readonly Member[],
+): string | null {
+  return readyNode(current, members) === node ? node : null;
+}
+
+/** The node that is READY. */
 export function readyNode(current: Claim | null, members: readonly Member[]): string | null {
   if (current?.value?.status !== 'READY') return null;
   return claimOwner(current, members)?.node ?? null;

@@ -1,9 +1,18 @@
 /**
  * A leadership that ended though the decision for its node stands: its lease was not renewed, say. The node claims anew by
- * the same decision, and what it knows of the one before goes into that claim, for the history: nothing else tells since
- * when nobody led.
+ * the same decision, and what it knows of the one before goes into that claim: for the history, since nothing else tells
+ * since when nobody led, and for the elector, which leaves a node that loses its lease again and again.
+ *
+ * Only who was in touch all the time can tell a node that was out of touch from an ensemble that was away. So an elector
+ * counts only lapses that it was a witness of, and none across a change of the ensemble's own leader.
  */
-import type { ClaimContent } from './znodes.js';
+import { durationMs } from './duration.js';
+import type { Failed } from './failures.js';
+import type { GroupConfig } from './group-config.js';
+import type { Lease } from './lease.js';
+import { unevennessMs } from './limits.js';
+import { type Claim, claimOwner, type Member } from './snapshot.js';
+import type { ClaimContent, Elected } from './znodes.js';
 
 export interface Lapse {
   readonly slot: number;
@@ -13,15 +22,81 @@ export interface Lapse {
   readonly reason: string;
   /** When its node stopped leading; monotonic, its own. */
   readonly atMs: number;
+  /** Its lease was not renewed, and nothing is known that excuses the node. */
+  readonly lostLease: boolean;
+}
+
+/** Of more than these no claim tells. */
+const mostLapses = 10;
+
+/** What a node knows of its leaderships that ended, the oldest first, with one that has ended by `nowMs`, under this lease. */
+export function withLapse(
+  lapses: readonly Lapse[],
+  ended: Pick<Lapse, 'slot' | 'term' | 'token' | 'reason'>,
+  { releaseAtMs }: Lease,
+  nowMs: number,
+): readonly Lapse[] {
+  const lapse = { ...ended, atMs: Math.min(nowMs, releaseAtMs), lostLease: nowMs >= releaseAtMs };
+  return [...lapses, lapse].slice(-mostLapses);
+}
+
+/** The same once the node has claimed again: the ensemble may have been away, where it has another leader now. */
+export function excused(lapses: readonly Lapse[], token: bigint): readonly Lapse[] {
+  const last = lapses.at(-1);
+  if (last === undefined || epochOf(last.token) === epochOf(token)) return lapses;
+  return [...lapses.slice(0, -1), { ...last, lostLease: false }];
+}
+
+/** The reign of the ensemble's leader that committed a change: the upper half of its zxid. */
+function epochOf(zxid: bigint): bigint {
+  return zxid >> 32n;
 }
 
 /** What a claim made now, by the decision of a slot's term, says of the leadership before it; null: there was none by that one. */
 export function resumption(
-  lapse: Lapse | null,
+  lapses: readonly Lapse[],
   by: Pick<Lapse, 'slot' | 'term'>,
   nowMs: number,
 ): ClaimContent['resumes'] {
-  if (lapse === null || lapse.slot !== by.slot || lapse.term !== by.term) return null;
-  const { token, reason, atMs } = lapse;
-  return { token: String(token), reason, agoMs: Math.max(0, nowMs - atMs) };
+  const last = lapses.at(-1);
+  if (last === undefined || last.slot !== by.slot || last.term !== by.term) return null;
+  const { token, reason, lostLease } = last;
+  const agoMs = (lapse: Lapse) => Math.max(0, nowMs - lapse.atMs);
+  const earlier = lapses.slice(0, -1).filter((lapse) => lapse.lostLease);
+  return { token: String(token), reason, agoMs: agoMs(last), lostLease, earlierAgoMs: earlier.map(agoMs) };
+}
+
+export interface Witness {
+  readonly config: GroupConfig;
+  readonly members: readonly Member[];
+  readonly current: Claim | null;
+  /** Monotonic. */
+  readonly nowMs: number;
+  /** The same instant on the ensemble's clock, milliseconds since the epoch. */
+  readonly epochMs: number;
+  /** Since when this node can tell whether the ensemble was there, monotonic. */
+  readonly witnessSinceMs: number;
+}
+
+/** The elected node has come back from one lapse too many; null: it has not, or it cannot be told whose fault they were. */
+export function lapsedAgain(witness: Witness, elected: Elected): Failed | null {
+  const { config, members, current, nowMs, epochMs, witnessSinceMs } = witness;
+  const { term, resumes = null } = current?.value ?? {};
+  if (current === null || resumes === null || !resumes.lostLease || term !== elected.term) return null;
+  const owner = claimOwner(current, members);
+  if (owner === null || owner.node !== elected.node || config.paused !== null) return null;
+  if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;
+  const claimedAgoMs = epochMs - current.createdAtMs;
+  // One that has led for so long has got over it; one that lies ahead was made before the clock was set back.
+  if (claimedAgoMs > durationMs(config.exclusion.base) || claimedAgoMs < -unevennessMs) return null;
+  if (witnessSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
+  const withinMs = resumes.agoMs + durationMs(config.exclusion.max);
+  const times = 1 + resumes.earlierAgoMs.filter((agoMs) => agoMs <= withinMs).length;
+  if (times === 1) return null;
+  const often = times === 2 ? 'twice' : `${times} times`;
+  return {
+    node: owner.node,
+    incarnation: owner.value?.incarnation ?? 'unknown',
+    reason: `lost its lease ${often} within ${config.exclusion.max}: ${resumes.reason}`,
+  };
 }

@@ -16,6 +16,7 @@
  *
  * All instants are milliseconds on one monotonic clock.
  */
+import { heard, noTouch, type Touch } from './touch.js';
 
 /** Something the ensemble answered on the present connection. */
 export interface AnsweredRequest {
@@ -30,6 +31,7 @@ export interface LeaseEvidence {
   readonly answered: readonly AnsweredRequest[];
   /** When the handshake of the present connection was sent; it counts once a write has committed. */
   readonly handshakeSentAtMs: number;
+  readonly touch: Touch;
 }
 
 /** Of whoever has none. */
@@ -42,11 +44,12 @@ export const noEvidence: LeaseEvidence = {
   provenAtMs: Number.NEGATIVE_INFINITY,
   answered: [],
   handshakeSentAtMs: Number.NEGATIVE_INFINITY,
+  touch: noTouch,
 };
 
 /** A handshake sent at `sentAtMs` opened the session. */
 export function sessionOpened(sentAtMs: number): LeaseEvidence {
-  return { provenAtMs: sentAtMs, answered: [], handshakeSentAtMs: sentAtMs };
+  return { provenAtMs: sentAtMs, answered: [], handshakeSentAtMs: sentAtMs, touch: noTouch };
 }
 
 /**
@@ -55,18 +58,19 @@ export function sessionOpened(sentAtMs: number): LeaseEvidence {
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, grownMs: number): LeaseEvidence {
   const provenAtMs = evidence.provenAtMs - Math.max(0, grownMs);
-  return { provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
+  return { ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
 }
 
-/** A request of any kind, a ping included, was answered. Entries older than `keepMs` are let go. */
+/** A request of any kind, a ping included, was answered. Entries older than the session timeout are let go. */
 export function requestAnswered(
   evidence: LeaseEvidence,
   request: AnsweredRequest,
-  keepMs: number,
+  sessionTimeoutMs: number,
 ): LeaseEvidence {
-  const oldest = request.answeredAtMs - keepMs;
+  const oldest = request.answeredAtMs - sessionTimeoutMs;
   const kept = evidence.answered.filter((entry) => entry.answeredAtMs >= oldest);
-  return { ...evidence, answered: [...kept, request] };
+  const touch = heard(evidence.touch, request.answeredAtMs, sessionTimeoutMs);
+  return { ...evidence, answered: [...kept, request], touch };
 }
 
 /** A write sent at `sentAtMs` was committed: the connection's handshake and every sign answered T/4 before that sending

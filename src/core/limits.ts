@@ -22,7 +22,7 @@ const exactForMs = 1000;
 const usableForMs = 60_000;
 
 /** Readings of the ensemble's clock differ by less, unless it was set. */
-const unevennessMs = 10_000;
+export const unevennessMs = 10_000;
 
 /** Whether a failure lies ahead of `nowMs` on the ensemble's clock, which must have been set then. */
 export function isAhead({ failedAt }: Pick<FailureRecord, 'failedAt'>, nowMs: number): boolean {
@@ -81,7 +81,12 @@ export function needsReading(
   // Not counted to from an old reading, as limits are not: it need not be exact, and it always lies ahead.
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
-  return (hasPassed || wasSet || isOtherTime) && nowMs - reading.atMs > exactForMs;
+  return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);
+}
+
+/** Trusted as exact. */
+export function isExact(reading: ClockReading, nowMs: number): boolean {
+  return nowMs - reading.atMs <= exactForMs;
 }
 
 /** Too old to count from: the clocks' rates differ. */

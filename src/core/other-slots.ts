@@ -1,12 +1,12 @@
 /** What the other slots of a group mean for one: whom it cannot have, and what is known of nodes that failed there. */
 import type { Obstacle } from './eligibility.js';
 import { failureOf } from './eligibility.js';
-import { readyNode, settleFailures } from './failures.js';
+import { recovered, settleFailures } from './failures.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant } from './names.js';
 import { slotOf, slotStates } from './slots.js';
 import { type GroupSnapshot, type Member, ownerName, type SlotState } from './snapshot.js';
-import type { FailureRecord } from './znodes.js';
+import { type FailureRecord, initialElected } from './znodes.js';
 
 export interface OtherSlots {
   readonly slot: number;
@@ -41,14 +41,16 @@ export function otherSlotsOf(surroundings: Surroundings): OtherSlots | undefined
   const states = slotStates(snapshot);
   if (states.length === 1 && slot <= config.leaders) return undefined;
   const others = states.filter((state) => state.slot !== slot);
-  const ready = others.map(({ current }) => readyNode(current, members)).filter((node) => node !== null);
+  const ready = others
+    .map(({ elected, current }) => recovered(elected.value ?? initialElected, current, members))
+    .filter((node) => node !== null);
   return {
     slot,
     taken: new Map([...[...courted].map(courting), ...takenBy(states, slot, members)]),
     sharing: sharing(surroundings, others),
     ready: new Set(ready),
     failures: others.flatMap(({ elected, current }) =>
-      settleFailures(elected.value?.failures ?? [], members, current, config, nowMs),
+      settleFailures(elected.value ?? initialElected, members, current, config, nowMs),
     ),
     isUntouched: others.every(({ elected }) => (elected.value?.term ?? 1) === 0),
     retired: slot > config.leaders ? givenUpReason(config.leaders, slot) : null,

@@ -189,7 +189,16 @@ export const claimSchema = z.object({
   /** The leadership before, where this life of the node led by the same decision and lost that: its token, why it ended,
    * and how long before this claim the node stopped leading, by its own clock. What cannot be read harms the telling alone. */
   resumes: z
-    .object({ token: longSchema, reason: z.string(), agoMs: z.number().min(0) })
+    .object({
+      token: longSchema,
+      reason: z.string(),
+      agoMs: z.number().min(0),
+      /** The node was out of touch until its lease had run out. */
+      lostLease: z.boolean().default(false).catch(false),
+      /** How long before this claim that had happened to this life of the node before, the oldest first; not where the
+       * ensemble had another leader afterwards. */
+      earlierAgoMs: z.array(z.number().min(0)).max(longestTail).default([]).catch([]),
+    })
     .nullable()
     .default(null)
     .catch(null),

@@ -71,7 +71,7 @@ function judgeSlot({ whole, snapshot, members, config, strategy, nowMs, courted 
   const leads = readyNode(current, members) === elected.node;
   const others = snapshot.others?.map((state) => ({ ...state, current: ownedBy(state.current, members) }));
   const otherSlots = otherSlotsOf({ snapshot: { ...snapshot, others }, members, config, nowMs, courted });
-  const own = settleFailures(elected.failures, members, current, config, nowMs);
+  const own = settleFailures(elected, members, current, config, nowMs);
   try {
     const question: Question = {
       config,
@@ -124,7 +124,7 @@ function waitText(question: Question, choice: Choice): string | null {
 /** The failures as they stand now: forgiven and outlived ones are gone. */
 export function standingFailures(view: GroupView, config: GroupConfig, nowMs: number): FailureRecord[] {
   const { members, current } = view;
-  const own = settleFailures(electedOrRestored(view).failures, members, current, config, nowMs);
+  const own = settleFailures(electedOrRestored(view), members, current, config, nowMs);
   return [...withFailuresOfOthers(own, otherSlotsOf({ snapshot: view, members, config, nowMs }))];
 }
 

@@ -171,6 +171,8 @@ export interface Store {
    * the negotiated timeout.
    */
   provenAliveAtMs(): number;
+  /** Monotonic instant since which servers have answered without a break (`core/touch.ts`); not in the past while they do not. */
+  inTouchSinceMs(): number;
 
   getData(path: string, options?: ReadOptions): Promise<{ data: Buffer; stat: Stat }>;
   /** Names of the children, not paths, in no particular order. */

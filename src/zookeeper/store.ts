@@ -5,6 +5,7 @@
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import type { Acl } from '../core/acl.js';
+import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import {
@@ -98,6 +99,11 @@ export class ZooKeeperStore implements Store {
 
   provenAliveAtMs(): number {
     return this.#session.evidence.provenAtMs;
+  }
+
+  inTouchSinceMs(): number {
+    const { evidence, negotiatedTimeoutMs } = this.#session;
+    return inTouchSinceMs(evidence.touch, this.#clock.monotonicMs(), negotiatedTimeoutMs);
   }
 
   getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {

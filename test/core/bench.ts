@@ -34,7 +34,10 @@ export class Bench {
   memory = newElector;
   clock: ClockReading | null = null;
   canFence = false;
-  /** The elector's own. */
+  witnessSinceMs = Number.NEGATIVE_INFINITY;
+  /** The elector. */
+  self = 'elector';
+  /** Its own. */
   seat = 'a1-0000000000';
   strategy: ReadyStrategy | null = null;
   readonly records: TransitionRecord[] = [];
@@ -76,7 +79,7 @@ export class Bench {
   /** One round; its actions are not carried out. */
   round(): ElectorRound {
     const round = electorRound({
-      self: 'elector',
+      self: this.self,
       snapshot: this.snapshot,
       members: this.members,
       config: this.lastConfig,
@@ -85,6 +88,7 @@ export class Bench {
       clock: this.clock,
       nowMs: this.nowMs,
       canFence: this.canFence,
+      witnessSinceMs: this.witnessSinceMs,
     });
     this.memory = round.memory;
     return round;

@@ -62,6 +62,7 @@ describe('a round', () => {
       clock: { epochMs: 0, atMs: 0 },
       nowMs: 0,
       canFence: false,
+      witnessSinceMs: 0,
     };
     expect(electorRound(situation).actions).toMatchObject([{ configVersion: 17, electedVersion: 23 }]);
   });
@@ -274,6 +275,7 @@ describe('a failed takeover', () => {
       clock: bench.clock,
       nowMs: bench.nowMs,
       canFence: false,
+      witnessSinceMs: 0,
     };
     bench.memory = electorRound({ ...situation, snapshot: { ...snapshot, seat }, memory: newElector }).memory;
     bench.crash('a1');
@@ -1152,7 +1154,8 @@ describe('the history', () => {
     bench.current = null;
     const lastRelease = { token: '101', term: 1, result: 'ok', durationMs: 300, error: null };
     bench.amend('a1', { lastRelease });
-    bench.lead({ resumes: { token: '101', reason: 'the lease was not renewed', agoMs: 2_000 } });
+    const lapse = { token: '101', reason: 'the lease was not renewed', agoMs: 2_000 };
+    bench.lead({ resumes: { ...lapse, lostLease: true, earlierAgoMs: [] } });
     const endedAt = instant(10 * minute - 2_000);
     expect(bench.records.at(-1)).toMatchObject({
       term: 1,

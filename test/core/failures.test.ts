@@ -10,14 +10,16 @@ const settle = (
     config: used = settings,
     current = null,
     present = nodes,
+    elected = 'a1',
     ms = 0,
   }: {
     config?: typeof settings;
     current?: ReturnType<typeof claim> | null;
     present?: typeof nodes;
+    elected?: string;
     ms?: number;
   } = {},
-) => settleFailures([record], present, current, used, epoch0Ms + ms);
+) => settleFailures({ node: elected, failures: [record] }, present, current, used, epoch0Ms + ms);
 
 describe('the back-off', () => {
   it('doubles from base to max, and stays there however long it goes on', () => {
@@ -59,6 +61,10 @@ describe('a failure', () => {
       expect(settle(over, { present, ms: 120_000 })).toEqual([]);
     }
     expect(settle(over, { ms: 9_000_000 })).toHaveLength(1);
+  });
+
+  it('is not forgiven by the READY of a leader that another is elected instead of', () => {
+    expect(settle(failure('a1'), { current: claim('a1'), elected: 'b1' })).toHaveLength(1);
   });
 
   it('is forgiven by READY, of that node', () => {

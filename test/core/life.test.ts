@@ -293,6 +293,7 @@ class Group {
       clock: node.clock,
       nowMs: this.nowMs,
       canFence: false,
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
     });
     node.memory = memory;
     for (const action of actions) this.obey(node, action);

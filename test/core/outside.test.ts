@@ -66,6 +66,7 @@ describe('a number that cannot rise', () => {
       clock: { epochMs: epoch0Ms, atMs: 0 },
       nowMs: 0,
       canFence: false,
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
     }).actions;
 
   it('as a term: the next decision can be read all the same', () => {

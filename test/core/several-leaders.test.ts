@@ -103,6 +103,7 @@ class Slots {
       clock: { epochMs: epoch0Ms + this.nowMs, atMs: this.nowMs },
       nowMs: this.nowMs,
       canFence: false,
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
     });
     this.memory = round.memory;
     return round;
@@ -309,6 +310,7 @@ describe('how many', () => {
     const { actions } = groupRound({
       ...{ self: 'elector', snapshot: { ...snapshot, config: junk }, members: slots.members },
       ...{ config: settings, strategy: strategyOf(settings), memory: slots.memory, canFence: false },
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
       ...{ clock: { epochMs: epoch0Ms, atMs: 0 }, nowMs: 0 },
     });
     expect(actions).toEqual([]);

@@ -218,6 +218,7 @@ describe('a site that has failed', () => {
       clock: bench.clock,
       nowMs: bench.nowMs,
       canFence: false,
+      witnessSinceMs: 0,
     };
     const snapshot = { ...bench.snapshot, seat };
     bench.memory = electorRound({ ...situation, snapshot, memory: newElector }).memory;

@@ -174,6 +174,7 @@ const situations: fc.Arbitrary<ElectorSituation> = fc
       clock: { epochMs: epoch0Ms + 60_000, atMs: 0 },
       nowMs: 0,
       canFence: true,
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
     };
   });
 

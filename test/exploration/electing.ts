@@ -61,6 +61,7 @@ export class Electing {
       clock: this.#clock(agent, nowMs),
       nowMs,
       canFence: this.#options.setting.canFence,
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
     });
     if (this.#rounds.size > 500_000) this.#rounds.clear();
     this.#rounds.set(key, round);
@@ -130,7 +131,8 @@ export class Electing {
         );
       }
       case 'give-up-seat': {
-        const gaveUp = { configVersion: action.configVersion, reason: action.reason };
+        const { configVersion, reason } = action;
+        const gaveUp = configVersion === null ? agent.registration.gaveUp : { configVersion, reason };
         const value = { ...agent.registration, gaveUp };
         return requestFor(
           { for: 'give-up-seat' },

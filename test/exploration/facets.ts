@@ -168,13 +168,15 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   const seenOfMemory = (
     out: FacetWriter,
     // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back. No strategy
-    // that is explored compares scores, no group waits with its first election, and none has rules about sites.
+    // that is explored compares scores, no group waits with its first election, none has rules about sites, and no claim
+    // tells of a lease that was lost.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
       betters: _betters,
       firstLookMs: _firstLook,
       sites: _sites,
+      leftTo: _leftTo,
       watched,
       progress,
       fitSinceMs,
@@ -326,8 +328,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       case 'record':
         out.put(kinds.historyVersion, action.headVersion).put(kinds.term, action.record.term);
         return;
-      case 'change-sites':
       case 'give-up-seat':
+        out.maybe(kinds.configVersion, action.configVersion);
+        return;
+      case 'change-sites':
         out.put(kinds.configVersion, action.configVersion);
         return;
       case 'fence':

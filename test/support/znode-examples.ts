@@ -34,7 +34,7 @@ export const examples = {
     status: 'READY',
     term: 7,
     electedVersion: 1,
-    resumes: { token: '90', reason: 'cut off', agoMs: 5 },
+    resumes: { token: '90', reason: 'cut off', agoMs: 5, lostLease: true, earlierAgoMs: [70_000] },
   },
   head: { term: 7, fencingToken: '100' },
   transition: {

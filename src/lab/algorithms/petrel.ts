@@ -346,6 +346,7 @@ class Agent implements Node<Message> {
       clock: { epochMs: epochMs + nowMs, atMs: nowMs },
       nowMs,
       canFence: false,
+      witnessSinceMs: Number.NEGATIVE_INFINITY,
     });
     this.#memory = round.memory;
     const [operations] = round.actions

@@ -102,8 +102,8 @@ export const failureSabotages: readonly Sabotage[] = [
     also: [
       {
         file: 'src/core/electing.ts',
-        find: 'const isForgiven = recovered !== null && failureOf(elected.failures, recovered) !== null;',
-        replace: 'const isForgiven = recovered === undefined;',
+        find: 'const isForgiven = leader !== null && failureOf(elected.failures, leader) !== null;',
+        replace: 'const isForgiven = leader === undefined;',
       },
     ],
   },

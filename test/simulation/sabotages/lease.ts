@@ -39,9 +39,9 @@ export const leaseSabotages: readonly Sabotage[] = [
     name: 'resumed handshake counts at once',
     rule: 'A handshake that takes a session up again counts only once a write is committed on its connection',
     file: lease,
-    find: '  return { provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
+    find: '  return { ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
     replace:
-      '  return { provenAtMs: Math.max(provenAtMs, sentAtMs), answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
+      '  return { ...evidence, provenAtMs: Math.max(provenAtMs, sentAtMs), answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
   },
   {
     name: 'lease longer than the session',

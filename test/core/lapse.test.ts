@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { isPlainlyDue, newElector } from '../../src/core/electing.js';
+import { excused, type Lapse, resumption, withLapse } from '../../src/core/lapse.js';
+import { type ClaimContent, claimSchema } from '../../src/core/znodes.js';
+import { Bench } from './bench.js';
+import { instant, unhealthy } from './builders.js';
+
+const minute = 60_000;
+const sites = { a: { priority: 200 }, b: { priority: 100 } };
+const unrenewed = 'out of touch with the ensemble: the lease was not renewed';
+
+/** a1 leads for an hour. */
+function led(nodes: readonly string[] = ['a1', 'b1'], settings: ConstructorParameters<typeof Bench>[1] = {}) {
+  const bench = new Bench(nodes, { sites, ...settings });
+  bench.lead();
+  bench.nowMs = 60 * minute;
+  bench.settle();
+  return bench;
+}
+
+type Resumes = NonNullable<ClaimContent['resumes']>;
+
+/** It comes back from a lapse, four minutes after another. */
+function comeBack(bench: Bench, change: Partial<Resumes> = {}): void {
+  const token = String(bench.current?.token);
+  const lapse = { token, reason: unrenewed, agoMs: 1_000, lostLease: true, earlierAgoMs: [4 * minute] };
+  bench.current = null;
+  bench.claim({ resumes: { ...lapse, ...change } });
+}
+
+describe('a leader that lost its lease twice', () => {
+  it('has failed: it is excluded, and another is elected', () => {
+    const bench = led();
+    comeBack(bench);
+    bench.settle();
+    const reason = `lost its lease twice within 10m: ${unrenewed}`;
+    expect(bench.elected.value).toMatchObject({
+      node: 'b1',
+      term: 2,
+      cause: 'failure',
+      reason: expect.stringContaining(reason),
+      previous: { node: 'a1' },
+      failures: [{ node: 'a1', count: 1, reason, until: instant(60 * minute + 10_000) }],
+    });
+  });
+
+  it('has failed also where it was READY before the elector looked', () => {
+    const bench = led();
+    comeBack(bench);
+    bench.ready();
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.elected.value?.failures).toHaveLength(1);
+  });
+
+  it('has failed but once, also where it is the only one that is left to lead', () => {
+    const bench = led();
+    comeBack(bench);
+    bench.settle();
+    bench.crash('b1');
+    bench.advance(10_000);
+    expect(bench.elected.value).toMatchObject({
+      node: 'a1',
+      term: 4,
+      cause: 'retry',
+      failures: [{ count: 1 }],
+    });
+    expect(bench.elected.value?.failures[0]?.until).toBeNull();
+    bench.join('b2', {}, 77n);
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+
+  it('leads on after the exclusion only as any other that has failed', () => {
+    const bench = led();
+    comeBack(bench);
+    bench.handOver();
+    bench.advance(9 * minute);
+    expect(bench.node).toBe('b1');
+    bench.advance(2 * minute);
+    expect(bench.node).toBe('a1');
+  });
+
+  it('is told by how often it was', () => {
+    const bench = led();
+    comeBack(bench, { earlierAgoMs: [11 * minute, 9 * minute, 5 * minute] });
+    bench.settle();
+    expect(bench.elected.value?.failures[0]?.reason).toMatch(/^lost its lease 3 times within 10m: /);
+  });
+
+  it('is found so by a clock that was read since', () => {
+    const bench = led();
+    bench.nowMs += 30_000;
+    comeBack(bench);
+    const [action] = bench.round().actions;
+    expect(action).toEqual({ do: 'read-clock' });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.elected.value?.failures[0]?.failedAt).toBe(instant(60 * minute + 30_000));
+  });
+
+  it('is none of what the next in line misses of a silent elector', () => {
+    const bench = led();
+    bench.clock = { epochMs: bench.epochMs, atMs: bench.nowMs };
+    comeBack(bench);
+    const round = bench.round();
+    expect(round.actions).toMatchObject([{ do: 'write-elected', elected: { node: 'b1' } }]);
+    expect(isPlainlyDue(round)).toBe(false);
+  });
+});
+
+describe('nothing is held against a leader that came back', () => {
+  const stays: [string, (bench: Bench) => void][] = [
+    ['once', (bench) => comeBack(bench, { earlierAgoMs: [] })],
+    ['again after a long time', (bench) => comeBack(bench, { earlierAgoMs: [10 * minute + 1_001] })],
+    ['from another end than that of its lease', (bench) => comeBack(bench, { lostLease: false })],
+    [
+      'while the group is paused',
+      (bench) => {
+        bench.configure({ sites, paused: { by: 'ops', reason: 'works', at: instant(0) } });
+        comeBack(bench);
+      },
+    ],
+    [
+      'where nobody else is fit',
+      (bench) => {
+        bench.amend('b1', unhealthy);
+        comeBack(bench);
+      },
+    ],
+    [
+      'where nobody else is there',
+      (bench) => {
+        bench.crash('b1');
+        comeBack(bench);
+      },
+    ],
+    [
+      'where the elector was out of touch itself, or not there yet',
+      (bench) => {
+        bench.witnessSinceMs = bench.nowMs - 999;
+        comeBack(bench);
+      },
+    ],
+    ['under another leader of the ensemble', (bench) => comeBack(bench, { token: String((7n << 32n) + 1n) })],
+    [
+      'and has led for as long as it would have been excluded',
+      (bench) => {
+        bench.amend('b1', unhealthy);
+        comeBack(bench);
+        bench.ready();
+        bench.advance(10_001);
+        bench.amend('b1', { health: { ok: true, reason: null } });
+      },
+    ],
+    [
+      'before the clock was set back',
+      (bench) => {
+        comeBack(bench);
+        if (bench.current !== null)
+          bench.current = { ...bench.current, createdAtMs: bench.current.createdAtMs + 10_001 };
+      },
+    ],
+  ];
+  it.each(stays)('%s', (_, happens) => {
+    const bench = led();
+    happens(bench);
+    bench.settle();
+    expect(bench.elected.value).toMatchObject({ node: 'a1', term: 1, failures: [] });
+  });
+});
+
+describe('an elector that lost its own lease twice', () => {
+  const own = () => {
+    const bench = led();
+    bench.self = 'a1';
+    comeBack(bench);
+    return bench;
+  };
+
+  it('leaves it to the next in line to judge, once', () => {
+    const bench = own();
+    expect(bench.round().actions).toMatchObject([
+      { do: 'give-up-seat', reason: expect.stringContaining('twice within 10m'), configVersion: null },
+    ]);
+    expect(bench.round().actions).toEqual([]);
+    bench.self = 'b1';
+    bench.memory = newElector;
+    bench.settle();
+    expect(bench.node).toBe('b1');
+  });
+
+  it('keeps its seat where nobody else has one', () => {
+    const bench = own();
+    bench.members = bench.members.map((one) => (one.node === 'b1' ? { ...one, seat: null } : one));
+    expect(bench.round().actions).toEqual([]);
+    expect(bench.node).toBe('a1');
+  });
+});
+
+describe('what a node knows of its lapses', () => {
+  const lease = { releaseAtMs: 1_000, endsAtMs: 3_000 };
+  const ended = (term: number, token = 100n + BigInt(term)) => ({ slot: 1, term, token, reason: unrenewed });
+
+  it('is whether the lease had run out', () => {
+    const [kept] = withLapse([], ended(1), lease, 999);
+    expect(kept).toMatchObject({ lostLease: false, atMs: 999 });
+    const [lost] = withLapse([], ended(1), lease, 1_500);
+    expect(lost).toMatchObject({ lostLease: true, atMs: 1_000 });
+  });
+
+  it('goes into a claim by the same decision, with those before', () => {
+    let lapses: readonly Lapse[] = withLapse([], ended(1), lease, 2_000);
+    lapses = withLapse(lapses, ended(1), { releaseAtMs: 9_000, endsAtMs: 9_500 }, 5_000);
+    lapses = withLapse(lapses, ended(2), { releaseAtMs: 10_000, endsAtMs: 11_000 }, 12_000);
+    expect(resumption(lapses, { slot: 1, term: 1 }, 15_000)).toBeNull();
+    expect(resumption(lapses, { slot: 2, term: 2 }, 15_000)).toBeNull();
+    expect(resumption(lapses, { slot: 1, term: 2 }, 15_000)).toEqual({
+      ...{ token: '102', reason: unrenewed, agoMs: 5_000, lostLease: true },
+      earlierAgoMs: [14_000],
+    });
+  });
+
+  it('is excused by a new leader of the ensemble', () => {
+    const lapses = withLapse([], ended(1), lease, 2_000);
+    expect(excused(lapses, 200n)).toBe(lapses);
+    expect(excused(lapses, (1n << 32n) + 1n)).toMatchObject([{ lostLease: false }]);
+    expect(excused([], 200n)).toEqual([]);
+  });
+
+  it('is no more than a claim may tell', () => {
+    let lapses: readonly Lapse[] = [];
+    for (let nowMs = 2_000; nowMs < 100_000; nowMs += 1_000)
+      lapses = withLapse(lapses, ended(1), lease, nowMs);
+    const resumes = resumption(lapses, { slot: 1, term: 1 }, 100_000);
+    const said = { node: 'a1', site: 'a', incarnation: 'x', status: 'READY', term: 1, electedVersion: 1 };
+    expect(claimSchema.parse({ ...said, resumes }).resumes).toEqual(resumes);
+  });
+
+  it('is told by no earlier version, and what cannot be read of it counts for nothing', () => {
+    const said = { node: 'a1', site: 'a', incarnation: 'x', status: 'READY', term: 1, electedVersion: 1 };
+    const before = { token: '101', reason: unrenewed, agoMs: 5 };
+    const nothing = { ...before, lostLease: false, earlierAgoMs: [] };
+    expect(claimSchema.parse({ ...said, resumes: before }).resumes).toEqual(nothing);
+    const junk = { ...before, lostLease: 'yes', earlierAgoMs: [-1] };
+    expect(claimSchema.parse({ ...said, resumes: junk }).resumes).toEqual(nothing);
+  });
+});
