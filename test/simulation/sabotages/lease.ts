@@ -16,17 +16,17 @@ export const leaseSabotages: readonly Sabotage[] = [
     name: 'lease from an answer',
     rule: 'An answer proves nothing of the session: a server that is cut off goes on answering',
     file: lease,
-    find: '  return { ...evidence, answered: [...kept, request] };',
+    find: '  return { ...evidence, answered: [...kept, request], touch };',
     replace:
-      '  return { ...evidence, provenAtMs: Math.max(evidence.provenAtMs, request.answeredAtMs), answered: [...kept, request] };',
+      '  return { ...evidence, provenAtMs: Math.max(evidence.provenAtMs, request.answeredAtMs), answered: [...kept, request], touch };',
   },
   {
     name: 'lease from a read',
     rule: 'Only a committed write proves anything: reads are answered by a server that is cut off',
     file: lease,
-    find: '  return { ...evidence, answered: [...kept, request] };',
+    find: '  return { ...evidence, answered: [...kept, request], touch };',
     replace:
-      '  return { ...evidence, provenAtMs: Math.max(evidence.provenAtMs, request.sentAtMs), answered: [...kept, request] };',
+      '  return { ...evidence, provenAtMs: Math.max(evidence.provenAtMs, request.sentAtMs), answered: [...kept, request], touch };',
   },
   {
     name: 'lease from what was sent, answered or not',
