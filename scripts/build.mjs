@@ -1,32 +1,35 @@
-/** Compiles to dist/, the guardian's program and the page's script into one file each. */
+/**
+ * Compiles to dist/. What a process starts with is put into one file each, with what it needs of others: to find, read and
+ * compile hundreds of modules takes longer than all that a start does besides.
+ */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { bundle } from './bundle.mjs';
 
 process.chdir(new URL('..', import.meta.url).pathname);
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-await build({
-  entryPoints: ['dist/src/guardian/program.js'],
-  outfile: 'dist/src/guardian/program.cjs',
-  bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node20',
-  // A process keeps the text of what it runs.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  logLevel: 'warning',
-});
+const borrowed = [
+  await bundle('dist/src/guardian/program.js', 'dist/src/guardian/program.cjs'),
+  await bundle('dist/src/cli/run.js', 'dist/src/cli/run.cjs'),
+  await bundle('dist/src/index.js', 'dist/src/index.cjs'),
+];
 
 const { compilePage } = await import('../dist/src/http/compile-page.js');
 mkdirSync('dist/src/page', { recursive: true });
 writeFileSync('dist/src/page/page.js', await compilePage(pathToFileURL('src/page/')));
 for (const file of ['index.html', 'page.css', 'icon.svg'])
   copyFileSync(`src/page/${file}`, `dist/src/page/${file}`);
-// The script holds code of theirs.
-for (const name of ['preact', 'zod']) {
-  copyFileSync(`node_modules/${name}/LICENSE`, `dist/src/page/LICENSE.${name}`);
+// These files hold code of theirs.
+for (const name of ['preact', 'zod']) copyLicense(name, `dist/src/page/LICENSE.${name}`);
+mkdirSync('dist/licenses', { recursive: true });
+for (const name of new Set(borrowed.flat())) copyLicense(name, `dist/licenses/${name.replace('/', '.')}`);
+
+function copyLicense(name, to) {
+  const folder = `node_modules/${name}`;
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) throw new Error(`${folder} has no file that says its licence`);
+  copyFileSync(`${folder}/${file}`, to);
 }

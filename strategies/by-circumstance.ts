@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Circumstance } from '../src/core/circumstance.js';
 import { nameSchema, strictObject } from '../src/core/names.js';
 import {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { strictObject } from '../src/core/names.js';
 import type { Strategy } from '../src/core/strategy.js';
 import { gradeBy } from './grade.js';

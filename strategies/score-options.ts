@@ -1,5 +1,5 @@
 /** Options that strategies which compare measurements share. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { nameSchema } from '../src/core/names.js';
 import { requestsScore, type Score } from '../src/core/scores.js';
 

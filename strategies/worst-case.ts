@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { strictObject } from '../src/core/names.js';
 import type { Strategy } from '../src/core/strategy.js';
 import { rankBy } from './criteria.js';

@@ -7,7 +7,7 @@
  */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { longSchema, parseJson } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { isOtherAlive, ownProcess, type ProcessName, parseProcess, processText } from './process-life.js';

@@ -1,6 +1,6 @@
 /** Arguments as people write them, checked before anything is tried. */
 import { InvalidArgumentError } from 'commander';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { durationMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
 import { errorMessage } from '../errors.js';

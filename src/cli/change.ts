@@ -1,6 +1,6 @@
 /** Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their outcome. */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { oneLine } from '../core/outside.js';
 import type { TransitionRecord } from '../core/znodes.js';
 import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';

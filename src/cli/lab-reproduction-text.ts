@@ -1,5 +1,5 @@
 /** What `petrel lab --reproduce` prints. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Compared, comparedSchema } from '../lab/reproduce/reproduction.js';
 import { type Printable, table } from './output.js';
 

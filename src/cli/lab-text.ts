@@ -1,5 +1,5 @@
 /** What `petrel lab` prints. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Conditions } from '../lab/conditions.js';
 import { type Judged, type Result, resultSchema } from '../lab/experiment.js';
 import type { Summary } from '../lab/statistics.js';

@@ -7,11 +7,13 @@ import v8 = require('node:v8');
 import guardedCommands = require('./guarded.cjs');
 
 const args = process.argv.slice(2);
+/** Compiled, each program is one file (`npm run build`). */
+const isSource = __filename.endsWith('.cts');
 
 async function beGuardian(): Promise<void> {
-  // Compiled, it is one file (`npm run build`).
-  const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) =
-    __filename.endsWith('.cts') ? await import('../guardian/program.js') : require('../guardian/program.cjs');
+  const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) = isSource
+    ? await import('../guardian/program.js')
+    : require('../guardian/program.cjs');
   // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched. Not before all is loaded:
   // what Node.js has compiled of its own in advance would not do under other flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
@@ -19,14 +21,13 @@ async function beGuardian(): Promise<void> {
 }
 
 async function beCommandLine(): Promise<void> {
-  const [{ runCommandLine }, { partFromGuardian }] = await Promise.all([
-    import('./run.js'),
-    import('../guardian/parent-process.js'),
-  ]);
-  const { code, isMishap } = await runCommandLine(args);
+  const program: typeof import('./run.js', { with: { 'resolution-mode': 'import' }}) = isSource
+    ? await import('./run.js')
+    : require('./run.cjs');
+  const { code, isMishap } = await program.runCommandLine(args);
   process.exitCode = code;
   // A guardian starts an agent again that ended of nothing foreseen.
-  if (!isMishap) await partFromGuardian(code);
+  if (!isMishap) await program.partFromGuardian(code);
 }
 
 void (guardedCommands.isGuarded(args) && !guardedCommands.hasGuardian() ? beGuardian() : beCommandLine());

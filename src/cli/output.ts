@@ -1,7 +1,7 @@
 /** What a command prints, in the format that was asked for. */
 import CliTable from 'cli-table3';
 import { stringify } from 'yaml';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { OutputFormat } from '../config/settings.js';
 import { oneLine, visibleJson } from '../core/outside.js';
 import { styled } from './style.js';

@@ -4,6 +4,8 @@ import { exitCodeOf, exitCodes, isForeseen, reportError } from './errors.js';
 import guardedCommands from './guarded.cjs';
 import { createProgram, withHint } from './program.js';
 
+export { partFromGuardian } from '../guardian/parent-process.js';
+
 export interface CommandLineEnd {
   readonly code: number;
   /** It ended of an error that nobody had thought of. */

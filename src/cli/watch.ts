@@ -1,6 +1,6 @@
 /** `--watch`: what a command prints, again and again: on every change, and every so often. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PetrelError } from '../errors.js';
 import { follow } from '../group/follow.js';
 import { KeptClock } from '../group/time.js';

@@ -1,5 +1,5 @@
 /** Who this process is to ZooKeeper, and to whom the znodes that it makes are open. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Access, aclOf, worldRights } from '../core/access.js';
 import type { Identity } from '../core/acl.js';
 import { groupPaths } from '../core/paths.js';

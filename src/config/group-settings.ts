@@ -1,5 +1,5 @@
 /** What the settings of an agent say of each group that it is in, where it is in several. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { strictObject } from '../core/names.js';
 import { quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';

@@ -1,5 +1,5 @@
 /** The settings of an agent's HTTP interface. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseListen } from './listen.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
 import { tokenPattern, tokenRule } from './token.js';

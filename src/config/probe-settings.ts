@@ -1,5 +1,5 @@
 /** The settings by which a node probes, and what they come to. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { probeProtocols } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';

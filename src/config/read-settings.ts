@@ -8,7 +8,7 @@ import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
 import { distance } from 'fastest-levenshtein';
-import { z } from 'zod';
+import * as z from 'zod';
 import { writeDuration } from '../core/duration.js';
 import { brief } from '../core/names.js';
 import { cut, firstOf, quoted } from '../core/outside.js';

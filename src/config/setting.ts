@@ -1,5 +1,5 @@
 /** How one setting is declared: its schema, and its key in the file, its flag and its environment variable. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage } from '../errors.js';
 
 export interface SettingMeta {

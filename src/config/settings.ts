@@ -4,7 +4,7 @@
  */
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
 import { quoted } from '../core/outside.js';

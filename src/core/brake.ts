@@ -6,7 +6,7 @@
  * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted: a group's
  * first election, what people ask for, and a leader that leaves in good order.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationMs } from './duration.js';
 import { type GroupConfig, mostBraked } from './group-config.js';
 import { isAhead } from './limits.js';

@@ -3,7 +3,7 @@
  * number read in the wrong unit is a session timeout a thousand times too long.
  */
 import ms, { type StringValue } from 'ms';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cut, quoted } from './outside.js';
 
 const written = /^\d{1,15}(?:\.\d{1,9})?(?:ms|s|m|h|d)$/;

@@ -3,7 +3,7 @@
  * every read goes through this schema; unknown keys are refused, so that a misspelt one is not silently without
  * effect.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationMs, durationSchema } from './duration.js';
 import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js';
 import { rootSchema } from './paths.js';

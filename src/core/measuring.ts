@@ -1,5 +1,5 @@
 /** One score as it is measured: what text is a number, and what is a change worth telling. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isLong, type Parsed } from './names.js';
 import { quoted } from './outside.js';
 import type { Score } from './scores.js';

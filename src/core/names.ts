@@ -1,5 +1,5 @@
 /** Names of nodes and sites, and the instants that znodes carry. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cut, depthProblem, firstOf } from './outside.js';
 
 const pattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The root of a group: `/cluster`. */
 export const rootSchema = z

@@ -1,5 +1,5 @@
 /** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import type { Circumstance } from './circumstance.js';
 import { type GroupConfig, sitePriority } from './group-config.js';

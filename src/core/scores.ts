@@ -7,7 +7,7 @@
  * node's log has reached, and the rate of its clients' requests. After Becker, Junqueira and Serafini, *Leader Election
  * for Replicated Services Using Application Scores* (2011).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { longSchema, nameSchema } from './names.js';
 
 /** The rate of the requests that a node gets from its clients, a second. */

@@ -1,5 +1,5 @@
 /** What a strategy is given, and what it gives. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Circumstance } from './circumstance.js';
 import type { Score } from './scores.js';
 import type { Place } from './znodes.js';

@@ -2,7 +2,7 @@
  * What the znodes of a group hold. Fields that are not known are let pass: a newer version of Petrel may run
  * beside this one during an upgrade.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema } from './names.js';
 

@@ -1,5 +1,5 @@
 /** What an examination of a node and its group comes to. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** note: good to know. warning: works, and will hurt. error: does not work, or is open to strangers. */
 export const severities = ['ok', 'note', 'warning', 'error'] as const;

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { request as requestSecurely } from 'node:https';
 import { createServer } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hostText, type ListenAddress, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
 import { parseJson } from '../core/names.js';

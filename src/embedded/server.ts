@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { createServer, isIPv6, type Server } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage, PetrelError } from '../errors.js';
 import { Database } from './database.js';
 import { Service } from './service.js';

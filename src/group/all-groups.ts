@@ -1,5 +1,5 @@
 /** Many groups, a line each: what `list --all` says. Its shape is a contract with users' scripts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupPaths, isGroup } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';

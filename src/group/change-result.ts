@@ -1,5 +1,5 @@
 /** What a change to a group came to, as commands with `-f json` and the HTTP interface say it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Choice } from '../core/elect.js';
 import { electedOrRestored } from '../core/restored.js';
 import { causeSchema } from '../core/znodes.js';

@@ -1,5 +1,5 @@
 /** A group's configuration as keys and values: what operators see, and set one by one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { nearestOf } from '../config/settings-file.js';
 import { readYaml } from '../config/yaml.js';
 import { defaultGroupConfig, type GroupConfig, groupConfigSchema, siteConfig } from '../core/group-config.js';

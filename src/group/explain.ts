@@ -1,5 +1,5 @@
 /** Who would be elected now, and why: rank by rank, and what keeps the others out. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { nameSchema } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf } from '../core/slots.js';

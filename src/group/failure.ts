@@ -1,5 +1,5 @@
 /** What went wrong with a group, in terms that whoever asked can act on. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage, PetrelError, type Remedy } from '../errors.js';
 import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
 

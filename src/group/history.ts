@@ -1,5 +1,5 @@
 /** The history of a group, the newest first: transitions with their phases, and what people changed. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromInstant, instantSchema, type Parsed, parseJson, toInstant } from '../core/names.js';
 import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';

@@ -1,5 +1,5 @@
 /** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Obstacle, obstacles } from '../core/eligibility.js';
 import {
   defaultGroupConfig,

@@ -4,7 +4,7 @@
  * Not promised: that it still is when the answer is read. Anything may happen between the answer and what is done
  * because of it; only a store that looks at the token itself, in one step with the write, closes that.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { longSchema, nameSchema, parseJson } from '../core/names.js';
 import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { claimSchema } from '../core/znodes.js';

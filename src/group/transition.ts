@@ -1,5 +1,5 @@
 /** A transition under way, for people: who is waited for, since when, and how long it may take. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationMs, formatDuration } from '../core/duration.js';
 import { obstacles } from '../core/eligibility.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';

@@ -3,7 +3,7 @@
  *
  * Not promised: that the outcome lasts. It is what held at one moment.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import { type ClockReading, ensembleNowMs } from '../core/limits.js';

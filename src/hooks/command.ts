@@ -1,5 +1,5 @@
 /** A command that a person configured: a program with its arguments, or a line for the shell. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const rule = 'a command is a line for the shell, or a list: the program, then its arguments';
 const word = z.string(rule).refine((text) => !text.includes('\0'), 'a command cannot hold a NUL character');

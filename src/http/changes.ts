@@ -1,7 +1,7 @@
 /** What people change, by the same functions as the commands do. All of it wants the token. */
 import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationMs, durationSchema } from '../core/duration.js';
 import { mostLeaders } from '../core/group-config.js';
 import { nameSchema, strictObject } from '../core/names.js';

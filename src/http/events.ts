@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage, PetrelError } from '../errors.js';
 import { follow } from '../group/follow.js';
 import type { Logger } from '../log.js';

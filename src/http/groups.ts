@@ -2,7 +2,7 @@
  * The groups that an agent's HTTP interface speaks for: one, or several, of which a call names one by its root. What a
  * group needs for reading is made when somebody asks, and all of it reads by one session.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
 import { Share } from '../agent/share.js';
 import { strictObject } from '../core/names.js';

@@ -5,7 +5,7 @@
  * Promised: `petrel_leader` is looked up on the clock when all else is rendered; the answer is made anew until it agrees.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentEvent } from '../agent/events.js';
 import type { ServedGroup } from '../agent/served-groups.js';
 import { failureOf } from '../core/eligibility.js';

@@ -3,7 +3,7 @@
  * has; nothing of the group is in the page itself, so whoever reaches the port may have it.
  */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { App } from './app.js';
 import { tolerantRootQuery } from './groups.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';

@@ -1,5 +1,5 @@
 /** What the group is, was, and would be: what `petrel list`, `history`, `explain` and `wait` say. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { mostLeaders } from '../core/group-config.js';
 import { nameSchema, strictObject } from '../core/names.js';
 import { explain, explanationSchema } from '../group/explain.js';

@@ -6,7 +6,7 @@
  * frozen or cut off. Not promised: what becomes of the answer on its way. A process may be frozen in the very instant
  * between: an answer that takes longer than `leaseMs` to arrive tells nothing.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
 import type { ServedGroup } from '../agent/served-groups.js';
 import { mostLeaders } from '../core/group-config.js';

@@ -1,5 +1,5 @@
 /** What `/status` and the event `status` say: a listing, and when it was so. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { instantSchema, toInstant } from '../core/names.js';
 import { listing, listingSchema } from '../group/listing.js';
 import type { GroupView } from '../group/view.js';

@@ -1,5 +1,5 @@
 /** Under what an election is run: how many nodes, over what network, and what happens to them. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How long a message is under way. */
 export const delaySchema = z.discriminatedUnion('kind', [

@@ -1,5 +1,5 @@
 /** Many runs of many elections under many conditions, summarized and held against theory. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Expectation } from './algorithm.js';
 import { algorithms } from './algorithms/index.js';
 import { type Conditions, conditionsSchema } from './conditions.js';

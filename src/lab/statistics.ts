@@ -1,5 +1,5 @@
 /** What many runs tell together. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const summarySchema = z.object({
   mean: z.number(),

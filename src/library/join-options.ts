@@ -1,5 +1,5 @@
 /** What a process says of itself when it joins a group: the options, and the rules they are held to. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { accessFields } from '../config/access-settings.js';
 import { probeSettings } from '../config/probe-settings.js';
 import { agentSettings } from '../config/settings.js';

@@ -1,6 +1,6 @@
 /** What passes between an agent and the thread that runs a strategy of a user's own. */
 import { MessagePort } from 'node:worker_threads';
-import { z } from 'zod';
+import * as z from 'zod';
 import { rankingSchema } from '../core/rank.js';
 import type { Input } from './example-input.js';
 

@@ -1,5 +1,5 @@
 /** The secret of a group's probes. It comes from a file or the environment alone, and is never shown. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const probeSecretRule = 'a secret has 16 to 1024 characters';
 export const probeSecretSchema = z

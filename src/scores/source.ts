@@ -1,5 +1,5 @@
 /** A score's source, as settings name it: a command, an address whose body is a number, a metric on a Prometheus page. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durationMs, durationSchema } from '../core/duration.js';
 import { toleranceSchema } from '../core/measuring.js';
 import { nameSchema, strictObject } from '../core/names.js';

@@ -2,7 +2,7 @@
  * A deployment that somebody describes in a file, to ask what an election would bring there: nodes in sites, how far
  * apart these are, where the clients are. YAML, or JSON, which is YAML too.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { longSchema, nameSchema, strictObject } from '../core/names.js';
 import { lastTerm } from '../core/znodes.js';
 

@@ -6,7 +6,7 @@
  * Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is answered once a quorum
  * has it. They leave out what servers take to work, and the way from a client to its node.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Choice, Unfit } from '../core/elect.js';
 import { nameSchema } from '../core/names.js';
 import { firstOf } from '../core/outside.js';

@@ -107,6 +107,9 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#state;
   }
 
+  /** The library sets its own as it is made, which counts for nothing. */
+  set state(_: unknown) {}
+
   get negotiatedTimeoutMs(): number {
     return this.#negotiatedTimeoutMs;
   }

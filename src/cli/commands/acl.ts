@@ -1,6 +1,6 @@
 /** `petrel acl …`: who may do what to the group's znodes. */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { accessOf, identityOf } from '../../config/access-settings.js';
 import type { Access } from '../../core/access.js';
 import { aclText } from '../../core/acl.js';

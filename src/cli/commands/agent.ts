@@ -1,6 +1,6 @@
 /** `petrel agent`, `petrel dev` */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkGroups, hasGroups } from '../../config/group-settings.js';
 import { usualListen } from '../../config/listen.js';
 import { type EffectiveSettings, readSettings, settingOptions } from '../../config/read-settings.js';

@@ -1,6 +1,6 @@
 /** `petrel config …`: the group's configuration in ZooKeeper. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GroupConfig } from '../../core/group-config.js';
 import { oneLine } from '../../core/outside.js';
 import { errorMessage } from '../../errors.js';

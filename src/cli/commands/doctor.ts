@@ -1,6 +1,6 @@
 /** `petrel doctor` */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { settingsByRoot } from '../../config/group-settings.js';
 import { readSettings, settingOptions } from '../../config/read-settings.js';
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';

@@ -1,6 +1,6 @@
 /** `petrel explain` */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { prepareStrategy } from '../../core/read-config.js';
 import { PetrelError } from '../../errors.js';
 import { type Explanation, explain, explanationSchema } from '../../group/explain.js';

@@ -1,6 +1,6 @@
 /** `petrel history` */
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { phasesInTurn } from '../../core/records.js';
 import { type History, historySchema, readHistory } from '../../group/history.js';
 import { readTerm } from '../../group/term.js';

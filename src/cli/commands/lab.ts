@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readSettings } from '../../config/read-settings.js';
 import { clientSettings, type OutputFormat, outputFormats } from '../../config/settings.js';
 import { durationMs } from '../../core/duration.js';

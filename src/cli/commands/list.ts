@@ -1,6 +1,6 @@
 /** `petrel list` */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PetrelError } from '../../errors.js';
 import { requestText } from '../../group/handover.js';
 import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';

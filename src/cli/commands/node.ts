@@ -1,6 +1,6 @@
 /** `petrel node …`: one node. */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Eviction, evict, planEviction } from '../../group/evict.js';
 import { drainNode, readmitNode, undrainNode } from '../../group/nodes.js';
 import { awaitSettled, outcomeSchema } from '../../group/wait.js';

@@ -1,6 +1,6 @@
 /** `petrel run` */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SessionFile } from '../../agent/session-file.js';
 import { readSettings, settingOptions } from '../../config/read-settings.js';
 import { clientSettings, runSettings } from '../../config/settings.js';

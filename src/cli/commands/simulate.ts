@@ -1,7 +1,7 @@
 /** `petrel simulate`: what-if, on a group as it is or on a deployment that a file describes. */
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readYaml } from '../../config/yaml.js';
 import { ensembleNowMs } from '../../core/limits.js';
 import { errorMessage, PetrelError } from '../../errors.js';

@@ -1,6 +1,6 @@
 /** `petrel site …`: maintenance of a site, all nodes of it at once. */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../core/group-config.js';
 import { listing, siteListingSchema } from '../../group/listing.js';
 import {

@@ -1,6 +1,6 @@
 /** `petrel switchover`, `petrel failover` */
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cancelSwitchover, failover, switchover, type Target } from '../../group/handover.js';
 import { name, pointInTime } from '../arguments.js';
 import { changeOptions, runChange, saidYes } from '../change.js';

@@ -1,6 +1,6 @@
 /** `petrel wait` */
 import type { Command } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { awaitTerm, type Outcome } from '../../group/wait.js';
 import { wholeNumber } from '../arguments.js';
 import { outcomeText, tellOutcome, waitOptions } from '../change.js';

@@ -1,6 +1,6 @@
 /** `petrel zookeeper`: the embedded development server alone. */
 import { type Command, Option } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { startDevelopmentServer } from '../../embedded/server.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';

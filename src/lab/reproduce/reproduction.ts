@@ -1,5 +1,5 @@
 /** A part of the literature run again: its figures redrawn, and how far off each point is. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Chart } from '../chart.js';
 import { conditionsSchema } from '../conditions.js';
 import type { Case, Result } from '../experiment.js';
