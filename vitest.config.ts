@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-/** Tests that touch neither a ZooKeeper nor the built command line. */
+/** Tests that touch neither a ZooKeeper nor the built command line, and leave nothing behind in their process. */
 const unitTests = [
   'test/*.test.ts',
-  'test/{core,doctor,lab,strategies,own-strategies,config,hooks,scores}/**/*.test.ts',
+  'test/{core,doctor,lab,strategies,own-strategies,config,scores}/**/*.test.ts',
   'test/{embedded,page,what-if,simulation,exploration}/**/*.test.ts',
   'test/{support,chaos}/test/*.test.ts',
   'test/**/*.properties.test.ts',
@@ -29,7 +29,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
-      { extends: true, test: { name: 'unit', include: unitTests } },
+      // What a file loads costs more than its tests, so the files of a process load it once.
+      { extends: true, test: { name: 'unit', include: unitTests, isolate: false } },
       {
         extends: true,
         test: {

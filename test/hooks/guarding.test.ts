@@ -1,17 +1,24 @@
 /** What becomes of a workload when the agent, or its keeper, is frozen or killed: with real processes and signals. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
+import { oncePerRun } from '../support/once-per-run.js';
 import { bench, eventually, residentMiB } from './support.js';
 
 const at = bench();
 const source = path('../../src/hooks/command-duty.ts');
-const built = path('../../.petrel/test-dist/src/hooks/command-duty.js');
 const leaseMs = { releaseInMs: 1500, endsInMs: 3000 };
 const stubborn = 'trap "" TERM; (trap "" TERM; sleep 1000; sleep 1000) & ';
+
+let built = '';
+// A build on a busy machine takes longer than a test may.
+beforeAll(async () => {
+  built = join(dirname(await oncePerRun('build')), '../hooks/command-duty.js');
+}, 300_000);
 
 const agents: ChildProcess[] = [];
 afterEach(() => {
@@ -36,7 +43,7 @@ interface Said {
 
 function startAgent(
   commands: { onTakeover: string; onRelease: string | null },
-  module = source,
+  module = built,
   foreground = false,
 ) {
   const json = JSON.stringify({ commands, ...leaseMs, foreground });
@@ -55,7 +62,7 @@ function startAgent(
 }
 
 /** An agent whose takeover has succeeded. */
-async function leadingAgent(onRelease: string | null, onTakeover = stubborn, module = source) {
+async function leadingAgent(onRelease: string | null, onTakeover = stubborn, module = built) {
   const agent = startAgent({ onTakeover, onRelease }, module);
   await eventually(() => agent.said).toMatchObject([{ takeover: { result: 'ok', provenDead: false } }]);
   await eventually(workloads).not.toEqual([]);
@@ -69,28 +76,13 @@ async function closed({ child, said }: { child: ChildProcess; said: Said[] }): P
 }
 
 describe.each([
-  ['run from its sources', source],
-  ['built', built],
+  ['run from its sources', () => source],
+  ['built', () => built],
 ])('an agent %s', (_, module) => {
-  beforeAll(() => {
-    if (module === built) {
-      const tsc = path('../../node_modules/typescript/bin/tsc');
-      const options = [
-        '-p',
-        'tsconfig.build.json',
-        '--outDir',
-        '.petrel/test-dist',
-        '--incremental',
-        'false',
-      ];
-      execFileSync(process.execPath, [tsc, ...options], { cwd: path('../..'), stdio: 'inherit' });
-    }
-  }, 120_000);
-
   it('that is frozen has its workload ended before the lease is, and hears of it first of all', async () => {
     const onRelease =
       'echo "$PETREL_REASON" >> $DIR/log; kill -0 $(pgrep -n -f "sleep 1000"); echo $? >> $DIR/log';
-    const agent = await leadingAgent(onRelease, stubborn, module);
+    const agent = await leadingAgent(onRelease, stubborn, module());
     const frozenAtMs = systemClock.monotonicMs();
     process.kill(agent.pid, 'SIGSTOP');
     await eventually(workloads).toEqual([]);
@@ -107,7 +99,7 @@ describe.each([
   });
 
   it('that is killed has its release run by the keeper, which then goes', async () => {
-    const agent = await leadingAgent('echo "$PETREL_REASON" >> $DIR/log', stubborn, module);
+    const agent = await leadingAgent('echo "$PETREL_REASON" >> $DIR/log', stubborn, module());
     const killedAtMs = systemClock.monotonicMs();
     process.kill(agent.pid, 'SIGKILL');
     await eventually(() => at().processes()).toEqual([]);
@@ -148,7 +140,7 @@ describe('an agent that is killed', () => {
 
 describe('a workload in the foreground', () => {
   it('writes to the output of the agent, and is ended when that is killed', async () => {
-    const agent = startAgent({ onTakeover: `echo hello; ${stubborn} wait`, onRelease: null }, source, true);
+    const agent = startAgent({ onTakeover: `echo hello; ${stubborn} wait`, onRelease: null }, built, true);
     await eventually(() => agent.said).toMatchObject([{ takeover: { result: 'ok', provenDead: false } }]);
     await eventually(() => agent.output).toEqual(['hello']);
     await eventually(workloads).not.toEqual([]);

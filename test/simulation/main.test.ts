@@ -1,12 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-
-function simulateBy(...args: string[]): { status: number | null; stderr: string } {
-  const { status, stderr } = spawnSync('npx', ['tsx', 'test/simulation/main.ts', ...args], {
-    encoding: 'utf8',
-  });
-  return { status, stderr };
-}
+import { runTool } from '../support/run-tool.js';
 
 describe('what is asked wrongly', () => {
   it.each([
@@ -17,9 +10,9 @@ describe('what is asked wrongly', () => {
     [['--story'], 'name one seed'],
     [['--story', '--seeds', '1-2'], 'name one seed'],
     [['--site-rules', '--several-leaders'], 'no life has both'],
-  ])('is refused, nothing is checked: %j', (args, why) => {
-    const { status, stderr } = simulateBy(...args);
+  ])('is refused, nothing is checked: %j', async (args, why) => {
+    const { code, stderr } = await runTool('simulation/main.ts', ...args);
     expect(stderr).toContain(why);
-    expect(status).toBe(2);
+    expect(code).toBe(2);
   });
 });
