@@ -49,7 +49,7 @@ function countWrites(server: DevelopmentServer, group: Group): Map<string, numbe
   return writes;
 }
 
-describe('a node that measures something', () => {
+describe.concurrent('a node that measures something', () => {
   it('tells it at once, for as long as its session lives', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
@@ -152,7 +152,7 @@ describe('a node that measures something', () => {
   });
 });
 
-describe('a hundred nodes that score each second', () => {
+describe.concurrent('a hundred nodes that score each second', () => {
   const size = 100;
   const forMs = 3 * publishEveryMs;
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Registration } from '../../src/core/znodes.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, Group } from '../support/agent-group.js';
@@ -37,24 +37,26 @@ async function ghost(group: Group, node: string): Promise<Store> {
 /** The audits come every ten seconds, and a node learns at the latest after thirty that it is the next in line. */
 const patienceMs = 90_000;
 
-it('an elector that stays silent is unseated by the next in line', { timeout: 2 * patienceMs }, async () => {
-  await using group = await Group.found(await sharedZooKeeper());
-  const silent = await ghost(group, 'silent');
-  const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs: 1000 });
-  await group.ready('a', patienceMs);
-  expect((await group.seats()).some((seat) => seat.startsWith('silent-'))).toBe(false);
-  expect(a?.status.elector).toBe(true);
-  await silent.close();
-});
+describe.concurrent('an elector that stays silent', () => {
+  it('that is the first is unseated by the next in line', { timeout: 2 * patienceMs }, async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const silent = await ghost(group, 'silent');
+    const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs: 1000 });
+    await group.ready('a', patienceMs);
+    expect((await group.seats()).some((seat) => seat.startsWith('silent-'))).toBe(false);
+    expect(a?.status.elector).toBe(true);
+    await silent.close();
+  });
 
-it('so is one that came to it by another’s leaving', { timeout: 2 * patienceMs }, async () => {
-  await using group = await Group.found(await sharedZooKeeper());
-  const first = await ghost(group, 'first');
-  const silent = await ghost(group, 'silent');
-  await group.startInOrder(['a'], { sessionTimeoutMs: 1000 });
-  await first.close();
-  await until(async () => (await group.seats()).length === 2);
-  await group.ready('a', patienceMs);
-  expect((await group.seats()).some((seat) => seat.startsWith('silent-'))).toBe(false);
-  await silent.close();
+  it('that came to it by another’s leaving is, too', { timeout: 2 * patienceMs }, async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const first = await ghost(group, 'first');
+    const silent = await ghost(group, 'silent');
+    await group.startInOrder(['a'], { sessionTimeoutMs: 1000 });
+    await first.close();
+    await until(async () => (await group.seats()).length === 2);
+    await group.ready('a', patienceMs);
+    expect((await group.seats()).some((seat) => seat.startsWith('silent-'))).toBe(false);
+    await silent.close();
+  });
 });

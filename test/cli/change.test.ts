@@ -4,11 +4,12 @@ import { siteListSchema } from '../../src/cli/commands/site.js';
 import { changeResultSchema } from '../../src/group/change-result.js';
 import { failureSchema } from '../../src/group/failure.js';
 import { historySchema } from '../../src/group/history.js';
-import { type Listing, listingSchema } from '../../src/group/listing.js';
+import type { Listing } from '../../src/group/listing.js';
 import { outcomeSchema } from '../../src/group/wait.js';
 import { runProcess, startProcess } from '../support/agents.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { type LibraryGroup, startGroup } from '../support/library-group.js';
+import { listingOf } from '../support/listing.js';
 import { until } from '../support/until.js';
 
 type Env = Readonly<Record<string, string>>;
@@ -31,8 +32,8 @@ async function start(...[names, options]: Parameters<typeof startGroup>): Promis
   return env;
 }
 
-async function list(env: Env): Promise<Listing> {
-  return listingSchema.parse(JSON.parse((await runProcess(['list', '-f', 'json'], env)).stdout));
+function list({ PETREL_ZOOKEEPER = '', PETREL_ROOT = '' }: Env): Promise<Listing> {
+  return listingOf(PETREL_ZOOKEEPER, PETREL_ROOT);
 }
 
 function led(env: Env, node: string): Promise<Listing> {

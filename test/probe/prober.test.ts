@@ -64,7 +64,7 @@ describe('a group that probes', () => {
     }
   });
 
-  it('carries what each gets from its clients, as long as it answers', async () => {
+  it.concurrent('carries what each gets from its clients, as long as it answers', async () => {
     await using group = await ProbedGroup.open();
     const a = await group.start('a', { requestsPerSecond: 12.5 });
     const b = await group.start('b');
@@ -75,7 +75,7 @@ describe('a group that probes', () => {
     await until(() => b.heardRates().size === 0, { timeoutMs });
   });
 
-  it('says nothing of a peer that has stopped answering, or left', async () => {
+  it.concurrent('says nothing of a peer that has stopped answering, or left', async () => {
     await using group = await ProbedGroup.open();
     const a = await group.start('a');
     const b = await group.start('b');
@@ -88,7 +88,7 @@ describe('a group that probes', () => {
     await until(() => a.roundTrips().size === 0, { timeoutMs });
   });
 
-  it('finds a peer that has come back elsewhere', async () => {
+  it.concurrent('finds a peer that has come back elsewhere', async () => {
     await using group = await ProbedGroup.open();
     const a = await group.start('a');
     const b = await group.start('b');
@@ -100,7 +100,7 @@ describe('a group that probes', () => {
     await measures(a, 'b');
   });
 
-  it('works by names, and over IPv6', async () => {
+  it.concurrent('works by names, and over IPv6', async () => {
     await using group = await ProbedGroup.open();
     const everywhere = { host: '::', port: 0 };
     const a = await group.start('a', { listen: everywhere, address: { host: '::1', port: null } });
@@ -116,7 +116,7 @@ describe('a group that probes', () => {
     await measures(e, 'd');
   });
 
-  it('looks seldom, and reads no registration again that it knows', async () => {
+  it.concurrent('looks seldom, and reads no registration again that it knows', async () => {
     await using group = await ProbedGroup.open();
     const a = await group.start('a');
     await group.start('b');
