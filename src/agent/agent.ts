@@ -216,7 +216,7 @@ export class Agent {
         this.#events.tell({ kind: 'round' });
         if (waitMs === null) break;
         this.#tell();
-        await this.#pacing.sleep(waitMs, () => (this.#sharing.isShared ? this.#leftMs() : 0));
+        await this.#pacing.sleep(waitMs, () => this.#leftMs());
       }
     } finally {
       await this.#leave();

@@ -112,6 +112,20 @@ it('a group in which nothing happens writes nothing, and its leader renews its l
   }
 });
 
+it('a leader that has nothing to do looks no oftener than another node: its lease is renewed without that', async () => {
+  await using server = await startDevelopmentServer();
+  await using group = await Group.found(server.connectString);
+  const [a] = await group.startInOrder(['a', 'b', 'c']);
+  await group.ready('a');
+  const leader = storeOf(a);
+  const before = await quiet(server, leader);
+  const renewals = before.get(leader.sessionId)?.requests.multi ?? 0;
+  await until(() => (server.requestCounts().get(leader.sessionId)?.requests.multi ?? 0) >= renewals + 15);
+  const readsIn = (traffic: Traffic) => requestsOf(traffic, leader.sessionId, ['multi']);
+  // One look by the clock may fall into that.
+  expect(readsIn(server.requestCounts()) - readsIn(before)).toBeLessThanOrEqual(11);
+});
+
 it('a planned switchover costs two committed writes and one notification between the hooks', async () => {
   await using server = await startDevelopmentServer();
   await using group = await Group.found(server.connectString);
