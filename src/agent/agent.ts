@@ -25,6 +25,7 @@ import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
+import { KnownReads } from './known-reads.js';
 import { Leadership } from './leadership.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
 import {
@@ -90,6 +91,7 @@ export class Agent {
   readonly #pacing: Pacing;
   #registration: Registration;
   #store: Store | null = null;
+  #reads: KnownReads | null = null;
   #snapshot: GroupSnapshot | null = null;
   #seat: SeatKnown = noSeat;
   #slots: SlotsKnown = oneSlot;
@@ -332,6 +334,7 @@ export class Agent {
     this.#snapshot = null;
     this.#seat = noSeat;
     this.#part = 'standby';
+    this.#reads = new KnownReads(store);
     store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') {
@@ -360,7 +363,7 @@ export class Agent {
 
   /** Reads as much as this node's part calls for, which it may learn only by reading. */
   async #observe(store: Store): Promise<Observed> {
-    const observer = { ...this.#onlooker, store };
+    const observer = { ...this.#onlooker, store, reads: this.#reads ?? store };
     for (;;) {
       const [part, slots] = [this.#part, this.#slots];
       const audits = this.#auditor.isDue(this.#seat);
@@ -378,11 +381,13 @@ export class Agent {
     }
   }
 
-  /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. */
+  /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. So is what
+   * else is known without being read: not even a lost event is for ever. */
   #seatKnown(): SeatKnown {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#placedAtMs < this.#sharing.resyncMs) return this.#seat;
     this.#placedAtMs = nowMs;
+    this.#reads?.forget();
     return { ...this.#seat, below: null };
   }
 

@@ -15,8 +15,13 @@ interface Turn {
   readonly seat: string;
 }
 
+export interface Committed {
+  /** How many records the history has now; null where none was added. */
+  readonly recorded: number | null;
+}
+
 /**
- * False: what it was decided on no longer holds. A brake whose record this node may not write holds up nothing.
+ * Null: what it was decided on no longer holds. A brake whose record this node may not write holds up nothing.
  * Throws StoreError.
  */
 export async function writeCommit(
@@ -24,11 +29,14 @@ export async function writeCommit(
   paths: GroupPaths,
   commit: Commit,
   log: Logger,
-): Promise<boolean> {
+): Promise<Committed | null> {
   const { store, seat, snapshot } = turn;
   const operations = commitOperations(paths, seat, commit, snapshot.history);
   try {
-    return (await guarded(() => store.multi(operations))) !== null;
+    const results = await guarded(() => store.multi(operations));
+    if (results === null) return null;
+    const head = results[operations.findIndex(({ path }) => path === paths.history)];
+    return { recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null };
   } catch (error) {
     const { brake } = commit;
     if (brake === null || !isPermissionError(error) || error.path !== brake.path) throw error;

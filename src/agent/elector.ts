@@ -208,7 +208,8 @@ export class Elector {
     const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
     const { paths, log } = this.#options;
-    if (!(await writeCommit(turn, paths, commit, log))) return;
+    const committed = await writeCommit(turn, paths, commit, log);
+    if (committed === null) return;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
     for (const { slot, elected } of decisions) {
@@ -220,7 +221,7 @@ export class Elector {
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.tell({ kind: 'recorded', record });
     }
-    if (records.length > 0) await this.#prune(turn);
+    if (committed.recorded !== null) await this.#prune(turn, committed.recorded);
   }
 
   /** Where the number of slots rises, the znodes of the new ones are there before anybody looks for them. */
@@ -235,9 +236,10 @@ export class Elector {
   }
 
   /** Keeps the newest records. Losing this race to another, or failing, loses nothing. */
-  async #prune({ store, snapshot }: ElectorTurn): Promise<void> {
+  async #prune({ store, snapshot }: ElectorTurn, recorded: number): Promise<void> {
     const { paths, log } = this.#options;
     const keep = (snapshot.config.value ?? this.#config ?? defaultGroupConfig).historySize;
+    if (recorded <= keep) return;
     try {
       const { children } = await store.getChildren(paths.history);
       const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep));

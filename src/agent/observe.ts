@@ -25,6 +25,7 @@ import { readNeighbour } from '../group/neighbour.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readBrake } from './brake-record.js';
 import type { Contents } from './contents.js';
+import type { Reader } from './known-reads.js';
 import type { ScoreReader } from './score-reader.js';
 
 /**
@@ -61,6 +62,8 @@ export interface Onlooker {
 
 export interface Observer extends Onlooker {
   readonly store: Store;
+  /** Of the group's own znodes. */
+  readonly reads: Reader;
 }
 
 export interface Observed {
@@ -79,28 +82,28 @@ export interface Asked {
 
 /** Throws StoreError. NO_NODE means that the group's tree is not there. */
 export async function observe(observer: Observer, asked: Asked): Promise<Observed> {
-  const { store, paths, node, contents, scores } = observer;
+  const { store, reads, paths, node, contents, scores } = observer;
   const { part, seat, slots } = asked;
   const isElector = part === 'elector';
   const readsAll = isElector || asked.audits;
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
     const isOwn = part !== 'standby' && slots.own.includes(slot);
-    return readsAll || isOwn ? claimAt(observer, slot, { isElector, watch: isOwn && !isElector }) : null;
+    return readsAll || isOwn ? claimAt(observer, slot, { isElector, watch: isElector || isOwn }) : null;
   };
   const [configRead, elected, decisions, current, claims, ownSeat, below, self, names, seatNames, head] =
     await settleAll([
-      store.getData(paths.config, { watch: isElector || part === 'involved' }),
-      store.getData(paths.elected, { watch: true }),
-      settleAll(others.map((slot) => store.getData(pathsOfSlot(paths, slot).elected, { watch: true }))),
+      reads.getData(paths.config, { watch: isElector || part === 'involved' }),
+      reads.getData(paths.elected, { watch: true }),
+      settleAll(others.map((slot) => reads.getData(pathsOfSlot(paths, slot).elected, { watch: true }))),
       claim(1),
       settleAll(others.map(claim)),
-      seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),
-      seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),
-      orNull(store.getData(paths.node(node))),
-      readsAll ? store.getChildren(paths.nodes, { watch: isElector }) : null,
-      readsAll ? store.getChildren(paths.election) : null,
-      readsAll ? store.getData(paths.history) : null,
+      seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
+      seat.below === null ? null : reads.exists(paths.seat(seat.below), { watch: true }),
+      orNull(reads.getData(paths.node(node), { watch: isElector })),
+      readsAll ? reads.getChildren(paths.nodes, { watch: isElector }) : null,
+      readsAll ? reads.getChildren(paths.election, { watch: isElector }) : null,
+      readsAll ? reads.getData(paths.history, { watch: isElector }) : null,
     ] as const);
   const placed = await place(
     observer,
@@ -181,22 +184,22 @@ const unreadable = { value: null, problem: 'its ACL does not let this node read 
 async function claimAt(
   observer: Observer,
   slot: number,
-  { isElector, watch }: { readonly isElector: boolean; readonly watch: boolean },
+  how: { readonly isElector: boolean; readonly watch: boolean },
 ): Promise<Claim | null> {
-  const { store } = observer;
-  const paths = pathsOfSlot(observer.paths, slot);
-  const [stat, read] = await Promise.all([
-    isElector ? store.exists(paths.current, { watch: true }) : null,
-    readable(store.getData(paths.current, { watch })),
-  ]);
-  if (read !== 'unreadable') return read === null ? null : readClaim(observer, paths.current, read);
-  const found = stat ?? (await store.exists(paths.current, { watch }));
-  return found === null ? null : asClaim(unreadable, found);
+  const { reads } = observer;
+  const { current } = pathsOfSlot(observer.paths, slot);
+  const read = await readable(reads.getData(current, { watch: how.watch }));
+  if (read !== 'unreadable' && read !== null) return readClaim(observer, current, read);
+  if (read === null && !how.isElector) return null;
+  const stat = await reads.exists(current, { watch: how.watch });
+  if (stat === null) return null;
+  // Made in between, where it was not there.
+  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, how);
 }
 
 /** Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were read just now. */
 async function place(
-  { store, paths }: Observer,
+  { reads, paths }: Observer,
   seat: SeatKnown,
   belowStands: boolean,
   read: readonly string[] | null,
@@ -204,13 +207,13 @@ async function place(
   if (seat.name === null) return noSeat;
   if (belowStands) return seat;
   for (let seats = read; ; seats = null) {
-    const names = seats ?? (await store.getChildren(paths.election)).children;
+    const names = seats ?? (await reads.getChildren(paths.election)).children;
     const order = seatsInOrder(names).map(({ name }) => name);
     const index = order.indexOf(seat.name);
     if (index === -1) return noSeat;
     const below = order[index - 1] ?? null;
     const found = { name: seat.name, below, second: index === 1 };
-    if (below === null || (await store.exists(paths.seat(below), { watch: true })) !== null) return found;
+    if (below === null || (await reads.exists(paths.seat(below), { watch: true })) !== null) return found;
   }
 }
 
@@ -220,17 +223,17 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
 
 /** Everyone registered, in order of node ids. One that leaves while being read is left out. `self`: this node's own, read just now. */
 async function readMembers(
-  { store, paths, node, contents }: Observer,
+  { reads, paths, node, contents }: Observer,
   names: readonly string[],
   seatNames: readonly string[],
   self: Read | null,
   watch: boolean,
 ): Promise<Member[]> {
   const places = new Map(seatsInOrder(seatNames).map((seat, index) => [seat.node, index]));
-  const reads = names.toSorted().map(async (name): Promise<Member | null> => {
+  const members = names.toSorted().map(async (name): Promise<Member | null> => {
     const options = { watch };
-    const read = name === node ? self : await readable(store.getData(paths.node(name), options));
-    const stat = read === 'unreadable' ? await store.exists(paths.node(name), options) : read?.stat;
+    const read = name === node ? self : await readable(reads.getData(paths.node(name), options));
+    const stat = read === 'unreadable' ? await reads.exists(paths.node(name), options) : read?.stat;
     if (read === null || stat == null) return null;
     const content = read === 'unreadable' ? unreadable : contents.registration(paths.node(name), read.data);
     return {
@@ -240,7 +243,7 @@ async function readMembers(
       seat: places.get(name) ?? null,
     };
   });
-  return (await Promise.all(reads)).filter((member) => member !== null);
+  return (await Promise.all(members)).filter((member) => member !== null);
 }
 
 export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
