@@ -23,25 +23,13 @@ import { Auditor } from './auditor.js';
 import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
+import { type Unwritten, withUnwritten } from './elector-turn.js';
 import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
-import { KnownReads } from './known-reads.js';
 import { Leadership } from './leadership.js';
+import type { LeadershipRound } from './leadership-options.js';
+import { Lookout } from './lookout.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
-import {
-  covers,
-  noSeat,
-  type Observed,
-  type Onlooker,
-  observe,
-  oneSlot,
-  type Part,
-  partFor,
-  parts,
-  type SeatKnown,
-  type SlotsKnown,
-  slotsFor,
-} from './observe.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './score-reader.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session-memory.js';
@@ -85,18 +73,12 @@ export class Agent {
   readonly #elector: Elector;
   readonly #auditor: Auditor;
   readonly #earlier: EarlierLives;
-  readonly #onlooker: Onlooker;
+  readonly #lookout: Lookout;
   readonly #listeners: Listeners<AgentStatus>;
   readonly #events: Listeners<AgentEvent>;
   readonly #pacing: Pacing;
   #registration: Registration;
   #store: Store | null = null;
-  #reads: KnownReads | null = null;
-  #snapshot: GroupSnapshot | null = null;
-  #seat: SeatKnown = noSeat;
-  #slots: SlotsKnown = oneSlot;
-  #placedAtMs = Number.NEGATIVE_INFINITY;
-  #part: Part = 'standby';
   #drainingSinceMs: number | null = null;
   #hurried = false;
   #restUntilMs = 0;
@@ -131,14 +113,22 @@ export class Agent {
     };
     this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
     const scores = new ScoreReader(this.#paths, clock, options.probe);
-    this.#onlooker = { paths: this.#paths, node, scores, contents: new Contents() };
     this.#elector = new Elector(shared);
     this.#auditor = new Auditor({ clock, elector: this.#elector, auditMs: () => this.#sharing.auditMs });
+    this.#lookout = new Lookout({
+      paths: this.#paths,
+      node,
+      scores,
+      contents: new Contents(),
+      clock,
+      resyncMs: () => this.#sharing.resyncMs,
+      audits: (seat) => this.#auditor.isDue(seat),
+    });
     this.#leadership = new Leadership({
       ...shared,
       renewals: this.#sharing.renewals,
       incarnation,
-      seat: () => this.#seat.name,
+      seat: () => this.#lookout.seat.name,
       onStage: (stage, story) => {
         this.#tell();
         tell({ kind: 'stage', stage, story });
@@ -161,8 +151,8 @@ export class Agent {
       slot,
       fencingToken: tenure?.token ?? null,
       lease,
-      joined: this.#store?.state === 'CONNECTED' && this.#snapshot?.seat != null,
-      elector: this.#part === 'elector' && this.#snapshot?.seat != null,
+      joined: this.#store?.state === 'CONNECTED' && this.snapshot?.seat != null,
+      elector: this.#lookout.part === 'elector' && this.snapshot?.seat != null,
       leaving: this.#drainingSinceMs !== null,
     };
   }
@@ -174,7 +164,7 @@ export class Agent {
 
   /** What was read of the group last, as much as this node's part calls for. Null when nothing was in this session. */
   get snapshot(): GroupSnapshot | null {
-    return this.#snapshot;
+    return this.#lookout.snapshot;
   }
 
   /** Hears of every change of `status`, which is already what it says. What a listener throws is logged. */
@@ -264,7 +254,7 @@ export class Agent {
     log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
     try {
       await this.#leadership.checkClaim(this.#store);
-      await ensureTree(this.#store, this.#paths, this.#slots.count);
+      await ensureTree(this.#store, this.#paths, this.#lookout.slotCount);
       return this.#waitMs(retryMs / 10);
     } catch (error) {
       if (error instanceof PetrelError) throw error;
@@ -291,27 +281,29 @@ export class Agent {
 
   async #inTouch(store: Store): Promise<number | null> {
     const { resyncMs, auditMs } = this.#sharing;
-    if (this.#seat.name === null && !(await this.#join(store))) {
+    if (this.#lookout.seat.name === null && !(await this.#join(store))) {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
     }
-    const observed = await this.#beforeLeaseEnds(this.#observe(store));
-    if (observed === null) {
+    await this.#actAhead(store);
+    const snapshot = await this.#beforeLeaseEnds(this.#lookout.look(store, this.#leadership.slot));
+    if (snapshot === null) {
       await this.#step(store, null);
       return this.#waitMs(retryMs / 10);
     }
-    const { snapshot } = observed;
     if (snapshot.seat === null || snapshot.self?.value?.incarnation !== this.#registration.incarnation) {
-      this.#seat = noSeat;
+      this.#lookout.sits(null);
       await this.#step(store, snapshot);
       return 0;
     }
     if (await this.#step(store, snapshot)) return 0;
-    if (await this.#publish(store, snapshot)) return 0;
+    const isElector = this.#lookout.part === 'elector';
+    if (!isElector && (await this.#publish(store, snapshot))) return 0;
     const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
+    if (isElector && recheckInMs !== 0 && (await this.#publish(store, snapshot))) return 0;
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? auditMs : resyncMs;
-    const scoring = snapshot.seat.below !== null ? resyncMs : this.#onlooker.scores.nextInMs;
+    const scoring = snapshot.seat.below !== null ? resyncMs : this.#lookout.scoresInMs;
     const drainLeftMs = this.#drainLeftMs(this.#options.clock.monotonicMs());
     return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainLeftMs));
   }
@@ -331,10 +323,7 @@ export class Agent {
     }
     const store = openStore();
     this.#store = store;
-    this.#snapshot = null;
-    this.#seat = noSeat;
-    this.#part = 'standby';
-    this.#reads = new KnownReads(store);
+    this.#lookout.begin();
     store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') {
@@ -356,39 +345,9 @@ export class Agent {
     const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
     if (earlier !== null) return (await this.#earlier.isOver(store, earlier)) && (await this.#join(store));
     const name = await takeSeat(store, this.#paths, node);
-    this.#seat = { name, below: null, second: false };
+    this.#lookout.sits(name);
     log.info({ seat: name, site: this.#options.site }, `joined ${this.#paths.root}`);
     return true;
-  }
-
-  /** Reads as much as this node's part calls for, which it may learn only by reading. */
-  async #observe(store: Store): Promise<Observed> {
-    const observer = { ...this.#onlooker, store, reads: this.#reads ?? store };
-    for (;;) {
-      const [part, slots] = [this.#part, this.#slots];
-      const audits = this.#auditor.isDue(this.#seat);
-      const observed = await observe(observer, { part, slots, audits, seat: this.#seatKnown() });
-      const { tenure, slot } = this.#leadership;
-      const called = partFor(observed.snapshot, this.#options.node, store.sessionId, tenure !== null);
-      this.#seat = observed.seat;
-      this.#part = called;
-      this.#slots = slotsFor(observed.snapshot, this.#options.node, store.sessionId, slots, slot);
-      const hasAll = part === 'elector' || audits || !this.#auditor.isDue(observed.seat);
-      if (hasAll && parts.indexOf(called) <= parts.indexOf(part) && covers(called, slots, this.#slots)) {
-        this.#snapshot = observed.snapshot;
-        return observed;
-      }
-    }
-  }
-
-  /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. So is what
-   * else is known without being read: not even a lost event is for ever. */
-  #seatKnown(): SeatKnown {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#placedAtMs < this.#sharing.resyncMs) return this.#seat;
-    this.#placedAtMs = nowMs;
-    this.#reads?.forget();
-    return { ...this.#seat, below: null };
   }
 
   /** Null when the lease is due for release before that: it must not wait. */
@@ -409,31 +368,52 @@ export class Agent {
   }
 
   async #step(store: Store, snapshot: GroupSnapshot | null): Promise<boolean> {
-    return await this.#leadership.step({
+    return await this.#leadership.step(this.#roundOf(store, snapshot));
+  }
+
+  #roundOf(store: Store, snapshot: GroupSnapshot | null): LeadershipRound {
+    return {
       store,
       snapshot,
       seat: snapshot?.seat?.name ?? null,
       healthy: this.#registration.health.ok,
       draining: this.#drainingSinceMs !== null,
       drainOverdue: this.#drainOverdue(),
-    });
+    };
+  }
+
+  /** What need not wait for a look, since its write checks all that it rests on: where that has changed, it writes nothing. */
+  async #actAhead(store: Store): Promise<void> {
+    const expected = this.#lookout.expected;
+    if (expected === null || (await this.#leadership.stepAhead(this.#roundOf(store, expected)))) return;
+    const isNews = this.#registration.draining && expected.self?.value?.draining === false;
+    if (isNews && expected.members === null) await this.#publish(store, expected);
   }
 
   /** Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it did. */
-  async #publish(store: Store, { self }: GroupSnapshot): Promise<boolean> {
-    const data = encode(this.#registration);
-    if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return false;
-    // At the version read: the name may have become another agent's since.
-    await guarded(() => store.set(this.#paths.node(this.#options.node), data, self.version));
+  async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
+    const unwritten = this.#unwritten(snapshot);
+    if (unwritten === null) return false;
+    const { data, version } = unwritten;
+    await guarded(() => store.set(this.#paths.node(this.#options.node), data, version));
     return true;
+  }
+
+  /** At the version read: the name may have become another agent's since. */
+  #unwritten({ self }: GroupSnapshot): Unwritten | null {
+    const data = encode(this.#registration);
+    if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return null;
+    return { data, version: self.version, registration: this.#registration };
   }
 
   /** The elector's turn, or the watch that the next in line keeps over a silent one. */
   async #elect(store: Store, snapshot: GroupSnapshot, seat: string): Promise<number | null> {
     if (snapshot.members !== null && snapshot.seat?.below === null) {
-      const turn = { store, snapshot, members: snapshot.members, seat };
+      const unwritten = this.#unwritten(snapshot);
+      const members = withUnwritten(snapshot.members, unwritten);
+      const turn = { store, snapshot, members, seat, unwritten };
       const { acted, recheckInMs, newSeat } = await this.#elector.turn(turn);
-      if (newSeat !== null) this.#seat = { name: newSeat, below: null, second: false };
+      if (newSeat !== null) this.#lookout.sits(newSeat);
       return acted ? 0 : recheckInMs;
     }
     await this.#auditor.look(store, snapshot);
@@ -447,7 +427,7 @@ export class Agent {
   /** How much longer a successor is waited for; Infinity while nobody leaves. */
   #drainLeftMs(nowMs: number): number {
     if (this.#drainingSinceMs === null) return Number.POSITIVE_INFINITY;
-    const config = this.#snapshot?.config.value ?? defaultGroupConfig;
+    const config = this.snapshot?.config.value ?? defaultGroupConfig;
     return Math.max(0, this.#drainingSinceMs + durationMs(config.timeouts.claim) - nowMs);
   }
 

@@ -38,7 +38,7 @@ export class Auditor {
     if (seat === null || seat.below === null || members === null) return;
     const { clock, elector, auditMs } = this.#options;
     this.#dueAtMs = clock.monotonicMs() + auditMs();
-    const turn = { store, snapshot, members, seat: seat.name };
+    const turn = { store, snapshot, members, seat: seat.name, unwritten: null };
     const isDue = await elector.wouldWrite(turn);
     if (!this.#isSilentForLong(isDue ? keyOf(snapshot, seat.below) : null, store)) return;
     this.#silentSince = null;

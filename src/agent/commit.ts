@@ -1,19 +1,15 @@
 /** What an elector's commit is as one write: all of it is done, or nothing. */
 import type { Logger } from 'pino';
 import type { Brake } from '../core/brake.js';
-import type { Commit } from '../core/group-electing.js';
+import type { Commit, Decision } from '../core/group-electing.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import { slotView } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../core/znodes.js';
-import { isPermissionError, type Operation, type Store } from '../ports/store.js';
+import { isPermissionError, type Operation } from '../ports/store.js';
+import type { ElectorTurn, Unwritten } from './elector-turn.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
-
-interface Turn {
-  readonly store: Store;
-  readonly snapshot: GroupSnapshot;
-  readonly seat: string;
-}
 
 export interface Committed {
   /** How many records the history has now; null where none was added. */
@@ -25,13 +21,13 @@ export interface Committed {
  * Throws StoreError.
  */
 export async function writeCommit(
-  turn: Turn,
+  turn: ElectorTurn,
   paths: GroupPaths,
   commit: Commit,
   log: Logger,
 ): Promise<Committed | null> {
-  const { store, seat, snapshot } = turn;
-  const operations = commitOperations(paths, seat, commit, snapshot.history);
+  const { store } = turn;
+  const operations = commitOperations(turn, paths, commit);
   try {
     const results = await guarded(() => store.multi(operations));
     if (results === null) return null;
@@ -45,31 +41,51 @@ export async function writeCommit(
   }
 }
 
-/** `history` as it was read. */
-function commitOperations(
-  paths: GroupPaths,
-  seat: string,
-  commit: Commit,
-  history: GroupSnapshot['history'],
-): Operation[] {
+function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit): Operation[] {
   const { records, headVersion } = commit;
+  const { history } = turn.snapshot;
   return [
-    checkSeat(paths, seat),
-    ...deciding(paths, commit),
+    checkSeat(paths, turn.seat),
+    ...deciding(turn, paths, commit),
     ...(headVersion === null ? [] : recording(paths, records, history, headVersion)),
     ...counting(commit.brake),
   ];
 }
 
-function deciding(paths: GroupPaths, { decisions, standing, configVersion }: Commit): Operation[] {
+function deciding(
+  turn: ElectorTurn,
+  paths: GroupPaths,
+  { decisions, standing, configVersion }: Commit,
+): Operation[] {
   if (decisions.length === 0) return [];
   const others = standing.map(({ slot, electedVersion: version }): Operation => {
     return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
   });
   const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
-    return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
+    const data = encode({ ...elected, rings: true });
+    return { type: 'set', path: pathsOfSlot(paths, slot).elected, data, version };
   });
-  return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written];
+  const also = decisions.flatMap((decision) => ringing(turn, paths, decision));
+  if (turn.unwritten !== null) also.push(registering(paths, turn.unwritten));
+  return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
+}
+
+/** Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the seat is gone,
+ * the decision is not made either. */
+function ringing(
+  { snapshot, members }: ElectorTurn,
+  paths: GroupPaths,
+  { slot, elected }: Decision,
+): Operation[] {
+  const standing = slotView(snapshot, slot).elected.value;
+  if (elected.node === null || elected.node === standing?.node) return [];
+  const data = Buffer.from(elected.node);
+  const { seatNames = [] } = members.find(({ node }) => node === elected.node) ?? {};
+  return seatNames.map((seat) => ({ type: 'set', path: paths.seat(seat), data, version: 'any' }));
+}
+
+function registering(paths: GroupPaths, { registration, data, version }: Unwritten): Operation {
+  return { type: 'set', path: paths.node(registration.node), data, version };
 }
 
 function recording(

@@ -33,6 +33,7 @@ import type { Operation, Store } from '../ports/store.js';
 import { writeCommit } from './commit.js';
 import { type ConfigAction, configure } from './configure.js';
 import { DecisionLog } from './decision-log.js';
+import type { ElectorTurn, TurnResult } from './elector-turn.js';
 import type { AgentEvent } from './events.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
@@ -51,21 +52,6 @@ export interface ElectorOptions {
   dueSinceMs(): number;
   wake(): void;
   amend(change: Partial<Registration>): Registration;
-}
-
-export interface ElectorTurn {
-  readonly store: Store;
-  readonly snapshot: GroupSnapshot;
-  readonly members: readonly Member[];
-  readonly seat: string;
-}
-
-export interface TurnResult {
-  /** Something was written: read again. */
-  readonly acted: boolean;
-  readonly recheckInMs: number | null;
-  /** The seat was given up: this is the new one. */
-  readonly newSeat: string | null;
 }
 
 export class Elector {

@@ -9,6 +9,9 @@ import { type ReadOptions, type Stat, type Store, StoreError } from '../ports/st
 
 export type Reader = Pick<Store, 'getData' | 'getChildren' | 'exists'>;
 
+/** Under changes without end all is asked for anew, instead of what has changed yet again. */
+const tries = 3;
+
 type Known<T> = Map<string, Promise<T>>;
 
 export class KnownReads implements Reader {
@@ -16,12 +19,19 @@ export class KnownReads implements Reader {
   readonly #data: Known<{ data: Buffer; stat: Stat }> = new Map();
   readonly #children: Known<{ children: string[]; stat: Stat }> = new Map();
   readonly #stats: Known<Stat | null> = new Map();
+  /** What was known, and was told to have changed, and was not asked for since. */
+  readonly #told = new Set<string>();
+  /** How often something that was known was told to have changed. */
+  #changes = 0;
 
-  /** To be made before anybody is told of the store's changes who would read by it. */
   constructor(store: Store) {
     this.#store = store;
     store.onChange((path) => {
-      for (const known of this.#all) known.delete(path);
+      for (const known of this.#all) {
+        if (!known.delete(path)) continue;
+        this.#told.add(path);
+        this.#changes += 1;
+      }
     });
     // Out of touch, nobody tells of changes; and on another server some may not have happened yet.
     store.onState(() => this.forget());
@@ -31,7 +41,27 @@ export class KnownReads implements Reader {
     return [this.#data, this.#children, this.#stats];
   }
 
+  /**
+   * What `read` makes of several znodes: where some of it is asked for and the rest is known, the rest was still so when the
+   * last of it was answered. So no part is seen to be older than one that was asked for before it.
+   */
+  async together<T>(read: (reads: Reader) => Promise<T>): Promise<T> {
+    for (let tried = 1; tried < tries; tried++) {
+      const changes = this.#changes;
+      const seen = await read(this);
+      if (changes === this.#changes) return seen;
+    }
+    this.forget();
+    return await read(this);
+  }
+
+  /** Whether its change was told of since it was read last. */
+  toldOf(path: string): boolean {
+    return this.#told.has(path);
+  }
+
   forget(): void {
+    this.#told.clear();
     for (const known of this.#all) known.clear();
   }
 
@@ -56,6 +86,7 @@ export class KnownReads implements Reader {
     if (found !== undefined) return found;
     const sent = send();
     if (options.watch !== true) return sent;
+    this.#told.delete(path);
     known.set(path, sent);
     sent.catch(() => {
       if (known.get(path) === sent) known.delete(path);

@@ -10,15 +10,15 @@ import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
 import { named, type Story, story } from '../core/story.js';
-import { type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
+import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
 import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
+import { claiming, givingAway, sayingReady } from './claim-writes.js';
 import { dutyContext } from './duty-context.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
 import type { LeadershipOptions, LeadershipRound } from './leadership-options.js';
-import { checkSeat, encode } from './membership.js';
 import type { Renewing } from './renewal.js';
 import { claimedUnder, type DecisionKnown, failedUnder } from './slot-decision.js';
 
@@ -113,10 +113,27 @@ export class Leadership {
   /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
   async step(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
+    const action = this.#next(round);
+    return action !== null && (await this.#perform(action, round));
+  }
+
+  /**
+   * The step that the tenure has to make, by what is only expected to stand, where it is one whose write checks all that
+   * it rests on. True when it was tried. Throws StoreError.
+   */
+  async stepAhead(group: LeadershipRound): Promise<boolean> {
+    const round = this.#inSlot(group);
+    const action = this.#next(round);
+    if (action === null || !isChecked(action)) return false;
+    await this.#perform(action, round);
+    return true;
+  }
+
+  #next(round: LeadershipRound): TenureAction | null {
     const { store, snapshot } = round;
     if (snapshot?.config.value != null) this.#config = snapshot.config.value;
     const { duty, node, clock } = this.#options;
-    const action = tenureStep({
+    return tenureStep({
       self: node,
       session: store.sessionId,
       sessionOver: this.#store !== null && (this.#store !== store || store.state === 'LOST'),
@@ -132,8 +149,6 @@ export class Leadership {
       prepare: duty.has('prepare') ? { doneUnder: this.#versionIn(this.#preparedUnder) } : null,
       failedUnder: this.#versionIn(this.#failedUnder),
     });
-    if (action === null) return false;
-    return await this.#perform(action, round);
   }
 
   /** The round as the slot sees it that this node has, or is to have. */
@@ -230,26 +245,15 @@ export class Leadership {
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
-    const { node, clock } = this.#options;
-    const paths = this.#paths;
+    const { clock, amend } = this.#options;
     const { seat, store } = round;
     if (seat === null) return false;
     const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
     const { term } = elected;
     const content = this.#claimContent({ status: 'PROGRESS', term, electedVersion, resumes });
-    const results = await guarded(() =>
-      store.multi([
-        checkSeat(paths, seat),
-        { type: 'check', path: paths.elected, version: electedVersion },
-        { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
-        {
-          type: 'set',
-          path: paths.node(node),
-          data: encode(this.#options.amend(claimedUnder(this.#slot, electedVersion))),
-          version: 'any',
-        },
-      ]),
-    );
+    const registration = amend(claimedUnder(this.#slot, electedVersion));
+    const claimant = { paths: this.#paths, seat, registration };
+    const results = await guarded(() => store.multi(claiming(claimant, electedVersion, content)));
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
     // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.
@@ -339,23 +343,17 @@ export class Leadership {
 
   async #writeReady(
     { store, seat, snapshot }: LeadershipRound,
-    { elected, electedVersion, claimVersion }: Extract<TenureAction, { do: 'write-ready' }>,
+    { elected, ...versions }: Extract<TenureAction, { do: 'write-ready' }>,
   ): Promise<boolean> {
-    const { node, log } = this.#options;
-    const paths = this.#paths;
+    const { log, amend } = this.#options;
     if (seat === null) return false;
     const stage = this.#stage;
     const resumes = snapshot?.current?.value?.resumes ?? null;
     const { term } = elected;
+    const { electedVersion } = versions;
     const content = this.#claimContent({ status: 'READY', term, electedVersion, resumes });
-    const written = await guarded(() =>
-      store.multi([
-        checkSeat(paths, seat),
-        { type: 'check', path: paths.elected, version: electedVersion },
-        { type: 'set', path: paths.current, data: encode(content), version: claimVersion },
-        { type: 'set', path: paths.node(node), data: encode(this.#options.amend({})), version: 'any' },
-      ]),
-    );
+    const claimant = { paths: this.#paths, seat, registration: amend({}) };
+    const written = await guarded(() => store.multi(sayingReady(claimant, versions, content)));
     // While the answer was under way the lease may have ended, and the duty with it.
     if (written === null || this.#stage !== stage) return true;
     this.#elected = elected;
@@ -445,8 +443,7 @@ export class Leadership {
     claimVersion: number,
     failure: FailureDetail | null,
   ): Promise<boolean> {
-    const { node, log } = this.#options;
-    const paths = this.#paths;
+    const { node, log, amend } = this.#options;
     const { store, seat, snapshot } = round;
     if (seat === null) return false;
     const token = snapshot?.current?.token ?? 0n;
@@ -459,13 +456,8 @@ export class Leadership {
         ? {}
         : { lastFailure: { ...failedUnder(under), token: String(token), detail: failure } };
     if (under !== null) this.#failedUnder = under;
-    const written = await guarded(() =>
-      store.multi([
-        checkSeat(paths, seat),
-        { type: 'delete', path: paths.current, version: claimVersion },
-        { type: 'set', path: paths.node(node), data: encode(this.#options.amend(change)), version: 'any' },
-      ]),
-    );
+    const claimant = { paths: this.#paths, seat, registration: amend(change) };
+    const written = await guarded(() => store.multi(givingAway(claimant, claimVersion)));
     if (written === null) return true;
     log.info(this.#fields, 'claim given away');
     this.#end();

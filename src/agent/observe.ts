@@ -9,7 +9,7 @@ import { defaultGroupConfig } from '../core/group-config.js';
 import type { Parsed } from '../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { seatsInOrder } from '../core/sequence.js';
-import { slotCount, slotsOfNode } from '../core/slots.js';
+import { slotCount, slotStates, slotsOfNode } from '../core/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
@@ -49,8 +49,10 @@ export interface SlotsKnown {
   readonly count: number;
   /** Those whose claim this node reads, where it neither elects nor audits. */
   readonly own: readonly number[];
+  /** Whoever is elected is told so at its seat, and decisions need not be watched by others. */
+  readonly rings: boolean;
 }
-export const oneSlot: SlotsKnown = { count: 1, own: [1] };
+export const oneSlot: SlotsKnown = { count: 1, own: [1], rings: true };
 
 /** Who observes, in whatever session. */
 export interface Onlooker {
@@ -91,14 +93,18 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     const isOwn = part !== 'standby' && slots.own.includes(slot);
     return readsAll || isOwn ? claimAt(observer, slot, { isElector, watch: isElector || isOwn }) : null;
   };
-  const [configRead, elected, decisions, current, claims, ownSeat, below, self, names, seatNames, head] =
+  const isConcerned = isElector || part === 'involved';
+  const decision = (slot: number) =>
+    reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || !slots.rings });
+  const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
-      reads.getData(paths.config, { watch: isElector || part === 'involved' }),
-      reads.getData(paths.elected, { watch: true }),
-      settleAll(others.map((slot) => reads.getData(pathsOfSlot(paths, slot).elected, { watch: true }))),
+      // First: who is told there is elected in what is read after it.
+      seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
+      reads.getData(paths.config, { watch: isConcerned }),
+      decision(1),
+      settleAll(others.map(decision)),
       claim(1),
       settleAll(others.map(claim)),
-      seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
       seat.below === null ? null : reads.exists(paths.seat(seat.below), { watch: true }),
       orNull(reads.getData(paths.node(node), { watch: isElector })),
       readsAll ? reads.getChildren(paths.nodes, { watch: isElector }) : null,
@@ -229,7 +235,10 @@ async function readMembers(
   self: Read | null,
   watch: boolean,
 ): Promise<Member[]> {
-  const places = new Map(seatsInOrder(seatNames).map((seat, index) => [seat.node, index]));
+  const order = seatsInOrder(seatNames);
+  const places = new Map(order.map((seat, index) => [seat.node, index]));
+  const seats = new Map<string, string[]>();
+  for (const seat of order) seats.set(seat.node, [...(seats.get(seat.node) ?? []), seat.name]);
   const members = names.toSorted().map(async (name): Promise<Member | null> => {
     const options = { watch };
     const read = name === node ? self : await readable(reads.getData(paths.node(name), options));
@@ -241,6 +250,7 @@ async function readMembers(
       node: name,
       owner: stat.ephemeralOwner,
       seat: places.get(name) ?? null,
+      seatNames: seats.get(name),
     };
   });
   return (await Promise.all(members)).filter((member) => member !== null);
@@ -306,6 +316,7 @@ export function slotsFor(
   const concerned = slotsOfNode(snapshot, node, session);
   return {
     count: Math.max(slotCount(snapshot, known.count), tenure ?? 1),
+    rings: slotStates(snapshot).every(({ elected }) => elected.value?.rings === true),
     own: tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure],
   };
 }
@@ -313,5 +324,6 @@ export function slotsFor(
 /** Whether all that a part calls for is among what was asked for. */
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
+  if (part === 'standby' && asked.rings && !called.rings) return false;
   return part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
 }

@@ -34,6 +34,8 @@ export type Member = Versioned<Registration> & {
   readonly owner: SessionId;
   /** Place of its seat among the seats, 0 the elector's; null without a seat. */
   readonly seat: number | null;
+  /** Names of all that are its, where they were read: there are more than one where somebody made another by hand. */
+  readonly seatNames?: readonly string[] | undefined;
   /** What it measures; missing where nobody needs it, or it measures nothing. */
   readonly scores?: ScoreReport | undefined;
   /** What the group's place beside another has against it; missing where that has nothing. */

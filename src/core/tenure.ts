@@ -59,6 +59,11 @@ export type TenureAction =
   | { readonly do: 'delete-claim'; readonly claimVersion: number; readonly failure: FailureDetail | null }
   | { readonly do: 'forget-tenure'; readonly why: string };
 
+/** One write does it, which names the versions that it was decided by: where they have changed, nothing is done. */
+export function isChecked({ do: verb }: TenureAction): boolean {
+  return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim';
+}
+
 export interface TenureSituation {
   readonly self: string;
   readonly session: SessionId;

@@ -159,6 +159,8 @@ export const electedSchema = z.object({
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
   /** In the first slot's: how many there are, those that are being given up too. Missing: the one. */
   slots: slotSchema,
+  /** Whoever decided tells the elected node by a write to its seat: others need not watch decisions. */
+  rings: z.boolean().optional().catch(undefined),
 });
 export type Elected = z.infer<typeof electedSchema>;
 

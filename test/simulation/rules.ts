@@ -290,8 +290,9 @@ export class Rules implements Court {
    * and, of decisions, the same one before, for a write checks those. */
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
-    const present = { ...step, views: [] };
     const isDecision = !isSameDecided(is, was);
+    const told = isDecision ? toldWith(is, was) : new Map();
+    const present = { ...step, was: withTold(was, told), views: [] };
     if (write?.asker == null || step.isByHand || (!isDecision && is.config === was.config)) return [present];
     const basis = this.#basisOf(write.asker);
     const views: Step[] = [present];
@@ -299,7 +300,7 @@ export class Rules implements Court {
     for (const { picture, zxid, sinceMs } of this.#past.toReversed()) {
       const isOther = picture.config !== was.config || (isDecision && !isSameDecided(picture, was));
       if (basis === null || isOther) break;
-      views.push({ ...present, was: picture, nowMs: untilMs });
+      views.push({ ...present, was: withTold(picture, told), nowMs: untilMs });
       untilMs = sinceMs;
       if (zxid <= basis) break;
     }
@@ -358,4 +359,15 @@ export class Rules implements Court {
 /** In all slots. */
 function isSameDecided(one: Picture, other: Picture): boolean {
   return slotsIn(one).every(({ slot, elected }) => inSlot(other, slot).elected === elected);
+}
+
+/** What an elector tells of its own node in the very write that decides by it. */
+function toldWith(is: Picture, was: Picture): Picture['registrations'] {
+  return new Map([...is.registrations].filter(([node, seen]) => was.registrations.get(node) !== seen));
+}
+
+function withTold(picture: Picture, told: Picture['registrations']): Picture {
+  return told.size === 0
+    ? picture
+    : { ...picture, registrations: new Map([...picture.registrations, ...told]) };
 }

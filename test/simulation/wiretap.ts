@@ -1,15 +1,22 @@
 /**
  * Rules about what goes over the wire, judged packet by packet: no session reads from a server that knows less than
- * another has told it already, and an agent's round reads in the order config, elected, current, nodes.
+ * another has told it already, and whoever reads who is registered has read config, elected and current before, in that order, or
+ * knows them by a watch that has told of no change.
  */
 import type { GroupPaths } from '../../src/core/paths.js';
 import { JuteReader } from '../../src/embedded/jute.js';
-import { type Opcode, opcodeName, opcodes, readConnectRequest } from '../../src/embedded/records.js';
+import { opcodeName, opcodes, readConnectRequest, xids } from '../../src/embedded/records.js';
 import type { Violate } from './judge.js';
 
-/** In which a round's reads are sent. */
-const order = ['config', 'elected', 'current', 'nodes'] as const;
-type Read = (typeof order)[number];
+/** In the order in which a round reads them. */
+type Kind = 'config' | 'elected' | 'current' | 'nodes';
+
+interface Asked {
+  /** Its place among the requests. */
+  readonly place: number;
+  /** It left a watch, which has told of nothing yet. */
+  readonly isKnown: boolean;
+}
 
 interface Tapped {
   readonly machine: string;
@@ -21,13 +28,15 @@ interface Tapped {
   /** What to say of it once it asks for anything that it could be told wrong. */
   lag: string | null;
   requests: number;
-  /** The number of the newest request for each. */
-  readonly reads: Map<Read, number>;
-  /** Which request began the round at hand. */
+  /** What each was asked for last. */
+  readonly reads: Map<Kind, Asked>;
+  /** Reads of the group that are not answered yet. */
+  readonly unanswered: Set<number>;
+  /** Which of them was the first. */
   round: number;
-  /** The newest change that its answer told of. */
+  /** The newest change that its server knew of when it answered that. */
   basis: bigint | null;
-  /** Of each write that was sent, by its number: the basis of the round that it was decided in. */
+  /** Of each write that was sent, by its number: the basis of the reads that it was decided by. */
   readonly bases: Map<number, bigint>;
 }
 
@@ -44,7 +53,7 @@ export class Wiretap {
 
   opened(connection: number, machine: string): void {
     const fresh = { session: 0n, toldBefore: 0n, hasAsked: false, isGranted: false, lag: null, requests: 0 };
-    const round = { round: 0, basis: null, bases: new Map<number, bigint>() };
+    const round = { round: 0, basis: null, bases: new Map<number, bigint>(), unanswered: new Set<number>() };
     this.#connections.set(connection, { ...fresh, ...round, machine, reads: new Map() });
   }
 
@@ -65,7 +74,9 @@ export class Wiretap {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined) return;
     if (tapped.isGranted) {
-      if (packet.readInt32BE(0) === tapped.round) tapped.basis = known;
+      const xid = packet.readInt32BE(0);
+      tapped.unanswered.delete(xid);
+      if (xid === tapped.round) tapped.basis = known;
       return;
     }
     tapped.isGranted = true;
@@ -78,7 +89,7 @@ export class Wiretap {
     tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`;
   }
 
-  /** What the round had been told, at least, in which it was decided to send this. */
+  /** What had been told, at least, when it was decided to send this. */
   basisOf(connection: number, request: number): bigint | null {
     return this.#connections.get(connection)?.bases.get(request) ?? null;
   }
@@ -88,6 +99,7 @@ export class Wiretap {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined || packet.length < replyHeaderBytes) return;
     const xid = packet.readInt32BE(0);
+    if (xid === xids.notification) this.#changed(tapped, packet);
     // Answers to pings and events do not say what their server knows.
     if (xid <= 0 || !tapped.isGranted) return;
     const zxid = packet.readBigInt64BE(4);
@@ -100,32 +112,65 @@ export class Wiretap {
     const number = packet.readInt32BE(0);
     if (packet.readInt32BE(4) === opcodes.multi && tapped.basis !== null)
       tapped.bases.set(number, tapped.basis);
-    const read = this.#readOf(packet);
+    const read = readOf(packet);
     if (read === null) return;
-    if (read === 'config') tapped.round = number;
-    tapped.reads.set(read, tapped.requests);
-    if (read !== 'nodes' || tapped.machine === 'ops') return;
-    const numbers = order.map((one) => tapped.reads.get(one) ?? 0);
-    if (numbers.some((number, index) => number <= (numbers[index - 1] ?? 0)))
-      this.#violate(9, `${tapped.machine} reads nodes before it reads what the nodes are to be seen by`);
+    const kind = this.#kindOf(read);
+    if (kind === null && !read.path.startsWith(`${this.#paths.nodes}/`)) return;
+    if (tapped.unanswered.size === 0) tapped.round = number;
+    tapped.unanswered.add(number);
+    if (kind === null) return;
+    if (kind === 'nodes' && tapped.machine !== 'ops') this.#judgeOrder(tapped);
+    const isKnown = read.watches || tapped.reads.get(kind)?.isKnown === true;
+    tapped.reads.set(kind, { place: tapped.requests, isKnown });
   }
 
-  #readOf(packet: Buffer): Read | null {
-    const reader = new JuteReader(packet);
-    reader.int();
-    const opcode = opcodeName(reader.int());
-    if (opcode === undefined || !reads.has(opcode)) return null;
-    const path = reader.string();
-    const { config, elected, current, nodes } = this.#paths;
-    if (opcode === 'getData' && path === config) return 'config';
-    // Of every slot.
-    if (opcode === 'getData' && path.startsWith(elected)) return 'elected';
-    if (opcode === 'getData' && path.startsWith(current)) return 'current';
-    return opcode !== 'getData' && path === nodes ? 'nodes' : null;
+  #judgeOrder(tapped: Tapped): void {
+    let since = tapped.reads.get('nodes')?.place ?? 0;
+    for (const kind of ['config', 'elected', 'current'] as const) {
+      const { place = 0, isKnown = false } = tapped.reads.get(kind) ?? {};
+      if (place <= since && !isKnown)
+        this.#violate(9, `${tapped.machine} reads nodes before it reads what the nodes are to be seen by`);
+      since = Math.max(since, place);
+    }
   }
+
+  #changed(tapped: Tapped, packet: Buffer): void {
+    const reader = new JuteReader(packet.subarray(replyHeaderBytes));
+    reader.int();
+    reader.int();
+    const kind = this.#kindOf({ path: reader.string(), isOfChildren: false });
+    const read = kind === null ? undefined : tapped.reads.get(kind);
+    if (kind !== null && read !== undefined) tapped.reads.set(kind, { ...read, isKnown: false });
+  }
+
+  /** Of the first slot, which every group has. */
+  #kindOf({ path, isOfChildren }: Pick<Read, 'path' | 'isOfChildren'>): Kind | null {
+    const { config, elected, current, nodes } = this.#paths;
+    if (path === nodes) return isOfChildren ? 'nodes' : null;
+    if (isOfChildren) return null;
+    if (path === config) return 'config';
+    if (path === elected) return 'elected';
+    return path === current ? 'current' : null;
+  }
+}
+
+interface Read {
+  readonly path: string;
+  readonly isOfChildren: boolean;
+  readonly watches: boolean;
+}
+
+function readOf(packet: Buffer): Read | null {
+  const reader = new JuteReader(packet);
+  reader.int();
+  const opcode = opcodeName(reader.int());
+  if (opcode === 'getData' || opcode === 'exists')
+    return { path: reader.string(), isOfChildren: false, watches: reader.bool() };
+  if (opcode === 'getChildren' || opcode === 'getChildren2')
+    return { path: reader.string(), isOfChildren: true, watches: reader.bool() };
+  return null;
 }
 
 const replyHeaderBytes = 16;
 /** Requests that read nothing. */
 const unread: ReadonlySet<number> = new Set([opcodes.ping, opcodes.closeSession]);
-const reads: ReadonlySet<Opcode> = new Set(['getData', 'getChildren', 'getChildren2']);

@@ -3,6 +3,8 @@ import type { Sabotage } from './sabotage.js';
 
 const agent = 'src/agent/agent.ts';
 const observe = 'src/agent/observe.ts';
+const lookout = 'src/agent/lookout.ts';
+const knownReads = 'src/agent/known-reads.ts';
 const membership = 'src/agent/membership.ts';
 
 export const membershipSabotages: readonly Sabotage[] = [
@@ -60,21 +62,21 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'everybody watches all seats',
     rule: 'A node watches the seat just below its own: one departure wakes one node',
     file: observe,
-    find: '    const names = seats ?? (await store.getChildren(paths.election)).children;',
+    find: '    const names = seats ?? (await reads.getChildren(paths.election)).children;',
     replace:
-      '    const names = seats ?? (await store.getChildren(paths.election, { watch: true })).children;',
+      '    const names = seats ?? (await reads.getChildren(paths.election, { watch: true })).children;',
   },
   {
     name: 'nobody watches the seat below',
     rule: 'A node watches the seat just below its own, and becomes the elector when there is none',
     file: observe,
-    find: '    if (below === null || (await store.exists(paths.seat(below), { watch: true })) !== null) return found;',
-    replace: '    if (below === null || (await store.exists(paths.seat(below))) !== null) return found;',
+    find: '    if (below === null || (await reads.exists(paths.seat(below), { watch: true })) !== null) return found;',
+    replace: '    if (below === null || (await reads.exists(paths.seat(below))) !== null) return found;',
     also: [
       {
         file: observe,
-        find: '    seat.below === null ? null : store.exists(paths.seat(seat.below), { watch: true }),',
-        replace: '    seat.below === null ? null : store.exists(paths.seat(seat.below)),',
+        find: '    seat.below === null ? null : reads.exists(paths.seat(seat.below), { watch: true }),',
+        replace: '    seat.below === null ? null : reads.exists(paths.seat(seat.below)),',
       },
     ],
   },
@@ -82,8 +84,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'the own seat unwatched',
     rule: 'A node watches its own seat, and takes a new one when it is gone',
     file: observe,
-    find: '    seat.name === null ? null : store.exists(paths.seat(seat.name), { watch: true }),',
-    replace: '    seat.name === null ? null : store.exists(paths.seat(seat.name)),',
+    find: '    seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),',
+    replace: '    seat.name === null ? null : reads.exists(paths.seat(seat.name)),',
   },
   {
     name: 'no new seat',
@@ -105,24 +107,24 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: agent,
-        find: 'if (this.#seat.name === null && !(await',
-        replace: 'if (this.#snapshot === null && this.#seat.name === null && !(await',
+        find: 'if (this.#lookout.seat.name === null && !(await',
+        replace: 'if (this.snapshot === null && this.#lookout.seat.name === null && !(await',
       },
     ],
   },
   {
     name: 'elected unwatched',
-    rule: 'Every node learns at once whether it is elected',
+    rule: 'Who leads, or is to lead, learns at once that another is elected',
     file: observe,
-    find: '    store.getData(paths.elected, { watch: true }),',
-    replace: '    store.getData(paths.elected),',
+    find: '{ watch: isConcerned || !slots.rings });',
+    replace: '{ watch: isElector || !slots.rings });',
   },
   {
     name: 'the claim unwatched by the candidate',
     rule: 'The candidate waits for current to be absent by a watch, not by a poll',
     file: observe,
-    find: '    readable(store.getData(paths.current, { watch })),',
-    replace: '    readable(store.getData(paths.current)),',
+    find: 'readable(reads.getData(current, { watch: how.watch }));',
+    replace: 'readable(reads.getData(current, { watch: how.isElector }));',
   },
   {
     name: 'the elector does not watch registrations',
@@ -135,16 +137,16 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'the elector does not watch who comes and goes',
     rule: 'The elector is woken by a change of membership',
     file: observe,
-    find: '    readsAll ? store.getChildren(paths.nodes, { watch: isElector }) : null,',
-    replace: '    readsAll ? store.getChildren(paths.nodes) : null,',
+    find: '    readsAll ? reads.getChildren(paths.nodes, { watch: isElector }) : null,',
+    replace: '    readsAll ? reads.getChildren(paths.nodes) : null,',
   },
   {
     name: 'the elector decides on what it read before',
     rule: 'Every decision is made from a fresh read, never from an event or from memory',
-    file: agent,
-    find: '        this.#snapshot = observed.snapshot;\n        return observed;',
+    file: lookout,
+    find: '        this.#snapshot = snapshot;\n        return snapshot;',
     replace:
-      '        const earlier = this.#snapshot;\n        this.#snapshot = observed.snapshot;\n        return { ...observed, snapshot: { ...observed.snapshot, members: earlier?.members ?? observed.snapshot.members } };',
+      '        const earlier = this.#snapshot;\n        this.#snapshot = snapshot;\n        return { ...snapshot, members: earlier?.members ?? snapshot.members };',
   },
   {
     name: 'registrations read before the claim',
@@ -152,7 +154,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     file: observe,
     find: '  const placed = await place(',
     replace:
-      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], self, isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, 1, { isElector, watch: !isElector });\n  const placed = await place(",
+      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], self, isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, 1, { isElector, watch: true });\n  const placed = await place(",
     also: [
       {
         file: observe,
@@ -186,40 +188,61 @@ export const membershipSabotages: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'watches kept across sessions as if they were set',
+    name: 'what was known of an ended session kept',
     rule: 'Watches end with their session: the next one sets its own',
-    file: agent,
-    find: '    store.onChange(() => this.#wake());',
-    replace:
-      "    store.onChange((path) => {\n      for (const kind of ['data', 'children', 'stat']) this.#watched.delete(`${kind} ${path}`);\n      this.#wake();\n    });",
+    file: lookout,
+    find: '    this.#reads = null;\n',
+    replace: '    this.#reads?.goOn(store);\n',
     also: [
+      { file: lookout, find: '  begin(): void {', replace: '  begin(store: Store): void {' },
+      { file: agent, find: 'this.#lookout.begin();', replace: 'this.#lookout.begin(store);' },
       {
-        file: agent,
-        find: '  #placedAtMs = Number.NEGATIVE_INFINITY;\n',
-        replace: '  #placedAtMs = Number.NEGATIVE_INFINITY;\n  readonly #watched = new Set<string>();\n',
-      },
-      {
-        file: agent,
-        find: '    const observer = { ...this.#onlooker, store };',
-        replace: `    const once = (key, options) => {
-      if (options?.watch !== true) return options;
-      if (this.#watched.has(key)) return {};
-      this.#watched.add(key);
-      return options;
-    };
-    const asIfSet = {
-      getData: (path, options) => store.getData(path, once('data ' + path, options)),
-      getChildren: (path, options) => store.getChildren(path, once('children ' + path, options)),
-      exists: (path, options) => store.exists(path, once('stat ' + path, options)),
-    };
-    const observer = { ...this.#onlooker, store: asIfSet };`,
+        file: knownReads,
+        find: '  readonly #store: Store;\n',
+        replace: '  #store: Store;\n\n  goOn(store: Store): void {\n    this.#store = store;\n  }\n',
       },
     ],
   },
   {
+    name: 'what was known kept on reconnect',
+    rule: 'On every reconnect all state is read afresh: out of touch, nobody is told of changes',
+    file: knownReads,
+    find: '    store.onState(() => this.forget());',
+    replace: '',
+    also: [
+      {
+        file: 'src/zookeeper/session.ts',
+        find: '    this.#restoreWatches(connection);\n',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'known only when it is answered',
+    rule: 'What is known is known from when it is asked for: a change told of before the answer is used counts against it',
+    file: knownReads,
+    find: '    known.set(path, sent);\n',
+    replace:
+      '    void sent.then(() => new Promise((resolve) => setImmediate(resolve))).then(() => known.set(path, sent), () => {});\n',
+  },
+  {
+    name: 'what is known mixed with what is newer',
+    rule: 'What is known was still so when the last of what a round asks for was answered',
+    file: knownReads,
+    find: '      if (changes === this.#changes) return seen;',
+    replace: '      if (changes <= this.#changes) return seen;',
+  },
+  {
+    name: 'nobody rings',
+    rule: 'Whoever is elected learns it at once',
+    file: 'src/agent/commit.ts',
+    find: '  return seatNames.map((seat) =>',
+    replace: '  return seatNames.slice(seatNames.length).map((seat) =>',
+  },
+  {
     name: 'the place of an ended session kept',
     rule: 'After an expired session all is forgotten: seat, part and what was read',
-    file: agent,
+    file: lookout,
     find: "    this.#snapshot = null;\n    this.#seat = noSeat;\n    this.#part = 'standby';\n",
     replace: '',
   },
@@ -241,9 +264,9 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'registers again and again',
     rule: 'With no changes nothing is written but leases',
     file: agent,
-    find: "    if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return false;",
+    find: "    if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return null;",
     replace:
-      "    if (self === null || isDeepStrictEqual(self, JSON.parse(data.toString('utf8')))) return false;",
+      "    if (self === null || isDeepStrictEqual(self, JSON.parse(data.toString('utf8')))) return null;",
   },
   {
     name: 'eviction takes the claim, too',

@@ -3,21 +3,22 @@ import type { Sabotage } from './sabotage.js';
 
 const tenure = 'src/core/tenure.ts';
 const leadership = 'src/agent/leadership.ts';
+const writes = 'src/agent/claim-writes.ts';
 
 export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'claims without checking elected',
     rule: 'A claim checks the version of elected: who was outvoted meanwhile cannot claim',
-    file: leadership,
-    find: "        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'create'",
-    replace: "        { type: 'create'",
+    file: writes,
+    find: "    { type: 'check', path: paths.elected, version: electedVersion },\n    { type: 'create'",
+    replace: "    { type: 'create'",
   },
   {
     name: 'READY without checking elected',
     rule: 'READY checks the version of elected',
-    file: leadership,
-    find: "        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'set', path: paths.current,",
-    replace: "        { type: 'set', path: paths.current,",
+    file: writes,
+    find: "    { type: 'check', path: paths.elected, version: electedVersion },\n    { type: 'set', path: paths.current,",
+    replace: "    { type: 'set', path: paths.current,",
   },
   {
     name: 'READY before the takeover has ended',
@@ -43,10 +44,9 @@ export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'claims without a seat',
     rule: 'A claim checks the own seat: what an evicted life sent late claims nothing',
-    file: leadership,
-    find: "        checkSeat(paths, seat),\n        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'create'",
-    replace:
-      "        { type: 'check', path: paths.elected, version: electedVersion },\n        { type: 'create'",
+    file: writes,
+    find: "    checkSeat(paths, claimant.seat),\n    { type: 'check', path: paths.elected, version: electedVersion },\n    { type: 'create'",
+    replace: "    { type: 'check', path: paths.elected, version: electedVersion },\n    { type: 'create'",
   },
   {
     name: 'deletes whosever claim there is',
@@ -58,9 +58,9 @@ export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'deletes its claim without its seat',
     rule: 'A node deletes its claim with a check of its own seat: one sent late may meet the next claim',
-    file: leadership,
-    find: "        checkSeat(paths, seat),\n        { type: 'delete', path: paths.current, version: claimVersion },",
-    replace: "        { type: 'delete', path: paths.current, version: claimVersion },",
+    file: writes,
+    find: "    checkSeat(paths, claimant.seat),\n    { type: 'delete', path: paths.current, version: claimVersion },",
+    replace: "    { type: 'delete', path: paths.current, version: claimVersion },",
   },
   {
     name: 'never adopts a claim',
@@ -86,9 +86,9 @@ export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'a claim that leaves the registration as it was',
     rule: "A claim sets its node's registration: who removes a fenced claim sees that it was made",
-    file: leadership,
-    find: "        {\n          type: 'set',\n          path: paths.node(node),\n          data: encode(this.#options.amend(claimedUnder(this.#slot, electedVersion))),\n          version: 'any',\n        },\n",
-    replace: '',
+    file: writes,
+    find: "mode: 'ephemeral' },\n    registering(claimant),\n",
+    replace: "mode: 'ephemeral' },\n",
   },
   {
     name: 'claims though unhealthy',

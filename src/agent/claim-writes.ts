@@ -1,0 +1,53 @@
+/**
+ * The writes by which a node claims, says READY, and gives its claim away. Each is one multi: it checks the node's seat, names the
+ * versions that it was decided by, and writes the node's registration with the rest.
+ */
+import type { GroupPaths } from '../core/paths.js';
+import type { ClaimContent, Registration } from '../core/znodes.js';
+import type { Operation } from '../ports/store.js';
+import { checkSeat, encode } from './membership.js';
+
+export interface Claimant {
+  /** Of the slot. */
+  readonly paths: GroupPaths;
+  readonly seat: string;
+  readonly registration: Registration;
+}
+
+/** The last of the results has the zxid that all of them have: the fencing token. */
+export function claiming(claimant: Claimant, electedVersion: number, content: ClaimContent): Operation[] {
+  const { paths } = claimant;
+  return [
+    checkSeat(paths, claimant.seat),
+    { type: 'check', path: paths.elected, version: electedVersion },
+    { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
+    registering(claimant),
+  ];
+}
+
+export function sayingReady(
+  claimant: Claimant,
+  { electedVersion, claimVersion }: { readonly electedVersion: number; readonly claimVersion: number },
+  content: ClaimContent,
+): Operation[] {
+  const { paths } = claimant;
+  return [
+    checkSeat(paths, claimant.seat),
+    { type: 'check', path: paths.elected, version: electedVersion },
+    { type: 'set', path: paths.current, data: encode(content), version: claimVersion },
+    registering(claimant),
+  ];
+}
+
+export function givingAway(claimant: Claimant, claimVersion: number): Operation[] {
+  const { paths } = claimant;
+  return [
+    checkSeat(paths, claimant.seat),
+    { type: 'delete', path: paths.current, version: claimVersion },
+    registering(claimant),
+  ];
+}
+
+function registering({ paths, registration }: Claimant): Operation {
+  return { type: 'set', path: paths.node(registration.node), data: encode(registration), version: 'any' };
+}

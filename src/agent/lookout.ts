@@ -1,0 +1,130 @@
+/**
+ * A node's view of its group: reads as much as the node's part calls for, which it may learn only by reading, and keeps what
+ * it knows from one look to the next.
+ */
+import { pathsOfSlot } from '../core/paths.js';
+import { slotStates } from '../core/slots.js';
+import type { GroupSnapshot } from '../core/snapshot.js';
+import type { Clock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+import { KnownReads } from './known-reads.js';
+import {
+  covers,
+  noSeat,
+  type Observed,
+  type Onlooker,
+  observe,
+  oneSlot,
+  type Part,
+  partFor,
+  parts,
+  type SeatKnown,
+  type SlotsKnown,
+  slotsFor,
+} from './observe.js';
+
+export interface LookoutOptions extends Onlooker {
+  readonly clock: Clock;
+  /** What is known is forgotten this often, so that not even a lost event is for ever. */
+  resyncMs(): number;
+  /** Whether a node that sits there has to read all there is, to see whether the elector decides. */
+  audits(seat: SeatKnown): boolean;
+}
+
+export class Lookout {
+  readonly #options: LookoutOptions;
+  #reads: KnownReads | null = null;
+  #snapshot: GroupSnapshot | null = null;
+  #seat: SeatKnown = noSeat;
+  #slots: SlotsKnown = oneSlot;
+  #part: Part = 'standby';
+  #placedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LookoutOptions) {
+    this.#options = options;
+  }
+
+  /** What was read last, as much as the node's part calls for. Null when nothing was in this session. */
+  get snapshot(): GroupSnapshot | null {
+    return this.#snapshot;
+  }
+
+  get seat(): SeatKnown {
+    return this.#seat;
+  }
+
+  get part(): Part {
+    return this.#part;
+  }
+
+  /** How many slots the group has, as far as is known. */
+  get slotCount(): number {
+    return this.#slots.count;
+  }
+
+  /** When the next look is worth having for the sake of scores; Infinity where nobody compares them. */
+  get scoresInMs(): number {
+    return this.#options.scores.nextInMs;
+  }
+
+  /** In a new session nothing is known. */
+  begin(): void {
+    this.#reads = null;
+    this.#snapshot = null;
+    this.#seat = noSeat;
+    this.#part = 'standby';
+  }
+
+  sits(name: string | null): void {
+    this.#seat = { name, below: null, second: false };
+  }
+
+  /** `tenure`: the slot that this node's is of, where it has one. Throws StoreError. */
+  async look(store: Store, tenure: number | null): Promise<GroupSnapshot> {
+    const { node, audits: auditsAt } = this.#options;
+    for (;;) {
+      const [part, slots] = [this.#part, this.#slots];
+      const audits = auditsAt(this.#seat);
+      const { snapshot, seat } = await this.#observe(store, audits);
+      const called = partFor(snapshot, node, store.sessionId, tenure !== null);
+      this.#seat = seat;
+      this.#part = called;
+      this.#slots = slotsFor(snapshot, node, store.sessionId, slots, tenure);
+      const hasAll = part === 'elector' || audits || !auditsAt(seat);
+      if (hasAll && parts.indexOf(called) <= parts.indexOf(part) && covers(called, slots, this.#slots)) {
+        this.#snapshot = snapshot;
+        return snapshot;
+      }
+    }
+  }
+
+  /**
+   * What is to be expected before it is read: as it was, but for claims of which a change was told, which are gone. For
+   * what may be tried because its write checks all that it rests on.
+   */
+  get expected(): GroupSnapshot | null {
+    const reads = this.#reads;
+    if (this.#snapshot === null || reads === null) return null;
+    const [first, ...others] = slotStates(this.#snapshot).map((state) => {
+      const isGone = reads.toldOf(pathsOfSlot(this.#options.paths, state.slot).current);
+      return isGone ? { ...state, current: null } : state;
+    });
+    return { ...this.#snapshot, current: first?.current ?? null, others };
+  }
+
+  async #observe(store: Store, audits: boolean): Promise<Observed> {
+    const reads = this.#reads ?? new KnownReads(store);
+    this.#reads = reads;
+    const asked = { part: this.#part, slots: this.#slots, audits, seat: this.#seatKnown(reads) };
+    return await reads.together(() => observe({ ...this.#options, store, reads }, asked));
+  }
+
+  /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. */
+  #seatKnown(reads: KnownReads): SeatKnown {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#placedAtMs < this.#options.resyncMs()) return this.#seat;
+    this.#placedAtMs = nowMs;
+    reads.forget();
+    return { ...this.#seat, below: null };
+  }
+}
