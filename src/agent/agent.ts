@@ -23,7 +23,7 @@ import { Auditor } from './auditor.js';
 import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
-import { type Unwritten, withUnwritten } from './elector-turn.js';
+import { type Unwritten, withDecisions, withUnwritten } from './elector-turn.js';
 import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
@@ -412,8 +412,9 @@ export class Agent {
       const unwritten = this.#unwritten(snapshot);
       const members = withUnwritten(snapshot.members, unwritten);
       const turn = { store, snapshot, members, seat, unwritten };
-      const { acted, recheckInMs, newSeat } = await this.#elector.turn(turn);
+      const { acted, decisions, recheckInMs, newSeat } = await this.#elector.turn(turn);
       if (newSeat !== null) this.#lookout.sits(newSeat);
+      if (decisions.length > 0) await this.#step(store, withDecisions(snapshot, decisions));
       return acted ? 0 : recheckInMs;
     }
     await this.#auditor.look(store, snapshot);

@@ -1,4 +1,6 @@
 /** What an elector's turn begins with, and ends with. */
+import type { Decision } from '../core/group-electing.js';
+import { slotStates } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import type { Registration } from '../core/znodes.js';
 import type { Store } from '../ports/store.js';
@@ -20,6 +22,8 @@ export interface ElectorTurn {
 }
 
 export interface TurnResult {
+  /** What was decided and written. */
+  readonly decisions: readonly Decision[];
   /** Something was written: read again. */
   readonly acted: boolean;
   readonly recheckInMs: number | null;
@@ -34,4 +38,15 @@ export function withUnwritten(members: readonly Member[], unwritten: Unwritten |
   return members.map((member) =>
     member.node === registration.node ? { ...member, value: registration, problem: null } : member,
   );
+}
+
+/** The group, these decisions made: whoever made them need not read them. */
+export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decision[]): GroupSnapshot {
+  const [first, ...others] = slotStates(snapshot).map((state) => {
+    const made = decisions.find(({ slot }) => slot === state.slot);
+    if (made === undefined) return state;
+    const { electedVersion, elected: value } = made;
+    return { ...state, elected: { ...state.elected, value, problem: null, version: electedVersion + 1 } };
+  });
+  return first === undefined ? snapshot : { ...snapshot, elected: first.elected, others };
 }

@@ -81,12 +81,14 @@ export class Elector {
     const round = this.#decide(turn);
     this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;
+    const decisions: Decision[] = [];
     for (const { slot, action } of round.actions) {
       if (action.do === 'give-up-seat') newSeat = await this.#giveUpSeat(turn, action);
+      else if (action.do === 'commit') decisions.push(...(await this.#commit(turn, action)));
       else await this.#perform(turn, slot, action);
     }
     const acted = round.actions.some(({ action: { do: verb } }) => verb !== 'alarm' && verb !== 'fence');
-    return { acted, recheckInMs: round.recheckInMs, newSeat };
+    return { acted, decisions, recheckInMs: round.recheckInMs, newSeat };
   }
 
   /**
@@ -162,14 +164,12 @@ export class Elector {
   async #perform(
     group: ElectorTurn,
     slot: number,
-    action: Exclude<GroupAction['action'], { do: 'give-up-seat' }>,
+    action: Exclude<GroupAction['action'], { do: 'give-up-seat' | 'commit' }>,
   ): Promise<void> {
     const turn = { ...group, snapshot: slotView(group.snapshot, slot) };
     switch (action.do) {
       case 'read-clock':
         return await this.#readClock(turn.store);
-      case 'commit':
-        return await this.#commit(group, action);
       case 'change-sites':
       case 'pause':
         return await this.#configure(turn, action);
@@ -189,13 +189,14 @@ export class Elector {
     this.#clock = { epochMs: stat.mtimeMs, atMs: this.#options.clock.monotonicMs() };
   }
 
-  /** All that was decided and is to be recorded, at once: what one decision rests on is checked, or written, with it. */
-  async #commit(turn: ElectorTurn, commit: Commit): Promise<void> {
+  /** All that was decided and is to be recorded, at once: what one decision rests on is checked, or written, with it.
+   * Returns the decisions that were made by that. */
+  async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly Decision[]> {
     const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
     const { paths, log } = this.#options;
     const committed = await writeCommit(turn, paths, commit, log);
-    if (committed === null) return;
+    if (committed === null) return [];
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
     for (const { slot, elected } of decisions) {
@@ -208,6 +209,7 @@ export class Elector {
       this.#options.tell({ kind: 'recorded', record });
     }
     if (committed.recorded !== null) await this.#prune(turn, committed.recorded);
+    return decisions;
   }
 
   /** Where the number of slots rises, the znodes of the new ones are there before anybody looks for them. */

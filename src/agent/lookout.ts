@@ -83,9 +83,9 @@ export class Lookout {
   async look(store: Store, tenure: number | null): Promise<GroupSnapshot> {
     const { node, audits: auditsAt } = this.#options;
     for (;;) {
-      const [part, slots] = [this.#part, this.#slots];
+      const [part, slots] = [this.#isCalled() ? 'involved' : this.#part, this.#slots] as const;
       const audits = auditsAt(this.#seat);
-      const { snapshot, seat } = await this.#observe(store, audits);
+      const { snapshot, seat } = await this.#observe(store, part, audits);
       const called = partFor(snapshot, node, store.sessionId, tenure !== null);
       this.#seat = seat;
       this.#part = called;
@@ -112,10 +112,20 @@ export class Lookout {
     return { ...this.#snapshot, current: first?.current ?? null, others };
   }
 
-  async #observe(store: Store, audits: boolean): Promise<Observed> {
+  /** Something was written to its seat, as where this node is elected. */
+  #isCalled(): boolean {
+    const { name } = this.#seat;
+    return (
+      this.#part === 'standby' &&
+      name !== null &&
+      this.#reads?.toldOf(this.#options.paths.seat(name)) === true
+    );
+  }
+
+  async #observe(store: Store, part: Part, audits: boolean): Promise<Observed> {
     const reads = this.#reads ?? new KnownReads(store);
     this.#reads = reads;
-    const asked = { part: this.#part, slots: this.#slots, audits, seat: this.#seatKnown(reads) };
+    const asked = { part, slots: this.#slots, audits, seat: this.#seatKnown(reads) };
     return await reads.together(() => observe({ ...this.#options, store, reads }, asked));
   }
 
