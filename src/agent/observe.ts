@@ -1,5 +1,5 @@
 /**
- * Reads a group afresh for one node: as much of it as the node's part needs, and no more. Requests are sent in the
+ * Reads a group for one node: as much of it as the node's part needs, and no more. Requests are sent in the
  * order config, elected, current, nodes, without waiting for one another, so that a node seen READY is also seen
  * registered; watches are left on whatever would change the node's next step.
  */
