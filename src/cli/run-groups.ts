@@ -13,6 +13,7 @@ import { openHttp, reloadHttp } from './http.js';
 import { checkCommands, NodeGroup } from './node-group.js';
 import { NodeGroups } from './node-groups.js';
 import { Reload, type Rereading } from './reload.js';
+import { SessionRoom } from './session-room.js';
 import { StatusOfGroups } from './status-of-groups.js';
 import { hooksWork, type Work } from './work.js';
 
@@ -42,12 +43,14 @@ export async function runGroups(
   const status = new StatusOfGroups(systemClock, (joined, text) => guardian?.tellStatus(joined, text));
   const come = new Set<(group: ServedGroup) => void>();
   const gone = new Set<(root: string) => void>();
+  const room = new SessionRoom(settings.nodeId);
   const groups = new NodeGroups({
     clock: systemClock,
     log,
-    obstacle: (root) => obstacle(footing, root),
+    obstacle: (root) => obstacle(footing, root) ?? room.take(root),
     onGroups: () => status.changed(groups),
     onGone: (root) => {
+      room.giveBack(root);
       for (const listener of gone) listener(root);
       status.changed(groups);
     },

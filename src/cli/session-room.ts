@@ -1,0 +1,32 @@
+/** How many groups one session has room for, by the paths of what it owns in each. */
+import { endBytes, endBytesOf, mostEndBytes } from '../core/session-end.js';
+
+export class SessionRoom {
+  readonly #node: string;
+  readonly #taken = new Map<string, number>();
+  #bytes = endBytes;
+
+  constructor(node: string) {
+    this.#node = node;
+  }
+
+  /** Null: there is room, and it is kept until it is given back. Otherwise why there is none. */
+  take(root: string): string | null {
+    if (this.#taken.has(root)) return null;
+    const own = endBytesOf(root, this.#node);
+    const bytes = this.#bytes + own;
+    if (bytes > mostEndBytes)
+      return (
+        `with ${this.#taken.size} other groups the session would own paths of ${bytes} bytes, and ZooKeeper servers do not survive the end of ` +
+        `a session with more than ${mostEndBytes}: shorter roots would be right, or a second agent with another node id for some of the groups`
+      );
+    this.#taken.set(root, own);
+    this.#bytes = bytes;
+    return null;
+  }
+
+  giveBack(root: string): void {
+    this.#bytes -= this.#taken.get(root) ?? 0;
+    this.#taken.delete(root);
+  }
+}
