@@ -7,7 +7,6 @@ import { type Ensemble, isWrite, operationsOf } from './ensemble.js';
 import { type Delays, Link } from './link.js';
 import type { Process } from './process.js';
 import type { Server } from './server.js';
-import type { Wiretap } from './wiretap.js';
 import type { World } from './world.js';
 
 /** The way between one machine and one server. */
@@ -20,6 +19,17 @@ export interface Way {
   refuses: boolean;
 }
 
+/** Hears every packet of every connection, its length in front left off; connections have numbers of their own. */
+export interface Tap {
+  opened(connection: number, machine: string): void;
+  /** Sent by the client; the first is its handshake. */
+  asked(connection: number, packet: Buffer): void;
+  /** Sent by a server that knows of all changes up to `known`. */
+  granted(connection: number, packet: Buffer, known: bigint): void;
+  /** Has arrived at the client. */
+  told(connection: number, packet: Buffer): void;
+}
+
 const frameLengthBytes = 4;
 /** Of a request: its number and its opcode. */
 const headerBytes = 8;
@@ -30,11 +40,11 @@ export class Network {
   readonly #world: World;
   readonly #ensemble: Ensemble;
   readonly #delays: Delays;
-  readonly #tap: Wiretap;
+  readonly #tap: Tap;
   readonly #ways = new Map<string, Way>();
   #connections = 0;
 
-  constructor(world: World, ensemble: Ensemble, delays: Delays, tap: Wiretap) {
+  constructor(world: World, ensemble: Ensemble, delays: Delays, tap: Tap) {
     this.#world = world;
     this.#tap = tap;
     this.#ensemble = ensemble;
@@ -86,7 +96,7 @@ interface ConnectionOptions {
   readonly way: Way;
   readonly events: WireEvents;
   readonly number: number;
-  readonly tap: Wiretap;
+  readonly tap: Tap;
   /** A request is about to be sent. */
   sends(packet: Buffer): void;
 }
@@ -97,7 +107,7 @@ class Connection implements Wire {
   readonly #way: Way;
   readonly #events: WireEvents;
   readonly #peer: Peer;
-  readonly #tap: Wiretap;
+  readonly #tap: Tap;
   readonly #sends: (packet: Buffer) => void;
   #hasShakenHands = false;
   #isOver = false;

@@ -27,6 +27,8 @@ export interface NodeOptions {
   readonly machine: Machine;
   readonly name: string;
   readonly site: string;
+  /** Default 100. */
+  readonly priority?: number;
   readonly root: string;
   readonly servers: number;
   readonly sessionTimeoutMs: number;
@@ -187,7 +189,7 @@ export class Node {
       root,
       node: this.name,
       site: this.site,
-      priority: 100,
+      priority: this.#options.priority ?? 100,
       tags: {},
       version: 'simulated',
       duty: this.#duty(process, log, channel),

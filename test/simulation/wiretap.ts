@@ -7,6 +7,7 @@ import type { GroupPaths } from '../../src/core/paths.js';
 import { JuteReader } from '../../src/embedded/jute.js';
 import { opcodeName, opcodes, readConnectRequest, xids } from '../../src/embedded/records.js';
 import type { Violate } from './judge.js';
+import type { Tap } from './network.js';
 
 /** In the order in which a round reads them. */
 type Kind = 'config' | 'elected' | 'current' | 'nodes';
@@ -40,7 +41,7 @@ interface Tapped {
   readonly bases: Map<number, bigint>;
 }
 
-export class Wiretap {
+export class Wiretap implements Tap {
   readonly #paths: GroupPaths;
   readonly #violate: Violate;
   readonly #connections = new Map<number, Tapped>();
@@ -57,7 +58,6 @@ export class Wiretap {
     this.#connections.set(connection, { ...fresh, ...round, machine, reads: new Map() });
   }
 
-  /** Sent by the client. */
   asked(connection: number, packet: Buffer): void {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined) return;
@@ -69,7 +69,6 @@ export class Wiretap {
     }
   }
 
-  /** Sent by a server that knows of all changes up to `known`. */
   granted(connection: number, packet: Buffer, known: bigint): void {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined) return;
@@ -94,7 +93,6 @@ export class Wiretap {
     return this.#connections.get(connection)?.bases.get(request) ?? null;
   }
 
-  /** Has arrived at the client. */
   told(connection: number, packet: Buffer): void {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined || packet.length < replyHeaderBytes) return;
