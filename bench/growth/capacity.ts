@@ -1,0 +1,183 @@
+/**
+ * What three servers of a real ZooKeeper can do on this machine, asked by connections that do nothing but ask: as many requests
+ * as there are to be answered are always on their way.
+ */
+import { connect as dial, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JuteWriter } from '../../src/embedded/jute.js';
+import { opcodes, writeMultiHeader } from '../../src/embedded/records.js';
+import type { Store } from '../../src/ports/store.js';
+import { FrameReader } from '../../src/zookeeper/frames.js';
+import { monotonicMs } from '../clocks.js';
+import { ZooKeeper } from '../servers.js';
+
+export interface Capacity {
+  /** A second, at all servers together. */
+  readonly renewals: number;
+  readonly changes: number;
+  readonly reads: number;
+  /** Of lists of `listed` names. */
+  readonly lists: number;
+  readonly sessions: number;
+  /** Bytes of the answers to these lists, a second. */
+  readonly listBytes: number;
+}
+
+export const listed = 1_000;
+export const contentBytes = 300;
+const connectionsToEach = 4;
+const onTheirWay = 32;
+const warmUpMs = 1_500;
+const sessionTimeoutMs = 30_000;
+const sessionsAtOnce = 25;
+
+const base = '/growth';
+const paths = { content: `${base}/content`, other: `${base}/other`, list: `${base}/list` };
+
+/** Takes about five times `eachMs`. */
+export async function measureCapacity(eachMs: number): Promise<Capacity> {
+  await using zookeeper = await ZooKeeper.start(3);
+  await fill(zookeeper.store);
+  const addresses = zookeeper.connect.split(',');
+  const rate = async (frame: Buffer) => await rateOf(addresses, frame, eachMs);
+  const reads = await rate(request('getData', (body) => body.string(paths.content).bool(false)));
+  const lists = await rate(request('getChildren2', (body) => body.string(paths.list).bool(false)));
+  const changes = await rate(
+    request('setData', (body) => body.string(paths.other).buffer(Buffer.alloc(contentBytes)).int(-1)),
+  );
+  const renewals = await rate(request('multi', renewal));
+  const sessions = await sessionsOf(addresses, eachMs);
+  return {
+    renewals: renewals.answers,
+    changes: changes.answers,
+    reads: reads.answers,
+    lists: lists.answers,
+    listBytes: lists.bytes,
+    sessions,
+  };
+}
+
+async function fill(store: Store): Promise<void> {
+  const none = Buffer.alloc(0);
+  await store.create(base, none, 'persistent');
+  await store.create(paths.list, none, 'persistent');
+  for (const path of [paths.content, paths.other])
+    await store.create(path, Buffer.alloc(contentBytes), 'persistent');
+  const names = Array.from({ length: listed }, (_, index) => `node-00000-${String(index).padStart(10, '0')}`);
+  await Promise.all(names.map((name) => store.create(`${paths.list}/${name}`, none, 'persistent')));
+}
+
+/** As an agent that leads renews its lease: two checks. */
+function renewal(body: JuteWriter): JuteWriter {
+  for (const path of [paths.content, paths.other]) {
+    writeMultiHeader(body, { type: opcodes.check, done: false, error: -1 });
+    body.string(path).int(-1);
+  }
+  return writeMultiHeader(body, { type: -1, done: true, error: -1 });
+}
+
+function request(opcode: keyof typeof opcodes, write: (body: JuteWriter) => JuteWriter): Buffer {
+  return write(new JuteWriter().int(1).int(opcodes[opcode])).packet();
+}
+
+interface Rate {
+  readonly answers: number;
+  readonly bytes: number;
+}
+
+async function rateOf(addresses: readonly string[], frame: Buffer, forMs: number): Promise<Rate> {
+  const each = Array.from({ length: connectionsToEach }, () => addresses).flat();
+  const askers = await Promise.all(each.map((address) => Asker.open(address)));
+  try {
+    for (const asker of askers) asker.begin(frame);
+    await sleep(warmUpMs);
+    const count = () => ({
+      answers: askers.reduce((sum, asker) => sum + asker.answers, 0),
+      bytes: askers.reduce((sum, asker) => sum + asker.bytes, 0),
+    });
+    const [before, beganAtMs] = [count(), monotonicMs()];
+    await sleep(forMs);
+    const [after, seconds] = [count(), (monotonicMs() - beganAtMs) / 1000];
+    return {
+      answers: (after.answers - before.answers) / seconds,
+      bytes: (after.bytes - before.bytes) / seconds,
+    };
+  } finally {
+    for (const asker of askers) asker.close();
+  }
+}
+
+/** Sessions that are opened and left, one after the other on each of some connections' places. */
+async function sessionsOf(addresses: readonly string[], forMs: number): Promise<number> {
+  const beganAtMs = monotonicMs();
+  let opened = 0;
+  const open = async (place: number) => {
+    while (monotonicMs() - beganAtMs < forMs) {
+      const asker = await Asker.open(addresses[place % addresses.length] ?? '');
+      asker.close();
+      opened += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: sessionsAtOnce }, (_, place) => open(place)));
+  return (opened / (monotonicMs() - beganAtMs)) * 1000;
+}
+
+/** One connection with a session of its own, by the bare protocol. */
+class Asker {
+  answers = 0;
+  bytes = 0;
+  readonly #socket: Socket;
+  #batch: Buffer = Buffer.alloc(0);
+  #frameBytes = 0;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  static open(address: string): Promise<Asker> {
+    const [host = '', port] = address.split(':');
+    const socket = dial({ host, port: Number(port), noDelay: true });
+    const asker = new Asker(socket);
+    return new Promise((resolve, reject) => {
+      const reader = new FrameReader();
+      let isGranted = false;
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error(`${address} hung up`)));
+      socket.on('data', (chunk: Buffer) => {
+        let frames = reader.push(chunk).length;
+        if (frames > 0 && !isGranted) {
+          isGranted = true;
+          frames -= 1;
+          resolve(asker);
+        }
+        asker.bytes += chunk.length;
+        if (frames > 0) asker.#answered(frames);
+      });
+      socket.write(handshake);
+    });
+  }
+
+  begin(frame: Buffer): void {
+    this.#frameBytes = frame.length;
+    this.#batch = Buffer.concat(Array.from({ length: onTheirWay }, () => frame));
+    this.#socket.write(this.#batch);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #answered(count: number): void {
+    this.answers += count;
+    this.#socket.write(this.#batch.subarray(0, count * this.#frameBytes));
+  }
+}
+
+const handshake = new JuteWriter()
+  .int(0)
+  .long(0n)
+  .int(sessionTimeoutMs)
+  .long(0n)
+  .buffer(Buffer.alloc(16))
+  .bool(false)
+  .packet();

@@ -1,0 +1,154 @@
+/** Any number of groups of three nodes each, which lead a third of them each. */
+import type { Agent } from '../../src/agent/agent.js';
+import type { Node } from '../../test/simulation/node.js';
+import { type Burden, perSecond, type Standing } from './burden.js';
+import { Deployment, type Episode } from './deployment.js';
+import { type GroupOfNode, ManyNode } from './many-node.js';
+
+/** own: an agent for each node of each group, with a session of its own. shared: three agents, each a node of all groups. */
+export type Sessions = 'own' | 'shared';
+
+export const manyGroupsEvents = {
+  joinAll: 'all join at once',
+  thirdDies: 'what leads a third dies',
+  restart: 'the ensemble restarts',
+} as const;
+export type ManyGroupsEvent = keyof typeof manyGroupsEvents;
+
+export interface ManyGroups {
+  readonly groups: number;
+  readonly events: Readonly<Record<ManyGroupsEvent, Episode>>;
+  /** A second. */
+  readonly idle: Burden;
+  readonly standing: Standing;
+}
+
+const machines = ['a', 'b', 'c'] as const;
+/** Everybody is waited for, and leadership moves by itself no more than it must: each event is one and not several. */
+const config = { firstElection: { nodes: machines.length }, failback: 'manual' };
+/** After it nobody has anything left to do because of a transition that is over. */
+const settlingMs = 10_000;
+/** Twice as long as two looks at a group are apart, or as long: with sessions of their own all groups are alike. */
+const idleMs: Readonly<Record<Sessions, number>> = { own: 30_000, shared: 100_000 };
+
+export async function measureManyGroups(count: number, sessions: Sessions): Promise<ManyGroups> {
+  const deployment = new Deployment();
+  const roots = Array.from(
+    { length: count },
+    (_, index) => `/services/service-${String(index).padStart(5, '0')}`,
+  );
+  await deployment.found(roots, config);
+  const fleet = sessions === 'own' ? new OwnFleet(deployment, roots) : new SharedFleet(deployment, roots);
+  const isWhole = () => fleet.groups().every(isLed);
+  const joinAll = await deployment.count('all groups to have leaders', () => fleet.start(), isWhole);
+  if (!fleet.groups().every(leadsByPriority)) throw new Error('not each of the three leads a third');
+  await deployment.pass(settlingMs);
+  const idle = perSecond(await deployment.idle(idleMs[sessions]), idleMs[sessions]);
+  const { standing } = deployment;
+  const thirdDies = await deployment.count(
+    'others to lead',
+    () => fleet.killFirst(),
+    () => fleet.isFirstBack() && isWhole(),
+  );
+  await deployment.pass(settlingMs);
+  let isDown = false;
+  const restart = await deployment.count(
+    'everybody to be back',
+    () => deployment.restartEnsemble(),
+    () => {
+      isDown ||= fleet.groups().every((agents) => agents.every(({ status }) => !status.joined));
+      return isDown && isWhole();
+    },
+  );
+  return { groups: count, events: { joinAll, thirdDies, restart }, idle, standing };
+}
+
+function isLed(agents: readonly Agent[]): boolean {
+  const isThere = agents.length === machines.length && agents.every(({ status }) => status.joined);
+  return isThere && agents.some(({ status }) => status.stage === 'leading');
+}
+
+/** The group's place in the order says whose it is. */
+function leadsByPriority(agents: readonly Agent[], index: number): boolean {
+  return agents[index % machines.length]?.status.stage === 'leading';
+}
+
+function priorityOf(group: number, machine: number): number {
+  return group % machines.length === machine ? 200 : 100;
+}
+
+interface Fleet {
+  start(): void;
+  /** Of each group the agents that live. */
+  groups(): (readonly Agent[])[];
+  /** The agents on the first machine die. */
+  killFirst(): void;
+  /** Their guardians have started others. */
+  isFirstBack(): boolean;
+}
+
+class OwnFleet implements Fleet {
+  readonly #nodes: readonly (readonly Node[])[];
+  #killed: readonly Node['process'][] = [];
+
+  constructor(deployment: Deployment, roots: readonly string[]) {
+    this.#nodes = roots.map((root, group) =>
+      machines.map((machine, index) =>
+        deployment.node(machine, { root, machine: `${machine}${root}`, priority: priorityOf(group, index) }),
+      ),
+    );
+  }
+
+  start(): void {
+    for (const node of this.#nodes.flat()) node.start();
+  }
+
+  groups(): (readonly Agent[])[] {
+    return this.#nodes.map((nodes) => nodes.flatMap(({ agent }) => agent ?? []));
+  }
+
+  get #first(): readonly Node[] {
+    return this.#nodes.flatMap(([first]) => first ?? []);
+  }
+
+  killFirst(): void {
+    this.#killed = this.#first.map(({ process }) => process);
+    for (const process of this.#killed) process?.kill();
+  }
+
+  isFirstBack(): boolean {
+    return this.#first.every(({ process }, index) => process !== this.#killed[index]);
+  }
+}
+
+class SharedFleet implements Fleet {
+  readonly #roots: readonly string[];
+  readonly #nodes: readonly ManyNode[];
+  #killed: readonly Agent[] = [];
+
+  constructor(deployment: Deployment, roots: readonly string[]) {
+    this.#roots = roots;
+    this.#nodes = machines.map((machine, index) => {
+      const groups = roots.map((root, group): GroupOfNode => ({ root, priority: priorityOf(group, index) }));
+      return new ManyNode(deployment, machine, groups);
+    });
+  }
+
+  start(): void {
+    for (const node of this.#nodes) node.start();
+  }
+
+  groups(): (readonly Agent[])[] {
+    return this.#roots.map((_, group) => this.#nodes.flatMap(({ agents }) => agents[group] ?? []));
+  }
+
+  killFirst(): void {
+    this.#killed = this.#nodes[0]?.agents ?? [];
+    this.#nodes[0]?.killAgent();
+  }
+
+  isFirstBack(): boolean {
+    const now = this.#nodes[0]?.agents ?? [];
+    return now.length > 0 && now[0] !== this.#killed[0];
+  }
+}

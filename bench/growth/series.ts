@@ -1,0 +1,88 @@
+/** What was counted at several sizes, the law that it follows, and a table of both. */
+import { table } from '../report.js';
+import { type Law, lawAt, lawOf, offShare, type Point } from './law.js';
+
+export type Unit = 'count' | 'bytes';
+
+export interface Series {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly points: readonly Point[];
+}
+
+/** What the sizes are of. */
+export interface Variable {
+  readonly name: string;
+  /** As `lawOf` has it. */
+  readonly straightWithin: number;
+  /** Sizes that are told by the law. */
+  readonly beyond: readonly number[];
+}
+
+export const nodes: Variable = { name: 'N', straightWithin: 0.2, beyond: [10_000] };
+/** Groups know nothing of each other: what is not straight in their counts is chance, or to be looked into. */
+export const groups: Variable = {
+  name: 'G',
+  straightWithin: Number.POSITIVE_INFINITY,
+  beyond: [10_000, 100_000],
+};
+
+export function seriesTable(
+  all: readonly Series[],
+  { name: variable, straightWithin, beyond }: Variable,
+): string {
+  const sizes = [...new Set(all.flatMap(({ points }) => points.map(({ size }) => size)))];
+  const head = ['', ...sizes.map(count), 'law', 'off by', 'foretold within', ...beyond.map(count)];
+  const rows = all.map((series) => {
+    const law = lawOf(series.points, straightWithin);
+    const say = series.unit === 'bytes' ? bytes : count;
+    return [
+      series.name,
+      ...sizes.map((size) => {
+        const found = series.points.find((point) => point.size === size);
+        return found === undefined ? '–' : say(found.value);
+      }),
+      lawText(law, variable, series.unit),
+      share(offShare(law, series.points)),
+      foretold(series.points, straightWithin),
+      ...beyond.map((size) => say(lawAt(law, size))),
+    ];
+  });
+  return table(head, rows);
+}
+
+/** How far the law of all but the largest is off at the largest. */
+function foretold(points: readonly Point[], straightWithin: number): string {
+  const [last] = points.slice(-1);
+  const before = points.slice(0, -1);
+  if (last === undefined || before.length < 2) return '–';
+  return share(offShare(lawOf(before, straightWithin), [last]));
+}
+
+export function lawText(law: Law, variable: string, unit: Unit): string {
+  const say = unit === 'bytes' ? bytes : figure;
+  const names = ['', ` ${variable}`, ` ${variable}²`];
+  const terms = law.flatMap((term, power) => (term === 0 ? [] : [`${say(term)}${names[power] ?? ''}`]));
+  return terms.length === 0 ? '0' : terms.join(' + ');
+}
+
+export function count(value: number): string {
+  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en') : figure(value);
+}
+
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
+export function bytes(value: number): string {
+  const power = Math.max(0, Math.min(byteUnits.length - 1, Math.floor(Math.log10(Math.max(value, 1)) / 3)));
+  return `${figure(value / 1000 ** power)} ${byteUnits[power]}`;
+}
+
+/** Three digits that say something. */
+function figure(value: number): string {
+  return Number(value.toPrecision(3)).toLocaleString('en', { maximumSignificantDigits: 3 });
+}
+
+function share(value: number): string {
+  const percent = value * 100;
+  return `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`;
+}
