@@ -5,7 +5,7 @@
  * moment. Linux only: it looks into /proc.
  */
 
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +31,8 @@ const script = fileURLToPath(new URL('hook.pl', import.meta.url));
 
 export class HookLog implements AsyncDisposable {
   readonly #dir: string;
+  /** What was read of the file so far, which only grows: who waits for an event looks again and again. */
+  #read: { readonly events: readonly HookEvent[]; readonly bytes: number } = { events: [], bytes: 0 };
 
   private constructor(dir: string) {
     this.#dir = dir;
@@ -71,10 +73,16 @@ export class HookLog implements AsyncDisposable {
   }
 
   /** In the order in which they happened. */
-  async events(): Promise<HookEvent[]> {
-    const text = await readFile(join(this.#dir, 'events'), 'utf8');
-    const lines = text.split('\n').slice(0, -1);
-    return z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
+  async events(): Promise<readonly HookEvent[]> {
+    const { events, bytes } = this.#read;
+    const text = await textFrom(join(this.#dir, 'events'), bytes);
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    const lines = whole.split('\n').slice(0, -1);
+    const more = z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
+    const read = { events: [...events, ...more], bytes: bytes + Buffer.byteLength(whole) };
+    // Somebody else may have read on meanwhile.
+    if (read.bytes > this.#read.bytes) this.#read = read;
+    return read.events;
   }
 
   /** Process ids of what lives of a node now. */
@@ -120,4 +128,11 @@ export class HookLog implements AsyncDisposable {
 /** None when there is no such file any more. */
 async function words(file: string): Promise<string[]> {
   return (await readFile(file, 'latin1').catch(() => '')).trim().split(' ');
+}
+
+async function textFrom(file: string, byte: number): Promise<string> {
+  await using handle = await open(file);
+  const { size } = await handle.stat();
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - byte), 0, size - byte, byte);
+  return buffer.toString('utf8', 0, bytesRead);
 }

@@ -19,7 +19,7 @@ export interface Note {
 }
 
 /** A script that goes on until it is told to stop. */
-export const service = 'trap "say told; exit 4" TERM; while :; do sleep 0.02; done';
+export const service = 'trap "say told; exit 4" TERM; while :; do sleep 0.1; done';
 
 const prelude =
   'say() { echo "$(date +%s%3N) $PETREL_NODE $PETREL_FENCING_TOKEN $$ $1" >>"$NOTES"; }; say begins';
