@@ -1,9 +1,9 @@
 /** What a command prints, in the format that was asked for. */
 import CliTable from 'cli-table3';
-import { stringify } from 'yaml';
 import type * as z from 'zod';
 import type { OutputFormat } from '../config/settings.js';
 import { oneLine, visibleJson } from '../core/outside.js';
+import { visibleYaml } from '../group/visible-yaml.js';
 import { styled } from './style.js';
 
 /** One result, ready for each format. */
@@ -32,7 +32,7 @@ function text(format: OutputFormat, result: Printable): string {
     case 'json':
       return visibleJson(JSON.stringify(result.json, null, 2));
     case 'yaml':
-      return stringify(result.json, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+      return visibleYaml(result.json).trimEnd();
     case 'tsv':
       // A cell stays in its cell, whatever it holds.
       return result.rows.map((row) => row.map(oneLine).join('\t')).join('\n');

@@ -27,13 +27,29 @@ export function visible(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, (character) => `<U+${codeOf(character).padStart(4, '0')}>`);
 }
 
+/** Also what ends a line for some, and what commands a terminal in one character; JSON leaves both as they are. */
+const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu;
+
+/** Whether JSON or YAML of a text would hold characters that are not seen. */
+export function hasInvisible(text: string): boolean {
+  return text.search(invisible) !== -1;
+}
+
 /** JSON that says the same without such characters. */
 export function visibleJson(json: string): string {
-  return json.replaceAll(/\p{Cf}/gu, (character) =>
+  return json.replaceAll(invisible, (character) =>
     [...Array(character.length).keys()]
       .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
       .join(''),
   );
+}
+
+/** YAML that says the same without such characters, where it stands in double quotes. */
+export function visibleInQuotes(yaml: string): string {
+  return yaml.replaceAll(invisible, (character) => {
+    const code = codeOf(character).toLowerCase();
+    return character.length === 1 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`;
+  });
 }
 
 function codeOf(character: string): string {

@@ -1,5 +1,4 @@
 /** A group's configuration as a text that people edit: YAML, or JSON, which is YAML too. */
-import { stringify } from 'yaml';
 import { readYaml } from '../config/yaml.js';
 import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
 import { ensembleNowMs } from '../core/limits.js';
@@ -11,6 +10,7 @@ import { configDifferences, differenceText } from './config-keys.js';
 import { type GroupAccess, wasWritten, writeConfig } from './config-write.js';
 import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
+import { visibleYaml } from './visible-yaml.js';
 
 /** Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key. */
 export function parseConfigText(text: string): GroupConfig {
@@ -54,7 +54,7 @@ export interface ConfigText {
 export async function readConfigText({ store, paths }: GroupAccess): Promise<ConfigText> {
   const { config } = await readGroup(store, paths);
   if (config.value !== null)
-    return { readable: true, text: stringify(config.value), version: config.version };
+    return { readable: true, text: visibleYaml(config.value), version: config.version };
   const { data, stat } = await store.getData(paths.config);
   return { readable: false, text: data.toString('utf8'), version: stat.version };
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await runProcess(['--version']);
   group = await newGroup();
   await group.node('a1');
-  await group.node('b1', { health: { ok: false, reason: 'disk \u001b[31mfull\nreally' } });
+  await group.node('b1', { health: { ok: false, reason: 'disk \u001b[31mfull\n\u009breally\u202e' } });
   await group.lead('a1', 3);
 });
 afterAll(() => group[Symbol.asyncDispose]());
@@ -33,7 +33,7 @@ describe('petrel list', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^a1 +a +elector,leader +READY +100 +100 +- +0 +yes$/m);
     expect(stdout).toMatch(/^b1 +b +UNHEALTHY +100 +100 +- +1 +no$/m);
-    expect(stdout).toContain('Not eligible: b1: it is unhealthy: disk  [31mfull really\n');
+    expect(stdout).toContain('Not eligible: b1: it is unhealthy: disk  [31mfull really<U+202E>\n');
     expect(stdout).not.toContain('\u001b');
   });
 
@@ -41,11 +41,13 @@ describe('petrel list', () => {
     const json = await run('list', '-f', 'json');
     const list = listingSchema.parse(JSON.parse(json.stdout));
     expect(list).toMatchObject({ root: group.root, elector: 'a1', leader: { node: 'a1', term: 3 } });
-    expect(parse((await run('-f', 'yaml', 'list')).stdout)).toEqual(JSON.parse(json.stdout));
+    const yaml = await run('-f', 'yaml', 'list');
+    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
+    for (const { stdout } of [json, yaml]) expect(stdout).not.toMatch(/[^\P{C}\n]/u);
     const rows = (await run('list', '--format', 'tsv')).stdout.split('\n').map((line) => line.split('\t'));
     expect(rows[0]?.slice(0, 4)).toEqual(['node', 'site', 'roles', 'state']);
     expect(rows[1]?.slice(0, 4)).toEqual(['a1', 'a', 'elector,leader', 'READY']);
-    expect(rows[2]?.at(-1)).toBe('it is unhealthy: disk  [31mfull really');
+    expect(rows[2]?.at(-1)).toBe('it is unhealthy: disk  [31mfull really<U+202E>');
   });
 });
 
@@ -106,7 +108,7 @@ describe('what is refused', () => {
   it('is told without what commands a terminal, whatever the tree holds', async () => {
     const { code, stderr } = await run('switchover', '--to', 'b1');
     expect(code).toBe(5);
-    expect(stderr).toContain('it is unhealthy: disk  [31mfull really\n');
+    expect(stderr).toContain('it is unhealthy: disk  [31mfull really<U+202E>\n');
     expect(stderr).not.toContain('\u001b');
   });
 });
