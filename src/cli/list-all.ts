@@ -56,21 +56,27 @@ async function rootsOf(
 const header = ['root', 'leader', 'status', 'term', 'elector', 'nodes', 'paused', 'transition'];
 
 function printable(lines: readonly GroupLine[]): Printable {
-  const cells = ({ root, leader, status, term, elector, nodes, paused, transition, problem }: GroupLine) => [
+  const rows = lines.flatMap(rowsOf);
+  return {
+    json: lines,
+    rows: [header, ...rows],
+    pretty: () => (lines.length === 0 ? 'No group is there.' : table(header, rows.map(coloured))),
+  };
+}
+
+/** One for each slot, whose term then says of which it is, as in the history. */
+function rowsOf({ root, leaders, elector, nodes, paused, problem }: GroupLine): string[][] {
+  const isSeveral = leaders.length > 1;
+  const group = [elector ?? '-', String(nodes), paused ? 'yes' : 'no'];
+  if (problem !== null) return [[root, '-', '-', '-', ...group, `! ${problem}`]];
+  return leaders.map(({ slot, leader, status, term, transition }) => [
     root,
     leader ?? '-',
     status ?? '-',
-    String(term ?? '-'),
-    elector ?? '-',
-    String(nodes),
-    paused ? 'yes' : 'no',
-    problem === null ? (transition ?? '') : `! ${problem}`,
-  ];
-  return {
-    json: lines,
-    rows: [header, ...lines.map(cells)],
-    pretty: () => (lines.length === 0 ? 'No group is there.' : table(header, lines.map(cells).map(coloured))),
-  };
+    `${isSeveral ? `${slot}:` : ''}${term ?? '-'}`,
+    ...group,
+    transition ?? '',
+  ]);
 }
 
 function coloured([root = '', leader = '', status = '', ...rest]: readonly string[]): string[] {

@@ -3,24 +3,32 @@ import * as z from 'zod';
 import { groupPaths, isGroup } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
-import { type Listing, listing } from './listing.js';
+import { type Listing, listing, type SlotListing } from './listing.js';
 import type { KeptClock } from './time.js';
 import { transitionText } from './transition.js';
 import { readGroup } from './view.js';
 
-export const groupLineSchema = z.object({
-  root: z.string(),
+const slotShape = {
   /** Who owns the claim; null: nobody. */
   leader: z.string().nullable(),
   /** Of the leader. */
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
+  /** The change of leader that is under way, in words. */
+  transition: z.string().nullable(),
+};
+export const slotLineSchema = z.object({ slot: z.int(), ...slotShape });
+export type SlotLine = z.infer<typeof slotLineSchema>;
+
+export const groupLineSchema = z.object({
+  root: z.string(),
+  ...slotShape,
+  /** What stands in every slot, the first, which the fields above are about, included; none where the group could not be read. */
+  leaders: z.array(slotLineSchema),
   elector: z.string().nullable(),
   /** How many are registered. */
   nodes: z.int(),
   paused: z.boolean(),
-  /** The change of leader that is under way, in words. */
-  transition: z.string().nullable(),
   /** Why the group could not be read. */
   problem: z.string().nullable(),
 });
@@ -78,23 +86,30 @@ async function readLine(store: Store, root: string, time: KeptClock): Promise<Gr
     const list = listing(view, await time.nowMs(store, view));
     return lineOf(list);
   } catch (error) {
-    const nothing = { leader: null, status: null, term: null, elector: null, transition: null };
+    const nothing = { leader: null, status: null, term: null, elector: null, transition: null, leaders: [] };
     return { root, ...nothing, nodes: 0, paused: false, problem: errorMessage(error) };
   }
 }
 
 function lineOf(list: Listing): GroupLine {
-  const { root, leader, elected, elector, nodes, paused, transition } = list;
+  const { root, leaders, elector, nodes, paused } = list;
   return {
     root,
-    leader: leader?.node ?? null,
-    status: leader?.status ?? null,
-    term: elected.term,
+    ...lineOfSlot(list),
+    leaders: leaders.map((each) => ({ slot: each.slot, ...lineOfSlot(each) })),
     elector,
     nodes: nodes.length,
     paused: paused !== null,
-    transition: transition === null ? null : transitionText(transition),
     problem: null,
+  };
+}
+
+function lineOfSlot({ leader, elected, transition }: Pick<SlotListing, 'leader' | 'elected' | 'transition'>) {
+  return {
+    leader: leader?.node ?? null,
+    status: leader?.status ?? null,
+    term: elected.term,
+    transition: transition === null ? null : transitionText(transition),
   };
 }
 

@@ -116,6 +116,13 @@ it('a group has the leaders of docs/leaders.md', async () => {
     async () => (await run('petrel list')).stdout.includes('Slot 3: c (site here) leads'),
     patience,
   );
+  const rows = async (more: string) =>
+    (await run('petrel list', ` --all --under ${group.root} ${more}`)).stdout.trim().split('\n');
+  const slots = [/^\S+\s+a\s+READY\s+1:1\s/, /^\S+\s+b\s+READY\s+2:1\s/, /^\S+\s+c\s+READY\s+3:1\s/];
+  for (const more of ['', '-f tsv']) {
+    const [, ...all] = await rows(more);
+    expect(all).toEqual(slots.map((slot) => expect.stringMatching(slot)));
+  }
   await group.start('d', { sessionTimeoutMs }).joined();
   expect(await run('petrel switchover', ' --slot 2 --to d --yes')).toMatchObject({ code: 0 });
   const all = (await run('petrel history')).stdout;

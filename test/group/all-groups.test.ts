@@ -4,6 +4,7 @@ import { KeptClock } from '../../src/group/time.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';
+import { until } from '../support/until.js';
 
 it('all groups below a path are found, and told of in a line each, also one that is not there', async () => {
   await using server = await startDevelopmentServer();
@@ -25,4 +26,24 @@ it('all groups below a path are found, and told of in a line each, also one that
   expect(lines[0]).toMatchObject({ root: '/services/db', leader: 'a1', status: 'READY', term: 1, nodes: 1 });
   expect(lines[1]).toMatchObject({ leader: null, status: null, elector: null, nodes: 0, problem: null });
   expect(lines[2]?.problem).toContain('/nowhere');
+  expect(lines[2]?.leaders).toEqual([]);
+});
+
+it('a group with several leaders is told of with all of its slots', async () => {
+  await using server = await startDevelopmentServer();
+  await using group = await Group.found(server.connectString, { leaders: 3 }, '/services/cache');
+  await group.startInOrder(['a1', 'a2']);
+  const read = async () => (await readGroups(group.store, [group.root], new KeptClock(systemClock)))[0];
+  const leaders = await until(async () => {
+    const slots = (await read())?.leaders ?? [];
+    return slots.filter(({ status }) => status === 'READY').length === 2 && slots;
+  });
+  expect(leaders.map(({ slot }) => slot)).toEqual([1, 2, 3]);
+  expect(leaders.map(({ leader }) => leader).toSorted()).toEqual(['a1', 'a2', null]);
+  const line = await read();
+  expect(line).toMatchObject({
+    leader: leaders[0]?.leader,
+    status: leaders[0]?.status,
+    term: leaders[0]?.term,
+  });
 });
