@@ -5,6 +5,7 @@ import type { Elected, FailureRecord } from '../../src/core/znodes.js';
 import type { Violate } from './judge.js';
 import { type ClaimSeen, type Picture, presentSinceMs, type SlotSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
+import { lapsesOf } from './rules-of-lapses.js';
 import { misreadingMs } from './rules-of-limits.js';
 import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
 import { isCrowded, isGivenUp, isTaken, saysItFailed } from './slots-seen.js';
@@ -33,6 +34,7 @@ interface Known {
 
 export function failureRules(court: Court): Rule {
   const { violate, promptMs } = court;
+  const lapses = lapsesOf(court);
   let vanished: Vanished | null = null;
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
@@ -123,7 +125,8 @@ export function failureRules(court: Court): Rule {
   }
 
   /** What a node may be blamed for; null: nothing. */
-  function groundsFor(node: string, { was, nowMs }: Step): string | null {
+  function groundsFor(node: string, step: Step): string | null {
+    const { was, nowMs } = step;
     const { elected, config, claim } = was;
     const then = knownThen.get(was) ?? { vanished, claimGoneMs, lastOwn };
     if (elected === null || config === null || elected.content.node !== node) return null;
@@ -131,6 +134,7 @@ export function failureRules(court: Court): Rule {
     if (registration === undefined) return 'it has gone';
     if (saysItFailed(registration, was)) return 'it says so';
     if (then.vanished?.node === node) return 'its claim vanished';
+    if (lapses.areGrounds(node, step)) return 'it lost its lease again';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
     // One that claims at the last moment was late all the same.
@@ -214,6 +218,12 @@ export function failureRules(court: Court): Rule {
     return Date.parse(failedAt) > earliestMs + unevennessMs - misreadingMs;
   }
 
+  /** Of its node, and not from before it failed. */
+  function isReadySince(claim: ClaimSeen | null, known: FailureRecord): boolean {
+    if (claim === null || claim.content.node !== known.node || claim.readySinceMs === null) return false;
+    return claim.readySinceMs >= (knownSinceMs.get(keyOf(known)) ?? Number.NEGATIVE_INFINITY);
+  }
+
   function mayLift(known: FailureRecord, after: Elected, { was, is }: Step): boolean {
     if (mayBeOver(known)) return true;
     const { latestMs } = court.wall();
@@ -224,9 +234,7 @@ export function failureRules(court: Court): Rule {
     if (after.node === node && (after.asked !== null || after.cause === 'planned')) return true;
     const life = was.registrations.get(node)?.content.incarnation;
     if (!known.restarted && life !== known.incarnation) return true;
-    if (was.claim?.content.node === node && was.claim.readySinceMs !== null) return true;
-    if (readyIn(node)) return true;
-    if (was.others.some(({ claim }) => claim?.content.node === node && claim.readySinceMs !== null))
+    if ([was.claim, lastOwn, ...was.others.map(({ claim }) => claim)].some((one) => isReadySince(one, known)))
       return true;
     const base = config === undefined ? 0 : baseMs(config);
     return after.cause === 'retry' && after.node === node && failedAtMs + base <= latestMs + misreadingMs;
@@ -323,7 +331,8 @@ export function failureRules(court: Court): Rule {
     const { node } = claim.content;
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
-      if (now.claim?.id !== claim.id || now.elected === null) return null;
+      // One that another is elected instead of has failed since.
+      if (now.claim?.id !== claim.id || now.elected?.content.node !== node) return null;
       return failureOf(now.elected.content, node) === null
         ? null
         : `${node} is READY, and its failures still count`;
@@ -338,6 +347,7 @@ export function failureRules(court: Court): Rule {
   }
 
   return (step) => {
+    lapses.watch(step);
     keepTrack(step);
     told(step);
     blamed(step);

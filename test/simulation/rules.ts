@@ -57,6 +57,8 @@ export interface Court {
   readonly answerMs: number;
   /** Nothing is in the way between the node and any server, nor between two servers, and all of them run. */
   isInTouch(node: Node): boolean;
+  /** Since when the session has had answers without a long break; Infinity: it has none. */
+  inTouchSinceMs(session: bigint): number;
   /** For how long the elector has been that, and running; 0 where it does not run. */
   electorForMs(): number;
   /** What the ensemble's clock may be thought to show, by all that it has shown, whoever led. */
@@ -100,6 +102,7 @@ export class Rules implements Court {
   readonly #rules: Rule[];
   readonly #isByHand: (session: bigint) => boolean;
   readonly isInTouch: (node: Node) => boolean;
+  readonly inTouchSinceMs: (session: bigint) => number;
   readonly #basisOf: (asker: Asker) => bigint | null;
   /** The last ones, and when each came to be. */
   readonly #past: (Past & { readonly sinceMs: number })[] = [];
@@ -129,6 +132,7 @@ export class Rules implements Court {
     readonly violate: Violate;
     isByHand(session: bigint): boolean;
     isInTouch(node: Node): boolean;
+    inTouchSinceMs(session: bigint): number;
     /** The newest change that the round had been told of in which this was decided; null where it is not known. */
     basisOf(asker: Asker): bigint | null;
   }) {
@@ -141,6 +145,7 @@ export class Rules implements Court {
     this.answerMs = answerMs(this.setup);
     this.#isByHand = options.isByHand;
     this.isInTouch = options.isInTouch;
+    this.inTouchSinceMs = options.inTouchSinceMs;
     this.#basisOf = options.basisOf;
     this.#ledger = new Ledger(options.paths);
     this.#rules = [

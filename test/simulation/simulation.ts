@@ -10,6 +10,7 @@ import { Ensemble } from './ensemble.js';
 import { drawFaults, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
 import { type Cast, Havoc } from './havoc.js';
 import { Judge, type Violation } from './judge.js';
+import { hasLapses, lapseLifeOf } from './lapse-lives.js';
 import { Machine } from './machine.js';
 import { Network } from './network.js';
 import { Node, openSimulated } from './node.js';
@@ -48,6 +49,8 @@ const root = '/cluster';
 /** The ensemble's wall clock at the beginning. */
 const epochMs = Date.UTC(2026, 0, 1);
 const peaceMs = 4_000;
+/** A longer silence is a break of touch by any clock, in session timeouts. */
+const longestBreak = 0.32;
 /** Far more than any life takes. */
 const mostSteps = 400_000;
 
@@ -85,15 +88,17 @@ function sourcesOf(seed: number) {
     ofWorld: drawn.fork(),
     ofSites: drawn.fork(),
     ofSlots: drawn.fork(),
+    ofLapses: drawn.fork(),
   };
 }
 
 function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
-  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots } = sourcesOf(seed);
+  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses } = sourcesOf(seed);
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
   if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
-  return { life: hasSeveralLeaders(seed, ofSlots) ? slotLifeOf(ofSlots, life) : life, ofWorld };
+  if (hasSeveralLeaders(seed, ofSlots)) return { life: slotLifeOf(ofSlots, life), ofWorld };
+  return { life: hasLapses(seed) ? lapseLifeOf(ofLapses, setup) : life, ofWorld };
 }
 
 function untold(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
@@ -130,6 +135,7 @@ class Simulation {
       violate: (invariant, what) => judge.violate(invariant, what),
       isByHand: (session) => judge.isByHand(session),
       isInTouch: (node) => this.#isInTouch(node),
+      inTouchSinceMs: (session) => tap.inTouchSinceMs(session),
       basisOf: ({ peer, xid }) => tap.basisOf(peer, xid),
     });
     const conduct = new Conduct(rules, judge);
@@ -153,7 +159,10 @@ class Simulation {
       // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
       onWake: (departure, sessions) => sticks(setup) || judge.woken(rules.calledFor(departure, sessions)),
     });
-    const tap = new Wiretap(this.#paths, (invariant, what) => judge.violate(invariant, what));
+    const tap = new Wiretap(this.#paths, (invariant, what) => judge.violate(invariant, what), {
+      breakMs: longestBreak * setup.sessionTimeoutMs,
+      nowMs: () => world.nowMs,
+    });
     const network = new Network(world, ensemble, setup.delays, tap);
     network.onWrite = (machine, operations) => this.#havoc.writes(machine, operations);
     const cast = { setup, world, paths: this.#paths, ensemble, network, nodes, judge, rules, conduct };

@@ -50,6 +50,10 @@ export class SlotCourt implements Court {
     return this.#court.isInTouch(node);
   }
 
+  inTouchSinceMs(session: bigint): number {
+    return this.#court.inTouchSinceMs(session);
+  }
+
   electorForMs(): number {
     return this.#court.electorForMs();
   }

@@ -41,13 +41,24 @@ interface Tapped {
   readonly bases: Map<number, bigint>;
 }
 
+/** What counts as being in touch. */
+interface Touching {
+  /** A longer silence is a break. */
+  readonly breakMs: number;
+  nowMs(): number;
+}
+
 export class Wiretap implements Tap {
   readonly #paths: GroupPaths;
   readonly #violate: Violate;
   readonly #connections = new Map<number, Tapped>();
   readonly #told = new Map<bigint, bigint>();
+  readonly #touching: Touching;
+  /** By session, when it was answered first without a break since, and when last. */
+  readonly #touch = new Map<bigint, { readonly sinceMs: number; readonly lastMs: number }>();
 
-  constructor(paths: GroupPaths, violate: Violate) {
+  constructor(paths: GroupPaths, violate: Violate, touching: Touching) {
+    this.#touching = touching;
     this.#paths = paths;
     this.#violate = violate;
   }
@@ -98,10 +109,23 @@ export class Wiretap implements Tap {
     if (tapped === undefined || packet.length < replyHeaderBytes) return;
     const xid = packet.readInt32BE(0);
     if (xid === xids.notification) this.#changed(tapped, packet);
+    else if (tapped.isGranted) this.#touched(tapped.session);
     // Answers to pings and events do not say what their server knows.
     if (xid <= 0 || !tapped.isGranted) return;
     const zxid = packet.readBigInt64BE(4);
     if (zxid > (this.#told.get(tapped.session) ?? 0n)) this.#told.set(tapped.session, zxid);
+  }
+
+  #touched(session: bigint): void {
+    const lastMs = this.#touching.nowMs();
+    this.#touch.set(session, { sinceMs: Math.min(this.inTouchSinceMs(session), lastMs), lastMs });
+  }
+
+  /** Since when the session has had answers without a break; Infinity where there is one now. */
+  inTouchSinceMs(session: bigint): number {
+    const { nowMs, breakMs } = this.#touching;
+    const touch = this.#touch.get(session);
+    return touch === undefined || nowMs() - touch.lastMs > breakMs ? Number.POSITIVE_INFINITY : touch.sinceMs;
   }
 
   #request(tapped: Tapped, packet: Buffer): void {

@@ -6,6 +6,7 @@ const failures = 'src/core/failures.ts';
 const elect = 'src/core/elect.ts';
 const fencing = 'src/core/fencing.ts';
 const elector = 'src/agent/elector.ts';
+const lapse = 'src/core/lapse.ts';
 
 export const failureSabotages: readonly Sabotage[] = [
   {
@@ -106,6 +107,41 @@ export const failureSabotages: readonly Sabotage[] = [
         replace: 'const isForgiven = leader === undefined;',
       },
     ],
+  },
+  {
+    name: 'the READY of who is on the way out forgives',
+    rule: 'READY ends the failures of the node that is elected, not of one that has failed since it was READY',
+    file: failures,
+    find: '  return readyNode(current, members) === node ? node : null;',
+    replace: "  return node === '' ? node : readyNode(current, members);",
+  },
+  {
+    name: 'a lease lost again counts for nothing',
+    rule: 'A leader that loses its lease twice within the longest exclusion has failed: another is elected',
+    file: lapse,
+    find: '  if (times === 1) return null;',
+    replace: '  if (times > 0) return null;',
+  },
+  {
+    name: 'a lease lost once is a failure',
+    rule: 'A leader that comes back from its first lapse is elected still',
+    file: lapse,
+    find: '  if (times === 1) return null;',
+    replace: '  if (times < 1) return null;',
+  },
+  {
+    name: 'a lapse counts without a witness',
+    rule: 'An elector that was out of touch itself holds no lapse against anybody: the ensemble may have been away',
+    file: lapse,
+    find: '  if (witnessSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;',
+    replace: '  if (Number.isNaN(witnessSinceMs + nowMs)) return null;',
+  },
+  {
+    name: 'an elector keeps the judging of its own lapses',
+    rule: 'An elector that lost its own lease again leaves it to the next in line to judge',
+    file: 'src/core/electing.ts',
+    find: '  const isOwn = elected.node === self;',
+    replace: "  const isOwn = elected.node === self && self === '';",
   },
   {
     name: 'a failed node is tried again at once',

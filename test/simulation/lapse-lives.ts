@@ -1,0 +1,41 @@
+/**
+ * Lives in which the leader is out of touch again and again, for longer than its lease and for less than its session; in some
+ * everybody else as well. In the others that hardly ever happens twice to one node while failures are remembered.
+ */
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import type { Chance } from '../support/chance.js';
+import { bystander, whoElects, whoLeads } from './faults.js';
+import type { Setup } from './setup.js';
+import { at, plain, type Story, settledMs } from './told.js';
+
+const every = 50;
+/** None that is told otherwise, nor gone through call by call. */
+const digits = 43;
+
+export function hasLapses(seed: number): boolean {
+  return seed % every === digits;
+}
+
+export function lapseLifeOf({ between, odds }: Chance, setup: Setup): Story {
+  const { sessionTimeoutMs } = setup;
+  const config = groupConfigSchema.parse({ ...setup.config, exclusion: { base: '10s', max: '2m' } });
+  const isForAll = odds(0.3);
+  const faults = [0, 1, 2].flatMap((turn) => {
+    const atMs = settledMs + (turn * 3 + between(0, 0.2)) * sessionTimeoutMs;
+    const forMs = between(0.5, 0.6) * sessionTimeoutMs;
+    const cutOff = isForAll ? [whoLeads, whoElects, bystander] : [whoLeads];
+    return cutOff.map((node) =>
+      at(atMs, { kind: 'cut', node, server: null, direction: 'both', forMs: Math.round(forMs) }),
+    );
+  });
+  return {
+    setup: {
+      ...setup,
+      ...plain,
+      nodes: ['a1', 'b1', 'a2'],
+      config,
+      troubleMs: settledMs + 10 * sessionTimeoutMs,
+    },
+    faults,
+  };
+}

@@ -1,0 +1,85 @@
+/** Rules about leaders that lose their lease and come back: the second time is held against them, by who was in touch meanwhile. */
+import { durationMs } from '../../src/core/duration.js';
+import type { ClaimSeen, Picture } from './ledger.js';
+import type { Court, Step } from './rules.js';
+import { hasHeir } from './rules-of-claims.js';
+import { isGivenUp } from './slots-seen.js';
+
+/** Clocks differ in rate. */
+const slack = 0.9;
+
+/** A leadership that has ended. */
+interface Ended {
+  readonly node: string;
+  readonly term: number;
+  readonly goneMs: number;
+}
+
+export interface Lapses {
+  watch(step: Step): void;
+  /** Whether the elected node may be blamed for having lost its lease again. */
+  areGrounds(node: string, step: Step): boolean;
+}
+
+export function lapsesOf(court: Court): Lapses {
+  const { promptMs, setup } = court;
+  const ended: Ended[] = [];
+
+  function watch({ was, is, nowMs }: Step): void {
+    const before = was.claim;
+    if (before !== null && before.readySinceMs !== null && is.claim?.id !== before.id)
+      ended.push({ node: before.content.node, term: before.content.term, goneMs: nowMs });
+    if (is.claim !== null && is.claim.id !== before?.id) answered(is.claim, is);
+  }
+
+  /** By what was agreed on, whatever the node says. */
+  function isBackAgain({ content: { node, term, resumes } }: ClaimSeen, maxMs: number): boolean {
+    const own = ended.filter((one) => one.node === node);
+    const last = own.at(-1);
+    if (last?.term !== term || resumes?.lostLease !== true) return false;
+    const sinceMs = last.goneMs - maxMs / slack - 2 * setup.sessionTimeoutMs;
+    const isSeveral = setup.slots > 1 && resumes.earlierAgoMs.length > 0;
+    return isSeveral || own.filter(({ goneMs }) => goneMs >= sinceMs).length > 1;
+  }
+
+  function areGrounds(node: string, { was, write, nowMs }: Step): boolean {
+    const { claim, config } = was;
+    if (claim?.content.node !== node || config === null || config.content.paused !== null) return false;
+    // Nobody judges himself.
+    if (write === null || write.session === claim.owner) return false;
+    const { base, max } = config.content.exclusion;
+    const isLate = nowMs - claim.sinceMs > durationMs(base) / slack + promptMs;
+    return !isLate && isBackAgain(claim, durationMs(max)) && isWitness(write.session, claim, 0);
+  }
+
+  /** In touch from so long before the leader stopped leading on. */
+  function isWitness(session: bigint, { content, sinceMs }: ClaimSeen, beforeMs: number): boolean {
+    const agoMs = content.resumes?.agoMs ?? 0;
+    const agoTrulyMs = beforeMs === 0 ? agoMs * slack : agoMs / slack;
+    return court.inTouchSinceMs(session) <= sinceMs - agoTrulyMs - beforeMs;
+  }
+
+  /** Another is elected, where one can follow. */
+  function answered(claim: ClaimSeen, { config, decisions }: Picture): void {
+    const { node, resumes } = claim.content;
+    if (config === null || resumes?.lostLease !== true) return;
+    const { base, max } = config.content.exclusion;
+    const withinMs = durationMs(max) * slack;
+    const isAgain = resumes.earlierAgoMs.some((agoMs) => agoMs - resumes.agoMs <= withinMs);
+    if (!isAgain || durationMs(base) * slack < 3 * promptMs) return;
+    court.unlessDisturbed(2 * promptMs, 9, () => {
+      const now = court.picture();
+      const isSame = now.decisions === decisions && now.config === config && now.claim?.id === claim.id;
+      if (!isSame || config.content.paused !== null || isGivenUp(now) || !hasHeir(now, node, court))
+        return null;
+      if (court.electorForMs() < promptMs) return null;
+      const elector = now.seats[0]?.owner ?? 0n;
+      if (elector === claim.owner) return `${node} has lost its lease twice, and goes on judging itself`;
+      return isWitness(elector, claim, 1.2 * setup.sessionTimeoutMs)
+        ? `${node} has lost its lease twice, and is still elected`
+        : null;
+    });
+  }
+
+  return { watch, areGrounds };
+}
