@@ -24,7 +24,6 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   const clock = systemClock;
   const report = new Report(clock, new LineWriter(stderrFd, maxLogBytes));
   const systemd = systemdOf(process.env, (text) => report.say('warn', text));
-  const sentinel = new Sentinel();
   const guardian = new Guardian({
     clock,
     processes: systemProcesses,
@@ -41,9 +40,12 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is undefined.
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');
+  const done = guardian.run();
+  // What takes longest to start has been started.
+  const sentinel = new Sentinel();
   collectGarbage();
   systemd.watch(() => guardian.isWell);
-  const code = await guardian.run();
+  const code = await done;
   sentinel.close();
   if (process.connected) process.disconnect();
   return code;
