@@ -3,7 +3,7 @@
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
-import { isPermissionError, isStoreError, type Store } from '../ports/store.js';
+import { isPermissionError, isStoreError, type Operation, type Store } from '../ports/store.js';
 
 /** Creates what is missing, for so many slots. Throws PetrelError FORBIDDEN, or INVALID when there is no chroot; or StoreError. */
 export async function ensureTree(store: Store, paths: GroupPaths, slots = 1): Promise<void> {
@@ -34,8 +34,19 @@ export async function ensureSlots(store: Store, paths: GroupPaths, slots: number
 
 async function createMissing(store: Store, contents: readonly [string, string][]): Promise<void> {
   const stats = await Promise.all(contents.map(([path]) => store.exists(path)));
-  for (const [index, [path, content]] of contents.entries()) {
-    if (stats[index] === null) await create(store, path, content);
+  const missing = contents.filter((_, index) => stats[index] === null);
+  if (missing.length === 0 || (await createAtOnce(store, missing))) return;
+  for (const [path, content] of missing) await create(store, path, content);
+}
+
+/** In one commit. False where it cannot be: somebody else makes some of them, or this node may not make all. */
+async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
+  try {
+    await store.multi(contents.map(([path, content]) => creation(path, content)));
+    return true;
+  } catch (error) {
+    if (isStoreError(error, 'NODE_EXISTS', 'NO_NODE') || isPermissionError(error)) return false;
+    throw error;
   }
 }
 
@@ -48,7 +59,7 @@ export async function ensurePath(store: Store, path: string): Promise<void> {
 
 async function create(store: Store, path: string, content: string): Promise<void> {
   try {
-    await store.create(path, Buffer.from(content), 'persistent');
+    await store.multi([creation(path, content)]);
   } catch (error) {
     if (isStoreError(error, 'NODE_EXISTS')) return;
     if (isStoreError(error, 'NO_NODE') && (await store.exists('/')) === null) {
@@ -60,6 +71,10 @@ async function create(store: Store, path: string, content: string): Promise<void
     }
     throw forbidden(error, path, 'create') ?? error;
   }
+}
+
+function creation(path: string, content: string): Operation {
+  return { type: 'create', path, data: Buffer.from(content), mode: 'persistent' };
 }
 
 /** `/a/b` is preceded by `/a`; the root of a connection's own chroot is there already. */

@@ -12,9 +12,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'the decision dies with its maker',
     rule: 'elected is persistent: a decision outlives the elector that made it',
     file: 'src/agent/tree.ts',
-    find: "    await store.create(path, Buffer.from(content), 'persistent');",
-    replace:
-      "    await store.create(path, Buffer.from(content), path.endsWith('/elected') ? 'ephemeral' : 'persistent');",
+    find: "data: Buffer.from(content), mode: 'persistent' };",
+    replace: "data: Buffer.from(content), mode: path.endsWith('/elected') ? 'ephemeral' : 'persistent' };",
   },
   {
     name: 'a second machine takes the name over',
