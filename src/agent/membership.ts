@@ -132,9 +132,12 @@ function duplicate(path: string, other: Registration): PetrelError {
 
 /** Takes a seat, unless this session holds one already. Returns its name. */
 export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
-  // The server at hand may lag behind the one that took a create whose reply was lost.
-  await store.sync(paths.election);
-  const held = await heldSeats(store, paths, node, store.sessionId);
+  // The server at hand may lag behind the one that took a create whose reply was lost. What is asked for behind a sync is
+  // answered after it.
+  const [, held] = await Promise.all([
+    store.sync(paths.election),
+    heldSeats(store, paths, node, store.sessionId),
+  ]);
   const [first, ...others] = held;
   for (const extra of others) await store.delete(paths.seat(extra), 'any');
   if (first !== undefined) return first;
