@@ -40,8 +40,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'a seat taken twice',
     rule: 'Before a seat is taken the node looks for the one its session owns: no node holds two',
     file: membership,
-    find: '  const held = await heldSeats(store, paths, node, store.sessionId);',
-    replace: '  const held = await heldSeats(store, paths, node, 0n);',
+    find: '    heldSeats(store, paths, node, store.sessionId),',
+    replace: '    heldSeats(store, paths, node, 0n),',
   },
   {
     name: 'sequences sorted as text',
