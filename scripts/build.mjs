@@ -5,6 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
 
@@ -16,6 +17,8 @@ const borrowed = [
   await bundle('dist/src/cli/run.js', 'dist/src/cli/run.cjs'),
   await bundle('dist/src/index.js', 'dist/src/index.cjs'),
 ];
+const { keepCode } = createRequire(import.meta.url)('../dist/src/program-file.cjs');
+for (const program of ['cli/run.cjs', 'index.cjs']) keepCode(resolve(`dist/src/${program}`));
 
 const { compilePage } = await import('../dist/src/http/compile-page.js');
 mkdirSync('dist/src/page', { recursive: true });

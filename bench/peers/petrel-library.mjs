@@ -4,7 +4,7 @@
  * What they print, and what they obey on their input, is in bench/lines.ts.
  */
 import { createInterface } from 'node:readline';
-import { Petrel } from '../../dist/src/index.cjs';
+import { Petrel } from 'petrel';
 
 const [connect, root, sessionMs, name, count] = process.argv.slice(2);
 const participants = new Map();

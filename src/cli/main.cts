@@ -3,7 +3,9 @@
  * Where every process of Petrel begins: as a guardian, or as the command line. CommonJS, because loading ES modules
  * takes memory and time that a guardian has no use for.
  */
+import path = require('node:path');
 import v8 = require('node:v8');
+import programFile = require('../program-file.cjs');
 import guardedCommands = require('./guarded.cjs');
 
 const args = process.argv.slice(2);
@@ -23,7 +25,7 @@ async function beGuardian(): Promise<void> {
 async function beCommandLine(): Promise<void> {
   const program: typeof import('./run.js', { with: { 'resolution-mode': 'import' }}) = isSource
     ? await import('./run.js')
-    : require('./run.cjs');
+    : programFile.loadProgram(path.join(__dirname, 'run.cjs'));
   const { code, isMishap } = await program.runCommandLine(args);
   process.exitCode = code;
   // A guardian starts an agent again that ended of nothing foreseen.

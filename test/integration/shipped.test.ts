@@ -1,9 +1,13 @@
 /** What is shipped, as it is built. */
 import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as library from '../../src/index.js';
+import { version } from '../../src/version.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
@@ -14,6 +18,15 @@ let built = '';
 beforeAll(async () => {
   built = dirname(dirname(await oncePerRun('build')));
 });
+
+const digestBytes = 32;
+
+/** Turns one byte of a file into another. */
+async function spoil(file: string, at: number): Promise<void> {
+  const bytes = await readFile(file);
+  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+  await writeFile(file, bytes);
+}
 
 async function printed(...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, args, { cwd: project });
@@ -32,6 +45,43 @@ describe('a process starts with one file', () => {
   });
 });
 
+describe('what V8 has made of a program', () => {
+  it('is there for another process, of this version and with no other options, to take', async () => {
+    const file = join(built, 'cli/run.cjs');
+    const take = `
+      const [kept, text] = [${JSON.stringify(`${file}.code`)}, ${JSON.stringify(file)}].map((path) => fs.readFileSync(path));
+      const options = { cachedData: kept.subarray(${digestBytes}) };
+      console.log(new vm.Script(module.constructor.wrap(text.toString()), options).cachedDataRejected);
+    `;
+    expect(await printed('-e', take)).toBe('false');
+  });
+
+  it.each([
+    ['is missing', (file: string) => rm(file)],
+    ['is nothing', (file: string) => writeFile(file, '')],
+    ['is of another text', (file: string) => spoil(file, 0)],
+    ['is of another version', (file: string) => spoil(file, digestBytes + 4)],
+  ])('is done without where it %s', async (_what, spoilt) => {
+    const directory = await mkdtemp(join(tmpdir(), 'petrel-shipped-'));
+    try {
+      for (const name of [
+        'cli/main.cjs',
+        'cli/guarded.cjs',
+        'cli/run.cjs',
+        'cli/run.cjs.code',
+        'program-file.cjs',
+      ])
+        await cp(join(built, name), join(directory, 'dist/src', name));
+      await cp(join(project, 'package.json'), join(directory, 'package.json'));
+      await spoilt(join(directory, 'dist/src/cli/run.cjs.code'));
+      const main = join(directory, 'dist/src/cli/main.cjs');
+      expect(await printed(main, '--version')).toBe(version);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+});
+
 describe('the package', () => {
   const options = async (root: string) =>
     JSON.stringify({ zookeeper: await sharedZooKeeper(), root, nodeId: 'a1', site: 'a' });
@@ -41,6 +91,15 @@ describe('the package', () => {
     petrel.on('leader', ({ term }) => { console.log('leads in term', term); void petrel.close(); });
     petrel.lead((_leadership, signal) => new Promise((resolve) => signal.addEventListener('abort', resolve)));
   `;
+
+  it('has the same names for who imports it as its types have', async () => {
+    const names = await printed(
+      '--input-type=module',
+      '-e',
+      "console.log(Object.keys(await import('petrel')).join())",
+    );
+    expect(names.split(',').filter((name) => name !== 'default')).toEqual(Object.keys(library).toSorted());
+  });
 
   it('is imported by its name, and leads', async () => {
     const program = lead("await import('petrel')", await options(uniqueRoot()));
