@@ -1,11 +1,12 @@
 /**
  * The page for people: at `/`, with its files beside it. It is read, and changes the group, by the calls that everybody
- * has; nothing of the group is in the page itself, so whoever reaches the port may have it.
+ * has; nothing of a group but its root is in the page itself, so whoever reaches the port may have it.
  */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
+import { oneLine } from '../core/outside.js';
 import type { App } from './app.js';
-import { tolerantRootQuery } from './groups.js';
+import { type Groups, tolerantRootQuery } from './groups.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';
 
 /** Nothing but the agent's own files and calls, and no script made out of text. */
@@ -40,9 +41,10 @@ function kept<T>(read: () => Promise<T>): () => Promise<T> {
 /** For all servers of a process: they do not change while it runs. */
 const files = kept(readPageFiles);
 
-export function addPage(app: App): void {
+export function addPage(app: App, groups: Groups): void {
   const schema: FastifySchema = {
-    summary: 'the page: the group in a browser',
+    summary:
+      'the page: the group in a browser; where the agent is in several and none is named, links to each',
     tags: ['group'],
     produces: ['text/html'],
     querystring: tolerantRootQuery,
@@ -50,6 +52,12 @@ export function addPage(app: App): void {
   };
   app.get('/', { schema }, async (request, reply) => {
     const { html, hash } = await files();
+    const { root } = tolerantRootQuery.parse(request.query);
+    const roots = groups.all().map((group) => group.root);
+    if (root === undefined && roots.length > 1) {
+      reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' });
+      return reply.type(html.type).send(linksTo(roots, hash));
+    }
     const tag = `W/"${hash}"`;
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache', etag: tag });
     if (request.headers['if-none-match'] === tag) return reply.code(304).send();
@@ -69,6 +77,40 @@ export function addPage(app: App): void {
       return give(request, reply, part(all));
     });
   }
+}
+
+/** The page of an agent in several groups, before one is chosen. */
+function linksTo(roots: readonly string[], hash: string): string {
+  const links = roots.map(
+    (root) => `<li><a href="?root=${encodeURIComponent(root)}">${asHtml(root)}</a></li>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>Petrel</title>
+    <link rel="icon" href="page/icon.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="page/page.css?${hash}">
+  </head>
+  <body>
+    <div id="page">
+      <header class="head tone-unknown">
+        <div class="top"><span class="brand">Petrel</span></div>
+        <h1>This agent is in ${roots.length} groups</h1>
+      </header>
+      <ul class="groups">
+        ${links.join('\n        ')}
+      </ul>
+    </div>
+  </body>
+</html>
+`;
+}
+
+function asHtml(text: string): string {
+  return oneLine(text).replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function give(request: FastifyRequest, reply: FastifyReply, { type, plain, gzipped }: PageFile) {

@@ -112,7 +112,7 @@ export class HttpServer {
     refuseOtherNames(this.#app, { listen, hosts, open: rolePaths });
     addRoles(this.#app, this.#groups, clock);
     addMetrics(this.#app, this.#metrics);
-    addPage(this.#app);
+    addPage(this.#app, this.#groups);
     addReads(this.#app, this.#groups);
     addEvents(this.#app, this.#groups);
     await addChanges(this.#app, { groups: this.#groups, token: this.#token, log });

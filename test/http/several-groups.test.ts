@@ -190,9 +190,24 @@ describe('an agent in two groups', () => {
     await call(`/resume?root=${search}`, { method: 'POST', body: {} });
   });
 
-  it.skipIf(leavesOutChromium)(`has a page of each${notHere}`, async () => {
+  it('has links to the page of each at /', async () => {
+    const answer = await fetch(`${url}/`, { headers: { 'if-none-match': '*' } });
+    expect(answer.status).toBe(200);
+    const html = await answer.text();
+    const links = [...html.matchAll(/<a href="([^"]+)">([^<]+)</g)].map(([, href = '', text]) => [
+      new URL(href, `${url}/`).searchParams.get('root'),
+      text,
+    ]);
+    expect(links).toEqual([orders, search].map((root) => [root, root]));
+  });
+
+  it.skipIf(leavesOutChromium)(`has a page of each, one click from /${notHere}`, async () => {
     const browser = await launchChromium();
     try {
+      await using start = await visit(browser, url);
+      await start.page.getByRole('heading', { name: 'This agent is in 2 groups' }).waitFor();
+      await start.page.getByRole('link', { name: search }).click();
+      await start.page.locator('.root').getByText(search, { exact: true }).waitFor();
       for (const root of [orders, search]) {
         await using seen = await visit(browser, `${url}/?root=${root}`);
         await seen.page.getByRole('heading', { name: 'a1 leads' }).waitFor();
