@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that touch neither a ZooKeeper nor the built command line, and leave nothing behind in their process. */
 const unitTests = [
@@ -9,6 +10,30 @@ const unitTests = [
   'test/{support,chaos}/test/*.test.ts',
   'test/**/*.properties.test.ts',
 ];
+
+/** Take much longer than other files of their size, because they wait. */
+const longWaits = [
+  'agent/unseating',
+  'dev/crash-points',
+  'live/live-proof',
+  'integration/running',
+  'integration/random-cuts',
+  'cli/acl',
+  'cli/own-strategies',
+  'cli/several',
+  'probe/nodes',
+];
+
+/** Where no run before has timed the files the longest texts come first: one that waits would come last, and be waited for alone. */
+class LongWaitsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) =>
+      longWaits.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+    const rank = (file: TestSpecification) => (file.project.name === 'unit' ? 0 : isLong(file) ? 1 : 2);
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 /** The package by its own name, for the examples that are tests themselves. */
 const alias = {
@@ -26,6 +51,7 @@ export default defineConfig({
     // Leases and sessions run on while a machine starves its processes. Two leaders at once get no second try:
     // test/support/hook-events.ts words them so.
     retry: { count: process.env.CI ? 2 : 0, condition: /^(?![\s\S]*took over at)/ },
+    sequence: { sequencer: LongWaitsFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [
