@@ -23,6 +23,8 @@ export async function bundle(entryPoint, outfile) {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
+    // Of a package that has both, one file instead of many small ones.
+    conditions: [],
     external,
     // A process keeps the text of what it runs. An error that nobody caught shows the line that threw it.
     minifyWhitespace: true,

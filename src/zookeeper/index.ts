@@ -4,13 +4,12 @@
  */
 import { X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { type Acl, openAcl, permissions } from '../core/acl.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { ConnectionString } from './connection-string.js';
-import { type Dial, dialOver, type SecureOptions } from './dial.js';
+import { type Dial, dialOver, loadTls, type SecureOptions } from './dial.js';
 import type { Logger } from './session.js';
 import { ZooKeeperStore } from './store.js';
 import type { TlsOptions } from './tls-options.js';
@@ -112,7 +111,7 @@ function secure(tls: TlsOptions): SecureOptions {
   try {
     // Node takes text that is no certificate for one that nobody is trusted by.
     for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
-    return { context: createSecureContext(certificates), servername, rejectUnauthorized };
+    return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
   } catch (error) {
     throw new PetrelError('INVALID', `TLS options: ${errorMessage(error)}`, { cause: error });
   }
