@@ -122,7 +122,6 @@ export class Agent {
       contents: new Contents(),
       clock,
       resyncMs: () => this.#sharing.resyncMs,
-      audits: (seat) => this.#auditor.isDue(seat),
     });
     this.#leadership = new Leadership({
       ...shared,
@@ -387,7 +386,7 @@ export class Agent {
     const expected = this.#lookout.expected;
     if (expected === null || (await this.#leadership.stepAhead(this.#roundOf(store, expected)))) return;
     const isNews = this.#registration.draining && expected.self?.value?.draining === false;
-    if (isNews && expected.members === null) await this.#publish(store, expected);
+    if (isNews && this.#lookout.part !== 'elector') await this.#publish(store, expected);
   }
 
   /** Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it did. */

@@ -1,11 +1,11 @@
 /**
- * The watch that the next in line keeps over the elector: every so often it reads the whole group, decides for itself,
+ * The watch that the next in line keeps over the elector: every so often it decides for itself by all that it knows of the group,
  * and unseats an elector under which the same decision has been due for longer than any reason could explain.
  *
  * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
  */
 import { slotStates } from '../core/slots.js';
-import { type GroupSnapshot, type OwnSeat, writeOf } from '../core/snapshot.js';
+import { type GroupSnapshot, writeOf } from '../core/snapshot.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { Elector } from './elector.js';
@@ -27,16 +27,12 @@ export class Auditor {
     this.#options = options;
   }
 
-  /** Whether the next look has to be at the whole group. */
-  isDue({ second, below }: Pick<OwnSeat, 'second' | 'below'>): boolean {
-    return second && below !== null && this.#options.clock.monotonicMs() >= this.#dueAtMs;
-  }
-
   /** Audits what was read of the whole group. Throws StoreError. */
   async look(store: Store, snapshot: GroupSnapshot): Promise<void> {
     const { seat, members } = snapshot;
-    if (seat === null || seat.below === null || members === null) return;
     const { clock, elector, auditMs } = this.#options;
+    if (seat === null || seat.below === null || members === null) return;
+    if (clock.monotonicMs() < this.#dueAtMs) return;
     this.#dueAtMs = clock.monotonicMs() + auditMs();
     const turn = { store, snapshot, members, seat: seat.name, unwritten: null };
     const isDue = await elector.wouldWrite(turn);

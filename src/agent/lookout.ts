@@ -23,12 +23,14 @@ import {
   slotsFor,
 } from './observe.js';
 
+/** Of groups up to this size all that is known is forgotten every so often; of larger ones less often, since there is the
+ * more to read again, and the more that read it. */
+const usualSize = 100;
+
 export interface LookoutOptions extends Onlooker {
   readonly clock: Clock;
-  /** What is known is forgotten this often, so that not even a lost event is for ever. */
+  /** What is known is forgotten this often, so that not even a lost event is for ever; in a large group less often. */
   resyncMs(): number;
-  /** Whether a node that sits there has to read all there is, to see whether the elector decides. */
-  audits(seat: SeatKnown): boolean;
 }
 
 export class Lookout {
@@ -76,22 +78,20 @@ export class Lookout {
   }
 
   sits(name: string | null): void {
-    this.#seat = { name, below: null, second: false };
+    this.#seat = { ...noSeat, name };
   }
 
   /** `tenure`: the slot that this node's is of, where it has one. Throws StoreError. */
   async look(store: Store, tenure: number | null): Promise<GroupSnapshot> {
-    const { node, audits: auditsAt } = this.#options;
+    const { node } = this.#options;
     for (;;) {
       const [part, slots] = [this.#isCalled() ? 'involved' : this.#part, this.#slots] as const;
-      const audits = auditsAt(this.#seat);
-      const { snapshot, seat } = await this.#observe(store, part, audits);
+      const { snapshot, seat } = await this.#observe(store, part);
       const called = partFor(snapshot, node, store.sessionId, tenure !== null);
       this.#seat = seat;
       this.#part = called;
       this.#slots = slotsFor(snapshot, node, store.sessionId, slots, tenure);
-      const hasAll = part === 'elector' || audits || !auditsAt(seat);
-      if (hasAll && parts.indexOf(called) <= parts.indexOf(part) && covers(called, slots, this.#slots)) {
+      if (parts.indexOf(called) <= parts.indexOf(part) && covers(called, slots, this.#slots)) {
         this.#snapshot = snapshot;
         return snapshot;
       }
@@ -122,17 +122,18 @@ export class Lookout {
     );
   }
 
-  async #observe(store: Store, part: Part, audits: boolean): Promise<Observed> {
+  async #observe(store: Store, part: Part): Promise<Observed> {
     const reads = this.#reads ?? new KnownReads(store);
     this.#reads = reads;
-    const asked = { part, slots: this.#slots, audits, seat: this.#seatKnown(reads) };
+    const asked = { part, slots: this.#slots, seat: this.#seatKnown(reads) };
     return await reads.together(() => observe({ ...this.#options, store, reads }, asked));
   }
 
   /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. */
   #seatKnown(reads: KnownReads): SeatKnown {
     const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - this.#placedAtMs < this.#options.resyncMs()) return this.#seat;
+    const everyMs = this.#options.resyncMs() * Math.max(1, this.#seat.among / usualSize);
+    if (nowMs - this.#placedAtMs < everyMs) return this.#seat;
     this.#placedAtMs = nowMs;
     reads.forget();
     return { ...this.#seat, below: null };

@@ -30,9 +30,10 @@ import type { ScoreReader } from './score-reader.js';
 
 /**
  * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
- * elected or leads. elector: reads and watches all there is.
+ * elected or leads. deputy: next in line, reads and watches all there is, to see whether the elector decides, and to know
+ * all when it is the elector. elector: the same.
  */
-export const parts = ['standby', 'involved', 'elector'] as const;
+export const parts = ['standby', 'involved', 'deputy', 'elector'] as const;
 export type Part = (typeof parts)[number];
 
 /** Where this node sits; kept between rounds, as names only. */
@@ -40,8 +41,10 @@ export interface SeatKnown {
   readonly name: string | null;
   readonly below: string | null;
   readonly second: boolean;
+  /** How many seats there were when the place was looked up. */
+  readonly among: number;
 }
-export const noSeat: SeatKnown = { name: null, below: null, second: false };
+export const noSeat: SeatKnown = { name: null, below: null, second: false, among: 0 };
 
 /** As much as is known of the group's slots before it is read. */
 export interface SlotsKnown {
@@ -78,22 +81,19 @@ export interface Asked {
   readonly part: Part;
   readonly seat: SeatKnown;
   readonly slots: SlotsKnown;
-  /** Reads all there is, without watching it, whatever the part: to see whether the elector decides. */
-  readonly audits: boolean;
 }
 
 /** Throws StoreError. NO_NODE means that the group's tree is not there. */
 export async function observe(observer: Observer, asked: Asked): Promise<Observed> {
   const { store, reads, paths, node, contents, scores } = observer;
   const { part, seat, slots } = asked;
-  const isElector = part === 'elector';
-  const readsAll = isElector || asked.audits;
+  const readsAll = part === 'elector' || part === 'deputy';
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
     const isOwn = part !== 'standby' && slots.own.includes(slot);
-    return readsAll || isOwn ? claimAt(observer, slot, { isElector, watch: isElector || isOwn }) : null;
+    return readsAll || isOwn ? claimAt(observer, slot, readsAll) : null;
   };
-  const isConcerned = isElector || part === 'involved';
+  const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || !slots.rings });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
@@ -106,10 +106,10 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
       claim(1),
       settleAll(others.map(claim)),
       seat.below === null ? null : reads.exists(paths.seat(seat.below), { watch: true }),
-      orNull(reads.getData(paths.node(node), { watch: isElector })),
-      readsAll ? reads.getChildren(paths.nodes, { watch: isElector }) : null,
-      readsAll ? reads.getChildren(paths.election, { watch: isElector }) : null,
-      readsAll ? reads.getData(paths.history, { watch: isElector }) : null,
+      orNull(reads.getData(paths.node(node), { watch: readsAll })),
+      readsAll ? reads.getChildren(paths.nodes, { watch: true }) : null,
+      readsAll ? reads.getChildren(paths.election, { watch: true }) : null,
+      readsAll ? reads.getData(paths.history, { watch: true }) : null,
     ] as const);
   const placed = await place(
     observer,
@@ -124,9 +124,9 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     return { slot, elected: own, current: claims[index] ?? null };
   });
   const [members, reports, neighbour, brake] = await settleAll([
-    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self, isElector),
+    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self),
     names === null ? null : scores.read(store, config.value, names.children),
-    names === null ? null : readNeighbour(store, config.value, paths, isElector),
+    names === null ? null : readNeighbour(store, config.value, paths, true),
     names === null ? null : readBrake(store, config.value, paths),
   ] as const);
   return {
@@ -186,21 +186,17 @@ async function readable(call: Promise<Read>): Promise<Read | 'unreadable' | null
 
 const unreadable = { value: null, problem: 'its ACL does not let this node read it' } as const;
 
-/** Of its making only the elector has to hear: whoever is elected makes it, as soon as there is none. */
-async function claimAt(
-  observer: Observer,
-  slot: number,
-  how: { readonly isElector: boolean; readonly watch: boolean },
-): Promise<Claim | null> {
+/** Of its making only who reads all has to hear: whoever is elected makes it, as soon as there is none. */
+async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean): Promise<Claim | null> {
   const { reads } = observer;
   const { current } = pathsOfSlot(observer.paths, slot);
-  const read = await readable(reads.getData(current, { watch: how.watch }));
+  const read = await readable(reads.getData(current, { watch: true }));
   if (read !== 'unreadable' && read !== null) return readClaim(observer, current, read);
-  if (read === null && !how.isElector) return null;
-  const stat = await reads.exists(current, { watch: how.watch });
+  if (read === null && !hearsOfMaking) return null;
+  const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
   // Made in between, where it was not there.
-  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, how);
+  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
 }
 
 /** Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were read just now. */
@@ -218,7 +214,7 @@ async function place(
     const index = order.indexOf(seat.name);
     if (index === -1) return noSeat;
     const below = order[index - 1] ?? null;
-    const found = { name: seat.name, below, second: index === 1 };
+    const found = { name: seat.name, below, second: index === 1, among: order.length };
     if (below === null || (await reads.exists(paths.seat(below), { watch: true })) !== null) return found;
   }
 }
@@ -233,14 +229,13 @@ async function readMembers(
   names: readonly string[],
   seatNames: readonly string[],
   self: Read | null,
-  watch: boolean,
 ): Promise<Member[]> {
   const order = seatsInOrder(seatNames);
   const places = new Map(order.map((seat, index) => [seat.node, index]));
   const seats = new Map<string, string[]>();
   for (const seat of order) seats.set(seat.node, [...(seats.get(seat.node) ?? []), seat.name]);
   const members = names.toSorted().map(async (name): Promise<Member | null> => {
-    const options = { watch };
+    const options = { watch: true };
     const read = name === node ? self : await readable(reads.getData(paths.node(name), options));
     const stat = read === 'unreadable' ? await reads.exists(paths.node(name), options) : read?.stat;
     if (read === null || stat == null) return null;
@@ -301,6 +296,7 @@ function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
 /** The part that what was read calls for. */
 export function partFor(snapshot: GroupSnapshot, node: string, session: SessionId, hasTenure: boolean): Part {
   if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
+  if (snapshot.seat?.second === true) return 'deputy';
   const isConcerned = slotsOfNode(snapshot, node, session).length > 0;
   return isConcerned || hasTenure ? 'involved' : 'standby';
 }
@@ -325,5 +321,5 @@ export function slotsFor(
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
   if (part === 'standby' && asked.rings && !called.rings) return false;
-  return part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
+  return part === 'deputy' || part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
 }

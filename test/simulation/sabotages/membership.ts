@@ -122,21 +122,21 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'the claim unwatched by the candidate',
     rule: 'The candidate waits for current to be absent by a watch, not by a poll',
     file: observe,
-    find: 'readable(reads.getData(current, { watch: how.watch }));',
-    replace: 'readable(reads.getData(current, { watch: how.isElector }));',
+    find: 'readable(reads.getData(current, { watch: true }));',
+    replace: 'readable(reads.getData(current, { watch: hearsOfMaking }));',
   },
   {
     name: 'the elector does not watch registrations',
     rule: 'The elector is woken by a change of health, score or failure of any node',
     file: observe,
-    find: '    const options = { watch };',
-    replace: '    const options = { watch: watch && name === node };',
+    find: '    const options = { watch: true };',
+    replace: '    const options = { watch: name === node };',
   },
   {
     name: 'the elector does not watch who comes and goes',
     rule: 'The elector is woken by a change of membership',
     file: observe,
-    find: '    readsAll ? reads.getChildren(paths.nodes, { watch: isElector }) : null,',
+    find: '    readsAll ? reads.getChildren(paths.nodes, { watch: true }) : null,',
     replace: '    readsAll ? reads.getChildren(paths.nodes) : null,',
   },
   {
@@ -153,7 +153,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     file: observe,
     find: '  const placed = await place(',
     replace:
-      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], self, isElector);\n  const late = part === 'standby' ? null : await claimAt(observer, 1, { isElector, watch: true });\n  const placed = await place(",
+      "  const early = names === null ? null : await readMembers(observer, names.children, seatNames?.children ?? [], self);\n  const late = part === 'standby' ? null : await claimAt(observer, 1, readsAll);\n  const placed = await place(",
     also: [
       {
         file: observe,
@@ -162,7 +162,7 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         file: observe,
-        find: '    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self, isElector),\n',
+        find: '    names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self),\n',
         replace: '    early,\n',
       },
       {
