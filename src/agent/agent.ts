@@ -381,12 +381,19 @@ export class Agent {
     };
   }
 
-  /** What need not wait for a look, since its write checks all that it rests on: where that has changed, it writes nothing. */
+  /** What need not wait for a look, since its write checks all that it rests on: where that has changed, it writes nothing.
+   * Where it fails, the look after it tells what to do. */
   async #actAhead(store: Store): Promise<void> {
     const expected = this.#lookout.expected;
-    if (expected === null || (await this.#leadership.stepAhead(this.#roundOf(store, expected)))) return;
-    const isNews = this.#registration.draining && expected.self?.value?.draining === false;
-    if (isNews && this.#lookout.part !== 'elector') await this.#publish(store, expected);
+    if (expected === null) return;
+    try {
+      if (await this.#leadership.stepAhead(this.#roundOf(store, expected))) return;
+      const isNews = this.#registration.draining && expected.self?.value?.draining === false;
+      if (isNews && this.#lookout.part !== 'elector') await this.#publish(store, expected);
+    } catch (error) {
+      if (error instanceof PetrelError || !isStoreError(error)) throw error;
+      this.#options.log.debug({ error }, `not done ahead of the look: ${error.message}`);
+    }
   }
 
   /** Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it did. */
