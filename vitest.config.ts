@@ -11,6 +11,12 @@ const unitTests = [
   'test/**/*.properties.test.ts',
 ];
 
+/** Tests that start whatever they need themselves, and take neither the ZooKeeper of the run nor the built command line. */
+const apartTests = [
+  'test/agent/{cost,resignation,scores,shared-session}.test.ts',
+  'test/guardian/{renewals,sentinel}.test.ts',
+];
+
 /** Take much longer than other files of their size, because they wait. */
 const longWaits = [
   'agent/unseating',
@@ -57,12 +63,13 @@ export default defineConfig({
     projects: [
       // What a file loads costs more than its tests, so the files of a process load it once.
       { extends: true, test: { name: 'unit', include: unitTests, isolate: false } },
+      { extends: true, test: { name: 'apart', include: apartTests } },
       {
         extends: true,
         test: {
           name: 'zookeeper',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: unitTests,
+          exclude: [...unitTests, ...apartTests],
           globalSetup: 'test/support/global-setup.ts',
         },
       },
