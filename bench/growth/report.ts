@@ -46,11 +46,11 @@ const standingNames: Readonly<Record<keyof Standing, string>> = {
 export function growthReport(run: Run): string {
   return [
     `\`${run.command}\`, ${run.at}: ${run.machine}. Session timeout ${sessionTimeoutMs / 1000} s, ${servers} servers.`,
+    ...ofEnds(run),
+    ...ofCapacity(run.capacity),
     ...ofOne(run.one),
     ...ofMany(run.many.own, 'Many groups, an agent and a session for each node of each'),
     ...ofMany(run.many.shared, 'Many groups, three agents that are in all of them'),
-    ...ofCapacity(run.capacity),
-    ...ofEnds(run),
   ].join('\n\n');
 }
 
