@@ -1,6 +1,7 @@
 /** Any number of groups of three nodes each, which lead a third of them each. */
 import type { Agent } from '../../src/agent/agent.js';
 import type { Node } from '../../test/simulation/node.js';
+import type { World } from '../../test/simulation/world.js';
 import { type Burden, perSecond, type Standing } from './burden.js';
 import { Deployment, type Episode } from './deployment.js';
 import { type GroupOfNode, ManyNode } from './many-node.js';
@@ -26,6 +27,8 @@ export interface ManyGroups {
 const machines = ['a', 'b', 'c'] as const;
 /** Everybody is waited for, and leadership moves by itself no more than it must: each event is one and not several. */
 const config = { firstElection: { nodes: machines.length }, failback: 'manual' };
+/** By which the first machine is earlier than the others. */
+const earlierMs = 200;
 /** After it nobody has anything left to do because of a transition that is over. */
 const settlingMs = 10_000;
 /** Twice as long as two looks at a group are apart, or as long: with sessions of their own all groups are alike. */
@@ -78,6 +81,7 @@ function priorityOf(group: number, machine: number): number {
 }
 
 interface Fleet {
+  /** Those on the first machine a moment before the others, so that they elect: the worst that can die. */
   start(): void;
   /** Of each group the agents that live. */
   groups(): (readonly Agent[])[];
@@ -88,10 +92,12 @@ interface Fleet {
 }
 
 class OwnFleet implements Fleet {
+  readonly #world: World;
   readonly #nodes: readonly (readonly Node[])[];
   #killed: readonly Node['process'][] = [];
 
   constructor(deployment: Deployment, roots: readonly string[]) {
+    this.#world = deployment.world;
     this.#nodes = roots.map((root, group) =>
       machines.map((machine, index) =>
         deployment.node(machine, { root, machine: `${machine}${root}`, priority: priorityOf(group, index) }),
@@ -100,7 +106,10 @@ class OwnFleet implements Fleet {
   }
 
   start(): void {
-    for (const node of this.#nodes.flat()) node.start();
+    for (const node of this.#first) node.start();
+    this.#world.after(earlierMs, () => {
+      for (const [, ...others] of this.#nodes) for (const node of others) node.start();
+    });
   }
 
   groups(): (readonly Agent[])[] {
@@ -122,11 +131,13 @@ class OwnFleet implements Fleet {
 }
 
 class SharedFleet implements Fleet {
+  readonly #world: World;
   readonly #roots: readonly string[];
   readonly #nodes: readonly ManyNode[];
   #killed: readonly Agent[] = [];
 
   constructor(deployment: Deployment, roots: readonly string[]) {
+    this.#world = deployment.world;
     this.#roots = roots;
     this.#nodes = machines.map((machine, index) => {
       const groups = roots.map((root, group): GroupOfNode => ({ root, priority: priorityOf(group, index) }));
@@ -135,7 +146,11 @@ class SharedFleet implements Fleet {
   }
 
   start(): void {
-    for (const node of this.#nodes) node.start();
+    const [first, ...others] = this.#nodes;
+    first?.start();
+    this.#world.after(earlierMs, () => {
+      for (const node of others) node.start();
+    });
   }
 
   groups(): (readonly Agent[])[] {
