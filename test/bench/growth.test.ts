@@ -72,7 +72,7 @@ describe('the limits of a frame', () => {
 });
 
 describe('what an ensemble bears', () => {
-  const sizes = [6, 12, 24];
+  const sizes = [12, 24, 48];
   const ofOne = (runs: readonly OneGroup[], event: keyof OneGroup['events'], measure: Measure) =>
     runs.map(({ nodes: size, events }) => ({ size, value: events[event].burden[measure] }));
 
@@ -87,15 +87,12 @@ describe('what an ensemble bears', () => {
         expect({ event, commits }).toEqual({ event, commits: commits.map(() => commits[0]) });
         expect(commits[0]).toBeGreaterThan(0);
       }
-      // Nor does what is read, and who is told, because another leads.
+      // Nor does what is read, and who is told, because another leads: 36 nodes more are not so much as a quarter of them more.
       for (const event of ['handover', 'leaderDies'] as const)
         for (const measure of ['reads', 'notifications'] as const) {
           const counts = ofOne(runs, event, measure).map(({ value }) => value);
-          expect({ event, measure, grows: Math.max(...counts) - Math.min(...counts) > 5 }).toEqual({
-            event,
-            measure,
-            grows: false,
-          });
+          const more = Math.max(...counts) - Math.min(...counts);
+          expect({ event, measure, grows: more > 9 }).toEqual({ event, measure, grows: false });
         }
       for (const { events } of runs) expect(events.electorDies.burden.notifications).toBeLessThanOrEqual(12);
       for (const event of ['joinAll', 'handover', 'leaderDies', 'electorDies', 'restart'] as const) {
