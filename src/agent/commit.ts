@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 import type { Brake } from '../core/brake.js';
 import type { Commit, Decision } from '../core/group-electing.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import { allRing } from '../core/rings.js';
 import { slotView } from '../core/slots.js';
-import type { GroupSnapshot } from '../core/snapshot.js';
+import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../core/znodes.js';
 import { isPermissionError, type Operation } from '../ports/store.js';
 import type { ElectorTurn, Unwritten } from './elector-turn.js';
@@ -17,7 +18,7 @@ export interface Committed {
 }
 
 /**
- * Null: what it was decided on no longer holds. A brake whose record this node may not write holds up nothing.
+ * Null: what it was decided on no longer holds. A brake's record, or a seat, that this node may not write holds up nothing.
  * Throws StoreError.
  */
 export async function writeCommit(
@@ -34,11 +35,24 @@ export async function writeCommit(
     const head = results[operations.findIndex(({ path }) => path === paths.history)];
     return { recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null };
   } catch (error) {
+    if (!isPermissionError(error)) throw error;
+    const { path } = error;
     const { brake } = commit;
-    if (brake === null || !isPermissionError(error) || error.path !== brake.path) throw error;
-    log.error({ path: brake.path }, `the brake counts nothing: no permission to write ${brake.path}`);
-    return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+    if (brake !== null && path === brake.path) {
+      log.error({ path }, `the brake counts nothing: no permission to write ${path}`);
+      return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+    }
+    const members = turn.members.map((member) => withoutSeat(member, paths, path));
+    if (members.every((member, index) => member === turn.members[index])) throw error;
+    log.error({ path }, `who is elected is not told so: no permission to write ${path}`);
+    return await writeCommit({ ...turn, members }, paths, commit, log);
   }
+}
+
+function withoutSeat(member: Member, paths: GroupPaths, path: string | undefined): Member {
+  const { seatNames = [] } = member;
+  const others = seatNames.filter((seat) => paths.seat(seat) !== path);
+  return others.length === seatNames.length ? member : { ...member, seatNames: others };
 }
 
 function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit): Operation[] {
@@ -61,8 +75,9 @@ function deciding(
   const others = standing.map(({ slot, electedVersion: version }): Operation => {
     return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
   });
+  const rings = allRing(turn.members);
   const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
-    const data = encode({ ...elected, rings: true });
+    const data = encode({ ...elected, rings });
     return { type: 'set', path: pathsOfSlot(paths, slot).elected, data, version };
   });
   const also = decisions.flatMap((decision) => ringing(turn, paths, decision));

@@ -32,6 +32,7 @@ import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slo
 import { ended, previousLeader, reachedReady } from './records.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
+import { ringsInVain } from './rings.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
 import type { GroupSnapshot } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
@@ -309,7 +310,8 @@ function upkeepWrite(seen: Case, choice: Choice): Write | null {
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
   const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
-  if (failed === null && !isForgiven && !isOver && asked === elected.asked) return null;
+  const isUnheard = leader === elected.node && ringsInVain(elected, members);
+  if (failed === null && !isForgiven && !isOver && !isUnheard && asked === elected.asked) return null;
   return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
 }
 

@@ -73,6 +73,8 @@ export const registrationSchema = z.object({
   claimedUnder: z.int().nullable().default(null),
   /** The slot of that `elected`. */
   claimedSlot: slotSchema,
+  /** Where it elects, it tells the elected node at its seat. */
+  rings: z.boolean().optional().catch(undefined),
   /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the
    * claim it gave away; null when it had none. */
   lastFailure: z

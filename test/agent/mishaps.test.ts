@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ensureTree } from '../../src/agent/tree.js';
+import { permissions } from '../../src/core/acl.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import type { Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
@@ -218,6 +219,16 @@ describe('a lack of permission', () => {
     await group.switchover('d');
     await group.ready('d');
     await owner.close();
+  });
+
+  it('to write to the seat of whoever is elected: it is elected all the same', async () => {
+    await using group = await threeNodes();
+    const [, seat] = (await group.seats()).toSorted();
+    const readOnly = { permissions: permissions.read, identity: { scheme: 'world', id: 'anyone' } };
+    await group.store.setAcl(group.paths.seat(seat ?? ''), [readOnly], 'any');
+    await group.switchover('b');
+    await until(async () => (await group.elected()).node === 'b');
+    expect(memberOf(group, 'a').ended).toBeNull();
   });
 
   it('to read a claim that somebody else made: it is waited out', async () => {
