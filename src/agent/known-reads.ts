@@ -65,11 +65,14 @@ export class KnownReads implements Reader {
     for (const known of this.#all) known.clear();
   }
 
+  /** Where it fails, nothing is known of the znode: of what a client may not read, ZooKeeper tells it no changes. */
   async getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
     const stat = this.#stats.get(path);
     if (stat !== undefined && (await stat) === null)
       throw new StoreError('NO_NODE', `there is no ${path}`, { path });
-    return await this.#read(this.#data, path, options, () => this.#store.getData(path, options));
+    const read = this.#read(this.#data, path, options, () => this.#store.getData(path, options));
+    read.catch(() => this.#stats.delete(path));
+    return await read;
   }
 
   getChildren(path: string, options: ReadOptions = {}): Promise<{ children: string[]; stat: Stat }> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ensureTree } from '../../src/agent/tree.js';
-import { permissions } from '../../src/core/acl.js';
+import { permissions, toAnyone } from '../../src/core/acl.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import type { Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
@@ -224,7 +224,7 @@ describe('a lack of permission', () => {
   it('to write to the seat of whoever is elected: it is elected all the same', async () => {
     await using group = await threeNodes();
     const [, seat] = (await group.seats()).toSorted();
-    const readOnly = { permissions: permissions.read, identity: { scheme: 'world', id: 'anyone' } };
+    const readOnly = toAnyone(permissions.read);
     await group.store.setAcl(group.paths.seat(seat ?? ''), [readOnly], 'any');
     await group.switchover('b');
     await until(async () => (await group.elected()).node === 'b');

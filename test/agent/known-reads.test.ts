@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { KnownReads } from '../../src/agent/known-reads.js';
+import { permissions, toAnyone } from '../../src/core/acl.js';
+import type { Store } from '../../src/ports/store.js';
+import { connect } from '../support/agent-group.js';
+import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+
+const nothing = Buffer.alloc(0);
+const watch = true;
+
+async function connected(): Promise<Store> {
+  const store = connect(await sharedZooKeeper());
+  await store.connected();
+  return store;
+}
+
+/** By a server that says nothing of changes, as ZooKeeper does not of what may not be read. */
+function untold(store: Store): KnownReads {
+  const deaf = new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'onChange') return () => () => {};
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return new KnownReads(deaf);
+}
+
+it('what may not be read is asked for anew each time, whether it is there too', async () => {
+  const store = await connected();
+  const path = uniqueRoot('unreadable');
+  const reads = untold(store);
+  await store.create(path, nothing, 'persistent');
+  await store.setAcl(path, [toAnyone(permissions.delete)], 'any');
+  await expect(reads.getData(path, { watch })).rejects.toMatchObject({ code: 'NO_AUTH' });
+  expect(await reads.exists(path, { watch })).not.toBeNull();
+  await store.delete(path, 'any');
+  await expect(reads.getData(path, { watch })).rejects.toMatchObject({ code: 'NO_NODE' });
+  expect(await reads.exists(path, { watch })).toBeNull();
+  await store.close();
+});
+
+it('what was read under a watch is known until it changes, and after a reconnect it is not', async () => {
+  const [store, other] = [await connected(), await connected()];
+  const path = uniqueRoot('known');
+  const reads = new KnownReads(store);
+  expect(await reads.exists(path, { watch })).toBeNull();
+  await other.create(path, Buffer.from('1'), 'persistent');
+  // The answer to this comes after the news.
+  await store.sync(path);
+  const first = await reads.getData(path, { watch });
+  expect(await reads.getData(path, { watch })).toBe(first);
+  await other.set(path, Buffer.from('2'), 'any');
+  await store.sync(path);
+  expect(reads.toldOf(path)).toBe(true);
+  const second = await reads.getData(path, { watch });
+  expect(String(second.data)).toBe('2');
+  expect(reads.toldOf(path)).toBe(false);
+  store.changeServer();
+  await store.connected();
+  expect(await reads.getData(path, { watch })).not.toBe(second);
+  await other.delete(path, 'any');
+  await Promise.all([store.close(), other.close()]);
+});
