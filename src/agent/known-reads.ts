@@ -21,8 +21,11 @@ export class KnownReads implements Reader {
   readonly #stats: Known<Stat | null> = new Map();
   /** What was known, and was told to have changed, and was not asked for since. */
   readonly #told = new Set<string>();
-  /** How often something that was known was told to have changed. */
+  /** How often something that was known was told to have changed, or may have without that. */
   #changes = 0;
+  /** How often touch was lost or regained, and that before what was seen together last; null while that is being read, or could not be. */
+  #breaks = 0;
+  #seenAfter: number | null = null;
 
   constructor(store: Store) {
     this.#store = store;
@@ -34,7 +37,11 @@ export class KnownReads implements Reader {
       }
     });
     // Out of touch, nobody tells of changes; and on another server some may not have happened yet.
-    store.onState(() => this.forget());
+    store.onState(() => {
+      this.#breaks += 1;
+      this.#changes += 1;
+      this.forget();
+    });
   }
 
   get #all(): Map<string, unknown>[] {
@@ -46,13 +53,20 @@ export class KnownReads implements Reader {
    * last of it was answered. So no part is seen to be older than one that was asked for before it.
    */
   async together<T>(read: (reads: Reader) => Promise<T>): Promise<T> {
-    for (let tried = 1; tried < tries; tried++) {
-      const changes = this.#changes;
+    this.#seenAfter = null;
+    for (let tried = 1; ; tried++) {
+      if (tried === tries) this.forget();
+      const [changes, breaks] = [this.#changes, this.#breaks];
       const seen = await read(this);
-      if (changes === this.#changes) return seen;
+      if (changes !== this.#changes && tried < tries) continue;
+      this.#seenAfter = breaks;
+      return seen;
     }
-    this.forget();
-    return await read(this);
+  }
+
+  /** In touch since what was seen last: what has changed since was told of. */
+  get isUnbroken(): boolean {
+    return this.#seenAfter === this.#breaks;
   }
 
   /** Whether its change was told of since it was read last. */

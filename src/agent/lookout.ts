@@ -100,13 +100,17 @@ export class Lookout {
 
   /**
    * What is to be expected before it is read: as it was, but for claims of which a change was told, which are gone. For
-   * what may be tried because its write checks all that it rests on.
+   * what may be tried because its write checks all that it rests on. Null where more may have changed than claims: versions
+   * begin anew, and a claim of the same version may be another's.
    */
   get expected(): GroupSnapshot | null {
+    const { paths } = this.#options;
     const reads = this.#reads;
-    if (this.#snapshot === null || reads === null) return null;
-    const [first, ...others] = slotStates(this.#snapshot).map((state) => {
-      const isGone = reads.toldOf(pathsOfSlot(this.#options.paths, state.slot).current);
+    if (this.#snapshot === null || reads?.isUnbroken !== true || reads.toldOf(paths.config)) return null;
+    const states = slotStates(this.#snapshot);
+    if (states.some(({ slot }) => reads.toldOf(pathsOfSlot(paths, slot).elected))) return null;
+    const [first, ...others] = states.map((state) => {
+      const isGone = reads.toldOf(pathsOfSlot(paths, state.slot).current);
       return isGone ? { ...state, current: null } : state;
     });
     return { ...this.#snapshot, current: first?.current ?? null, others };
