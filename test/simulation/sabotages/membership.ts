@@ -206,8 +206,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'what was known kept on reconnect',
     rule: 'On every reconnect all state is read afresh: out of touch, nobody is told of changes',
     file: knownReads,
-    find: '    store.onState(() => this.forget());',
-    replace: '',
+    find: '      this.forget();\n    });',
+    replace: '    });',
     also: [
       {
         file: 'src/zookeeper/session.ts',
@@ -228,8 +228,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'what is known mixed with what is newer',
     rule: 'What is known was still so when the last of what a round asks for was answered',
     file: knownReads,
-    find: '      if (changes === this.#changes) return seen;',
-    replace: '      if (changes <= this.#changes) return seen;',
+    find: '      if (changes !== this.#changes && tried < tries) continue;\n',
+    replace: '',
   },
   {
     name: 'nobody rings',
