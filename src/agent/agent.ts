@@ -1,6 +1,6 @@
 /**
- * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round reads the group
- * afresh, so that lost replies, replaced sessions, doubled events and shutdown are each just another snapshot.
+ * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round looks at the group,
+ * so that lost replies, replaced sessions, doubled events and shutdown are each just another snapshot.
  *
  * Not promised: that a frozen or killed agent stops its own workload. That is the duty's affair (`ports/duty.ts`),
  * which is handed the lease for it.
