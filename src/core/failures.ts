@@ -44,7 +44,7 @@ export function exclusionMs(config: GroupConfig, count: number): number {
 
 /** The failures of a decision as they stand at `nowMs`: what has ended is ended, what no longer matters is forgotten. */
 export function settleFailures(
-  elected: Pick<Elected, 'node' | 'failures'>,
+  elected: Pick<Elected, 'node' | 'term' | 'failures'>,
   members: readonly Member[],
   current: Claim | null,
   config: GroupConfig,
@@ -58,13 +58,13 @@ export function settleFailures(
     .map((record) => restarted(record, members));
 }
 
-/** The elected node once it is READY: its failures are over. One that is READY and on its way out may have failed since. */
+/** The elected node once it is READY by that decision: its failures are over. One that is READY by an earlier one may have failed since. */
 export function recovered(
-  { node }: Pick<Elected, 'node'>,
+  { node, term }: Pick<Elected, 'node' | 'term'>,
   current: Claim | null,
   members: readonly Member[],
 ): string | null {
-  return readyNode(current, members) === node ? node : null;
+  return current?.value?.term === term && readyNode(current, members) === node ? node : null;
 }
 
 /** The node that is READY. */

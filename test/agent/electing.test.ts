@@ -311,7 +311,11 @@ describe('a rule that a person made', () => {
     await first?.abandon();
     await second?.abandon();
     await group.ready('a1');
-    expect((await group.config()).sites.c).toMatchObject({ priority: 10, override: null });
+    const { c } = await until(async () => {
+      const after = (await group.config()).sites;
+      return after.c?.override === null && after;
+    });
+    expect(c).toMatchObject({ priority: 10, override: null });
     const change = (await group.history()).find((record) => record.kind === 'change');
     expect(change?.kind === 'change' && change.what).toContain('c');
     expect(change?.kind === 'change' && Date.parse(change.at)).toBeGreaterThanOrEqual(untilMs);

@@ -19,7 +19,7 @@ const settle = (
     elected?: string;
     ms?: number;
   } = {},
-) => settleFailures({ node: elected, failures: [record] }, present, current, used, epoch0Ms + ms);
+) => settleFailures({ node: elected, term: 1, failures: [record] }, present, current, used, epoch0Ms + ms);
 
 describe('the back-off', () => {
   it('doubles from base to max, and stays there however long it goes on', () => {
@@ -71,6 +71,7 @@ describe('a failure', () => {
     expect(settle(failure('a1'), { current: claim('a1') })).toEqual([]);
     expect(settle(failure('a1'), { current: claim('a1', { status: 'PROGRESS' }) })).toHaveLength(1);
     expect(settle(failure('a1'), { current: claim('b1') })).toHaveLength(1);
+    expect(settle(failure('a1'), { current: claim('a1', { term: 0 }) })).toHaveLength(1);
   });
 
   it('is forgiven by a person, that failure and no other', () => {
