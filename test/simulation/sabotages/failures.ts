@@ -112,7 +112,7 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'the READY of who is on the way out forgives',
     rule: 'READY ends the failures of the node that is elected, not of one that has failed since it was READY',
     file: failures,
-    find: '  return readyNode(current, members) === node ? node : null;',
+    find: '  return current?.value?.term === term && readyNode(current, members) === node ? node : null;',
     replace: "  return node === '' ? node : readyNode(current, members);",
   },
   {
