@@ -124,9 +124,14 @@ export class Leadership {
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
     const action = this.#next(round);
-    if (action === null || !isChecked(action)) return false;
+    if (action === null || !isChecked(action) || this.#mayBeGivenAway(action)) return false;
     await this.#perform(action, round);
     return true;
+  }
+
+  /** Once it was tried, another's claim may stand there, at the same version. */
+  #mayBeGivenAway({ do: verb }: TenureAction): boolean {
+    return verb === 'delete-claim' && (this.#tenure === null || this.#tenure.token <= this.#spentToken);
   }
 
   #next(round: LeadershipRound): TenureAction | null {

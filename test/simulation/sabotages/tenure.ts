@@ -63,6 +63,13 @@ export const tenureSabotages: readonly Sabotage[] = [
     replace: "    { type: 'delete', path: paths.current, version: claimVersion },",
   },
   {
+    name: 'gives away again what it may have given away',
+    rule: 'A claim whose giving away was tried is looked at before that is tried again: it may be the next one',
+    file: leadership,
+    find: ' || this.#mayBeGivenAway(action)) return false;',
+    replace: ' || (this.#mayBeGivenAway(action) && this.#slot < 0)) return false;',
+  },
+  {
     name: 'never adopts a claim',
     rule: 'A read that finds a claim whose reply was lost adopts it',
     file: tenure,
