@@ -26,8 +26,8 @@ export interface OneGroup {
 }
 
 const root = '/cluster';
-/** Two rounds of everybody's, six looks of the next in line. */
-const idleMs = 60_000;
+/** Whole periods, after which everybody has forgotten what it knew and read it anew: the larger a group, the longer. */
+const idleMs = (size: number) => Math.max(60_000, 300 * size);
 
 export async function measureOneGroup(size: number): Promise<OneGroup> {
   const group = new Group(size);
@@ -141,7 +141,8 @@ class Group {
   }
 
   async idle(): Promise<Burden> {
-    return perSecond(await this.#deployment.idle(idleMs), idleMs);
+    const ms = idleMs(this.#nodes.length);
+    return perSecond(await this.#deployment.idle(ms), ms);
   }
 
   #leader(): Node | undefined {
