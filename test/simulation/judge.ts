@@ -43,8 +43,8 @@ interface SlotSeen {
   term: number;
 }
 
-/** The elector, the next in line or whoever sat above, who is elected, and a person who looks. */
-const wokenByOneDeparture = 4;
+/** The elector, the next in line, whoever sat above, who is elected, and a person who looks. */
+const wokenByOneDeparture = 5;
 
 export class Judge {
   violation: Violation | null = null;
