@@ -303,8 +303,9 @@ export class Agent {
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? auditMs : resyncMs;
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#lookout.scoresInMs;
-    const drainLeftMs = this.#drainLeftMs(this.#options.clock.monotonicMs());
-    return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainLeftMs));
+    // What is overdue was acted on: what comes of it wakes.
+    const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
+    return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs));
   }
 
   /** The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether. */
