@@ -85,18 +85,32 @@ function deciding(
   return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
 }
 
+/** Whether all that it newly names have seats to be told at. Who has registered only just may look for a decision before one
+ * that was made without knowing of its seat, and not again for long. */
+export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
+  return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
+}
+
+function isNewlyNamed({ snapshot }: ElectorTurn, { slot, elected }: Decision): boolean {
+  return elected.node !== null && elected.node !== slotView(snapshot, slot).elected.value?.node;
+}
+
+function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly string[] {
+  return members.find(({ node }) => node === elected.node)?.seatNames ?? [];
+}
+
 /** Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the seat is gone,
  * the decision is not made either. */
-function ringing(
-  { snapshot, members }: ElectorTurn,
-  paths: GroupPaths,
-  { slot, elected }: Decision,
-): Operation[] {
-  const standing = slotView(snapshot, slot).elected.value;
-  if (elected.node === null || elected.node === standing?.node) return [];
-  const data = Buffer.from(elected.node);
-  const { seatNames = [] } = members.find(({ node }) => node === elected.node) ?? {};
-  return seatNames.map((seat) => ({ type: 'set', path: paths.seat(seat), data, version: 'any' }));
+function ringing(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
+  const { node } = decision.elected;
+  if (node === null || !isNewlyNamed(turn, decision)) return [];
+  const data = Buffer.from(node);
+  return seatsOf(turn, decision).map((seat) => ({
+    type: 'set',
+    path: paths.seat(seat),
+    data,
+    version: 'any',
+  }));
 }
 
 function registering(paths: GroupPaths, { registration, data, version }: Unwritten): Operation {

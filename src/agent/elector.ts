@@ -30,7 +30,7 @@ import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
-import { writeCommit } from './commit.js';
+import { canBeTold, writeCommit } from './commit.js';
 import { type ConfigAction, configure } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import type { ElectorTurn, TurnResult } from './elector-turn.js';
@@ -54,6 +54,9 @@ export interface ElectorOptions {
   amend(change: Partial<Registration>): Registration;
 }
 
+/** A node takes its seat as soon as it has registered. What has none for longer is elected all the same, and excluded later. */
+const putOffMs = 1_000;
+
 export class Elector {
   readonly #options: ElectorOptions;
   readonly #junk: JunkReport;
@@ -68,6 +71,8 @@ export class Elector {
    * counter has come to its end: nobody else gets to elect. */
   #stuckUnder: number | null = null;
   #lastProblem = '';
+  /** Since when decisions are put off; monotonic. */
+  #putOffSinceMs: number | null = null;
 
   constructor(options: ElectorOptions) {
     this.#options = options;
@@ -82,13 +87,18 @@ export class Elector {
     this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;
     const decisions: Decision[] = [];
-    for (const { slot, action } of round.actions) {
+    const actions = round.actions.filter(
+      ({ action }) => action.do !== 'commit' || this.#mayMake(turn, action),
+    );
+    for (const { slot, action } of actions) {
       if (action.do === 'give-up-seat') newSeat = await this.#giveUpSeat(turn, action);
       else if (action.do === 'commit') decisions.push(...(await this.#commit(turn, action)));
       else await this.#perform(turn, slot, action);
     }
-    const acted = round.actions.some(({ action: { do: verb } }) => verb !== 'alarm' && verb !== 'fence');
-    return { acted, decisions, recheckInMs: round.recheckInMs, newSeat };
+    const acted = actions.some(({ action: { do: verb } }) => verb !== 'alarm' && verb !== 'fence');
+    const isPutOff = actions.length < round.actions.length;
+    const recheckInMs = isPutOff ? Math.min(round.recheckInMs ?? putOffMs, putOffMs) : round.recheckInMs;
+    return { acted, decisions, recheckInMs, newSeat };
   }
 
   /**
@@ -103,6 +113,13 @@ export class Elector {
       round = this.#decide(turn);
     }
     return isGroupDue(round, turn.snapshot);
+  }
+
+  #mayMake(turn: ElectorTurn, commit: Commit): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    const since = canBeTold(turn, commit) ? null : (this.#putOffSinceMs ?? nowMs);
+    this.#putOffSinceMs = since;
+    return since === null || nowMs - since >= putOffMs;
   }
 
   #decide({ store, snapshot, members }: ElectorTurn): GroupRound {

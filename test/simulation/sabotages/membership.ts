@@ -235,8 +235,15 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'nobody rings',
     rule: 'Whoever is elected learns it at once',
     file: 'src/agent/commit.ts',
-    find: '  return seatNames.map((seat) =>',
-    replace: '  return seatNames.slice(seatNames.length).map((seat) =>',
+    find: '  return seatsOf(turn, decision).map((seat) =>',
+    replace: '  return seatsOf(turn, decision).slice(99).map((seat) =>',
+  },
+  {
+    name: 'elects who cannot be told yet',
+    rule: 'Nobody is elected whose seat, at which it would be told, is not known',
+    file: 'src/agent/commit.ts',
+    find: '!isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);',
+    replace: '!isNewlyNamed(turn, decision) || seatsOf(turn, decision).length >= 0);',
   },
   {
     name: 'the place of an ended session kept',
