@@ -44,7 +44,11 @@ async function leave(who) {
   await petrel.close();
 }
 
-process.once('SIGTERM', async () => {
+// Told again, it goes on leaving: whoever is killed in that stays in the queue until its session has expired.
+let isLeaving = false;
+process.on('SIGTERM', async () => {
+  if (isLeaving) return;
+  isLeaving = true;
   await Promise.all([...participants.keys()].map(leave));
   process.exit(0);
 });

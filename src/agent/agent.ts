@@ -23,7 +23,7 @@ import { Auditor } from './auditor.js';
 import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
-import { type Unwritten, withDecisions, withUnwritten } from './elector-turn.js';
+import { type Unwritten, withUnwritten } from './elector-turn.js';
 import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
@@ -284,7 +284,7 @@ export class Agent {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
     }
-    await this.#actAhead(store);
+    if (await this.#actAhead(store)) return null;
     const snapshot = await this.#beforeLeaseEnds(this.#lookout.look(store, this.#leadership.slot));
     if (snapshot === null) {
       await this.#step(store, null);
@@ -383,18 +383,20 @@ export class Agent {
   }
 
   /** What need not wait for a look, since its write checks all that it rests on: where that has changed, it writes nothing.
-   * Where it fails, the look after it tells what to do. */
-  async #actAhead(store: Store): Promise<void> {
+   * Where it fails, the look after it tells what to do. True: the agent has left by that. */
+  async #actAhead(store: Store): Promise<boolean> {
     const expected = this.#lookout.expected;
-    if (expected === null) return;
+    if (expected === null) return false;
     try {
-      if (await this.#leadership.stepAhead(this.#roundOf(store, expected))) return;
+      const hasActed = await this.#leadership.stepAhead(this.#roundOf(store, expected));
+      if (hasActed) return this.#hasLeft(expected);
       const isNews = this.#registration.draining && expected.self?.value?.draining === false;
       if (isNews && this.#lookout.part !== 'elector') await this.#publish(store, expected);
     } catch (error) {
       if (error instanceof PetrelError || !isStoreError(error)) throw error;
       this.#options.log.debug({ error }, `not done ahead of the look: ${error.message}`);
     }
+    return false;
   }
 
   /** Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it did. */
@@ -421,7 +423,7 @@ export class Agent {
       const turn = { store, snapshot, members, seat, unwritten };
       const { acted, decisions, recheckInMs, newSeat } = await this.#elector.turn(turn);
       if (newSeat !== null) this.#lookout.sits(newSeat);
-      if (decisions.length > 0) await this.#step(store, withDecisions(snapshot, decisions));
+      if (decisions.length > 0) await this.#step(store, this.#lookout.decided(decisions));
       return acted ? 0 : recheckInMs;
     }
     await this.#auditor.look(store, snapshot);

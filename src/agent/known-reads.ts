@@ -74,6 +74,11 @@ export class KnownReads implements Reader {
     return this.#told.has(path);
   }
 
+  /** This client itself wrote to it: the change that was told of is that. */
+  wrote(path: string): void {
+    this.#told.delete(path);
+  }
+
   forget(): void {
     this.#told.clear();
     for (const known of this.#all) known.clear();

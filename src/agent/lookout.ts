@@ -2,11 +2,13 @@
  * A node's view of its group: reads as much as the node's part calls for, which it may learn only by reading, and keeps what
  * it knows from one look to the next.
  */
+import type { Decision } from '../core/group-electing.js';
 import { pathsOfSlot } from '../core/paths.js';
 import { slotStates } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
+import { withDecisions } from './elector-turn.js';
 import { KnownReads } from './known-reads.js';
 import {
   covers,
@@ -114,6 +116,14 @@ export class Lookout {
       return isGone ? { ...state, current: null } : state;
     });
     return { ...this.#snapshot, current: first?.current ?? null, others };
+  }
+
+  /** This node made these decisions by what it saw last: until it looks again, that is what is expected to stand. */
+  decided(decisions: readonly Decision[]): GroupSnapshot | null {
+    if (this.#snapshot === null) return null;
+    this.#snapshot = withDecisions(this.#snapshot, decisions);
+    for (const { slot } of decisions) this.#reads?.wrote(pathsOfSlot(this.#options.paths, slot).elected);
+    return this.#snapshot;
   }
 
   /** Something was written to its seat, as where this node is elected. */

@@ -90,7 +90,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   const readsAll = part === 'elector' || part === 'deputy';
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
-    const isOwn = part !== 'standby' && slots.own.includes(slot);
+    const isOwn = part !== 'standby' && ownSlots(slots).includes(slot);
     return readsAll || isOwn ? claimAt(observer, slot, readsAll) : null;
   };
   const isConcerned = part !== 'standby';
@@ -105,7 +105,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
       settleAll(others.map(decision)),
       claim(1),
       settleAll(others.map(claim)),
-      seat.below === null ? null : reads.exists(paths.seat(seat.below), { watch: true }),
+      seat.below === null ? false : seatStands(observer, seat.below),
       orNull(reads.getData(paths.node(node), { watch: readsAll })),
       readsAll ? reads.getChildren(paths.nodes, { watch: true }) : null,
       readsAll ? reads.getChildren(paths.election, { watch: true }) : null,
@@ -114,7 +114,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   const placed = await place(
     observer,
     { ...seat, name: ownSeat === null ? null : seat.name },
-    below !== null,
+    below,
     seatNames?.children ?? null,
   );
   const config = readConfig(observer, configRead);
@@ -175,7 +175,7 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /** Null when it is gone, `unreadable` when its ACL keeps this node out: somebody else's znode harms nobody. */
-async function readable(call: Promise<Read>): Promise<Read | 'unreadable' | null> {
+async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
   try {
     return await orNull(call);
   } catch (error) {
@@ -201,11 +201,12 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
 
 /** Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were read just now. */
 async function place(
-  { reads, paths }: Observer,
+  observer: Observer,
   seat: SeatKnown,
   belowStands: boolean,
   read: readonly string[] | null,
 ): Promise<SeatKnown> {
+  const { reads, paths } = observer;
   if (seat.name === null) return noSeat;
   if (belowStands) return seat;
   for (let seats = read; ; seats = null) {
@@ -215,8 +216,15 @@ async function place(
     if (index === -1) return noSeat;
     const below = order[index - 1] ?? null;
     const found = { name: seat.name, below, second: index === 1, among: order.length };
-    if (below === null || (await reads.exists(paths.seat(below), { watch: true })) !== null) return found;
+    if (below === null || (await seatStands(observer, below))) return found;
   }
+}
+
+/** Of a seat's children, which it cannot have, nobody is told but when it goes: what is written to it concerns its node. */
+async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
+  const path = paths.seat(seat);
+  const read = await readable(reads.getChildren(path, { watch: true }));
+  return read === 'unreadable' ? (await reads.exists(path, { watch: true })) !== null : read !== null;
 }
 
 function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | null {
@@ -317,9 +325,16 @@ export function slotsFor(
   };
 }
 
+/** Where there is but one, it is the one that anybody comes to be concerned with. */
+function ownSlots({ count, own }: SlotsKnown): readonly number[] {
+  return count === 1 ? oneSlot.own : own;
+}
+
 /** Whether all that a part calls for is among what was asked for. */
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
   if (part === 'standby' && asked.rings && !called.rings) return false;
-  return part === 'deputy' || part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
+  return (
+    part === 'deputy' || part === 'elector' || called.own.every((slot) => ownSlots(asked).includes(slot))
+  );
 }
