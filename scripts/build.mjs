@@ -5,9 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
+import { rehearse } from './rehearse.mjs';
 
 process.chdir(new URL('..', import.meta.url).pathname);
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
@@ -17,8 +17,7 @@ const borrowed = [
   await bundle('dist/src/cli/run.js', 'dist/src/cli/run.cjs'),
   await bundle('dist/src/index.js', 'dist/src/index.cjs'),
 ];
-const { keepCode } = createRequire(import.meta.url)('../dist/src/program-file.cjs');
-for (const program of ['cli/run.cjs', 'index.cjs']) keepCode(resolve(`dist/src/${program}`));
+await rehearse();
 
 const { compilePage } = await import('../dist/src/http/compile-page.js');
 mkdirSync('dist/src/page', { recursive: true });

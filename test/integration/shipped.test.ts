@@ -1,6 +1,6 @@
 /** What is shipped, as it is built. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,6 +54,19 @@ describe('what V8 has made of a program', () => {
       console.log(new vm.Script(module.constructor.wrap(text.toString()), options).cachedDataRejected);
     `;
     expect(await printed('-e', take)).toBe('false');
+  });
+
+  it.each(['cli/run.cjs', 'index.cjs'])('holds more of %s than what its start calls', async (name) => {
+    const file = join(built, name);
+    const load = `
+      const text = fs.readFileSync(${JSON.stringify(file)});
+      const script = new vm.Script(module.constructor.wrap(text.toString()), { filename: ${JSON.stringify(file)} });
+      const program = { exports: {} };
+      script.runInThisContext()(program.exports, module.constructor.createRequire(${JSON.stringify(file)}), program);
+      console.log(script.createCachedData().length);
+    `;
+    const kept = await stat(`${file}.code`);
+    expect(kept.size).toBeGreaterThan(1.2 * Number(await printed('-e', load)));
   });
 
   it.each([
