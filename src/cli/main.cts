@@ -15,7 +15,7 @@ const isSource = __filename.endsWith('.cts');
 async function beGuardian(): Promise<void> {
   const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) = isSource
     ? await import('../guardian/program.js')
-    : require('../guardian/program.cjs');
+    : programFile.loadProgram(path.join(__dirname, '../guardian/program.cjs'));
   // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched. Not before all is loaded:
   // what Node.js has compiled of its own in advance would not do under other flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);

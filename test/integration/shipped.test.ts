@@ -46,28 +46,36 @@ describe('a process starts with one file', () => {
 });
 
 describe('what V8 has made of a program', () => {
-  it('is there for another process, of this version and with no other options, to take', async () => {
-    const file = join(built, 'cli/run.cjs');
-    const take = `
+  it.each(['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'])(
+    'of %s is there for another process, of this version and with no other options, to take',
+    async (name) => {
+      const file = join(built, name);
+      const take = `
       const [kept, text] = [${JSON.stringify(`${file}.code`)}, ${JSON.stringify(file)}].map((path) => fs.readFileSync(path));
       const options = { cachedData: kept.subarray(${digestBytes}) };
       console.log(new vm.Script(module.constructor.wrap(text.toString()), options).cachedDataRejected);
     `;
-    expect(await printed('-e', take)).toBe('false');
-  });
+      expect(await printed('-e', take)).toBe('false');
+    },
+  );
 
-  it.each(['cli/run.cjs', 'index.cjs'])('holds more of %s than what its start calls', async (name) => {
-    const file = join(built, name);
-    const load = `
-      const text = fs.readFileSync(${JSON.stringify(file)});
-      const script = new vm.Script(module.constructor.wrap(text.toString()), { filename: ${JSON.stringify(file)} });
+  it.each(['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'])(
+    'holds more of %s than what its start calls',
+    async (name) => {
+      const file = join(built, name);
+      const load = `
+      const file = ${JSON.stringify(file)};
+      const wrapped = module.constructor.wrap(fs.readFileSync(file).toString());
+      const script = new vm.Script(wrapped, { filename: file });
       const program = { exports: {} };
-      script.runInThisContext()(program.exports, module.constructor.createRequire(${JSON.stringify(file)}), program);
+      const run = script.runInThisContext();
+      run(program.exports, module.constructor.createRequire(file), program, file, path.dirname(file));
       console.log(script.createCachedData().length);
     `;
-    const kept = await stat(`${file}.code`);
-    expect(kept.size).toBeGreaterThan(1.2 * Number(await printed('-e', load)));
-  });
+      const kept = await stat(`${file}.code`);
+      expect(kept.size).toBeGreaterThan(1.2 * Number(await printed('-e', load)));
+    },
+  );
 
   it.each([
     ['is missing', (file: string) => rm(file)],
