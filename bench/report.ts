@@ -55,9 +55,9 @@ function handovers(run: Run): string[] {
       scenario,
       `Planned ${scenario}`,
       'Three nodes. From SIGTERM to the leader until the next one leads (Petrel: until its takeover hook has started), in ms:',
-      compared(run, scenario, 'handover', 'transition'),
+      compared(run, scenario, 'handover', 'transition', ['handover with commands']),
       'From the end of the release (Petrel), or the call to give leadership up (the others), until the next one leads, in ms:',
-      compared(run, scenario, 'gap', 'transition'),
+      compared(run, scenario, 'gap', 'transition', ['transition with commands']),
     ),
   );
 }
@@ -161,7 +161,13 @@ function section(run: Run, scenario: string, title: string, ...parts: readonly s
 }
 
 /** A row for each contender, beside the best peer, and beside the limit if there is a measure of it. */
-export function compared(run: Run, scenario: string, measure: string, limitMeasure: string | null): string {
+export function compared(
+  run: Run,
+  scenario: string,
+  measure: string,
+  limitMeasure: string | null,
+  furtherLimits: readonly string[] = [],
+): string {
   const { samples, peers } = run;
   const rows: Row[] = samples.contenders(scenario, measure).flatMap((name) => {
     const spread = samples.spread(scenario, name, measure);
@@ -180,14 +186,19 @@ export function compared(run: Run, scenario: string, measure: string, limitMeasu
     ratio(spread.median, limit?.median),
   ];
   const head = ['', 'times', 'median', '10 % – 90 %', '× best peer', '× limit'];
-  const limits =
-    limit === null ? [] : [{ name: `limit: ${limitText[limitMeasure ?? ''] ?? ''}`, spread: limit }];
+  const limits = [limitMeasure ?? '', ...furtherLimits].flatMap((what): Row[] => {
+    const spread = samples.spread(scenario, names.limit, what);
+    return spread === null ? [] : [{ name: `limit: ${limitText[what] ?? what}`, spread }];
+  });
   return table(head, [...rows, ...limits].map(cells));
 }
 
 const limitText: Readonly<Record<string, string>> = {
   commit: 'one committed write',
   transition: 'two commits and a notification',
+  'transition with commands': 'the same, and one command that ends and one that starts',
+  'handover with commands':
+    'three commits and a notification, and two commands that start, one of which ends',
   session: 'end of a silent session',
 };
 

@@ -1,4 +1,9 @@
-/** What no election can be faster than on these servers: committed writes, one notification. Measured by Petrel's own client. */
+/**
+ * What no election can be faster than on these servers: committed writes, one notification; and, where it starts commands, those.
+ * Measured by Petrel's own client.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Store } from '../../src/ports/store.js';
 import { monotonicMs } from '../clocks.js';
 import type { ZooKeeper } from '../servers.js';
@@ -33,10 +38,15 @@ export class Limit implements AsyncDisposable {
 
   async measure(samples: Samples, scenario: string, rounds: number): Promise<void> {
     for (let round = 0; round < rounds; round++) {
-      samples.add(scenario, limit, 'commit', await this.commit());
+      const commit = await this.commit();
       const { transition, notified } = await this.transition();
+      const { started, ended } = await command();
+      samples.add(scenario, limit, 'commit', commit);
       samples.add(scenario, limit, 'transition', transition);
       samples.add(scenario, limit, 'notified', notified);
+      // From one command's first line to the next one's: the rest of the one, the start of the other.
+      samples.add(scenario, limit, 'transition with commands', transition + ended);
+      samples.add(scenario, limit, 'handover with commands', commit + started + transition + ended);
     }
   }
 
@@ -70,6 +80,16 @@ export class Limit implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#one.close(), this.#other.close()]);
   }
+}
+
+/** Milliseconds from the start of a shell until its first line is read, and until its end is known. */
+async function command(): Promise<{ readonly started: number; readonly ended: number }> {
+  const atMs = monotonicMs();
+  const child = spawn('/bin/bash', ['-c', 'echo begun'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const end = once(child, 'exit').then(() => monotonicMs());
+  await once(child.stdout, 'data');
+  const startedAtMs = monotonicMs();
+  return { started: startedAtMs - atMs, ended: (await end) - atMs };
 }
 
 export function firstChange(store: Store, path: string): Promise<void> {
