@@ -9,7 +9,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig } from '../core/group-config.js';
-import type { Decision } from '../core/group-electing.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { isElected } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
@@ -24,7 +23,7 @@ import { Auditor } from './auditor.js';
 import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
-import { type Unwritten, withDecisions, withUnwritten } from './elector-turn.js';
+import { type Unwritten, withUnwritten } from './elector-turn.js';
 import { type AgentEvent, Listeners } from './events.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
@@ -421,9 +420,7 @@ export class Agent {
     if (snapshot.members !== null && snapshot.seat?.below === null) {
       const unwritten = this.#unwritten(snapshot);
       const members = withUnwritten(snapshot.members, unwritten);
-      const onSent = (decisions: readonly Decision[]) =>
-        this.#leadership.releaseAhead(this.#roundOf(store, withDecisions(snapshot, decisions)));
-      const turn = { store, snapshot, members, seat, unwritten, onSent };
+      const turn = { store, snapshot, members, seat, unwritten };
       const { acted, decisions, recheckInMs, newSeat } = await this.#elector.turn(turn);
       if (newSeat !== null) this.#lookout.sits(newSeat);
       if (decisions.length > 0) await this.#step(store, this.#lookout.decided(decisions));
@@ -468,10 +465,8 @@ export class Agent {
 
   /** What is written is what others will read: a text cut short is so here, too. */
   #amend(change: Partial<Registration>): Registration {
-    const amended = { ...this.#registration, ...change };
-    const text = encode(amended).toString('utf8');
-    const isWhole = text === JSON.stringify(amended);
-    this.#registration = isWhole ? amended : registrationSchema.parse(JSON.parse(text));
+    const text = encode({ ...this.#registration, ...change }).toString('utf8');
+    this.#registration = registrationSchema.parse(JSON.parse(text));
     return this.#registration;
   }
 

@@ -30,9 +30,7 @@ export async function writeCommit(
   const { store } = turn;
   const operations = commitOperations(turn, paths, commit);
   try {
-    const writing = guarded(() => store.multi(operations));
-    turn.onSent?.(commit.decisions);
-    const results = await writing;
+    const results = await guarded(() => store.multi(operations));
     if (results === null) return null;
     const head = results[operations.findIndex(({ path }) => path === paths.history)];
     return { recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null };

@@ -19,8 +19,6 @@ export interface ElectorTurn {
   readonly seat: string;
   /** It is decided by, and written with the decision. */
   readonly unwritten: Unwritten | null;
-  /** Hears of decisions that are on their way and may yet fail. */
-  onSent?(decisions: readonly Decision[]): void;
 }
 
 export interface TurnResult {

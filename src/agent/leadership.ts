@@ -129,12 +129,6 @@ export class Leadership {
     return true;
   }
 
-  /** Whoever leaves has to release in any case, and need not wait until a decision of its own stands. */
-  releaseAhead(group: LeadershipRound): void {
-    const action = group.draining ? this.#next(this.#inSlot(group)) : null;
-    if (action?.do === 'release') this.#release(action.term, action.reason, action.newLeader);
-  }
-
   /** Once it was tried, another's claim may stand there, at the same version. */
   #mayBeGivenAway({ do: verb }: TenureAction): boolean {
     return verb === 'delete-claim' && (this.#tenure === null || this.#tenure.token <= this.#spentToken);
@@ -260,7 +254,8 @@ export class Leadership {
     const { seat, store } = round;
     if (seat === null) return false;
     const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
-    const content = this.#claimContent({ status: 'PROGRESS', term: elected.term, electedVersion, resumes });
+    const { term } = elected;
+    const content = this.#claimContent({ status: 'PROGRESS', term, electedVersion, resumes });
     const registration = amend(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
     const results = await guarded(() => store.multi(claiming(claimant, electedVersion, content)));
@@ -359,8 +354,9 @@ export class Leadership {
     if (seat === null) return false;
     const stage = this.#stage;
     const resumes = snapshot?.current?.value?.resumes ?? null;
+    const { term } = elected;
     const { electedVersion } = versions;
-    const content = this.#claimContent({ status: 'READY', term: elected.term, electedVersion, resumes });
+    const content = this.#claimContent({ status: 'READY', term, electedVersion, resumes });
     const claimant = { paths: this.#paths, seat, registration: amend({}) };
     const written = await guarded(() => store.multi(sayingReady(claimant, versions, content)));
     // While the answer was under way the lease may have ended, and the duty with it.
