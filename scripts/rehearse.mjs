@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,13 +15,20 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 export async function rehearse() {
   const { startDevelopmentServer } = await import(pathToFileURL(here('../dist/src/testing.js')).href);
+  const codes = ['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'].map((name) =>
+    here(`../dist/src/${name}.code`),
+  );
+  await Promise.all(codes.map((file) => rm(file, { force: true })));
   const server = await startDevelopmentServer();
   const directory = await mkdtemp(join(tmpdir(), 'petrel-rehearsal-'));
   try {
-    await Promise.all([
-      changeLeaders((node, options) => libraryNode(server.connectString, node, options)),
-      changeLeaders((node, options) => agentNode(server.connectString, node, options, directory)),
+    const plays = await Promise.allSettled([
+      changeLeaders((node, env) => libraryNode(server.connectString, node, env)),
+      changeLeaders((node, env) => agentNode(server.connectString, node, env, directory)),
     ]);
+    const failed = plays.find(({ status }) => status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    await Promise.all(codes.map((file) => access(file)));
   } finally {
     await server.close();
     await rm(directory, { recursive: true, force: true });
@@ -31,27 +38,26 @@ export async function rehearse() {
 async function changeLeaders(start) {
   const nodes = [];
   try {
-    for (const [index, name] of ['a', 'b', 'c'].entries()) {
-      nodes.push(start(name, index === 1 ? { NODE_OPTIONS: `--require ${here('keep-code.cjs')}` } : {}));
-      await nodes[index].said(/joined/);
+    for (const name of ['a', 'b', 'c']) {
+      const node = start(name, name === 'b' ? { NODE_OPTIONS: `--require ${here('keep-code.cjs')}` } : {});
+      nodes.push(node);
+      await node.said(/joined/);
     }
-    for (const [index, node] of nodes.entries()) {
+    for (const node of nodes) {
       await node.said(/READY|leads/);
-      node.child.kill('SIGTERM');
-      const [code] = await node.end;
-      if (code !== 0) throw new Error(`rehearsal: node ${index + 1} ended with ${code}:\n${node.text()}`);
+      await node.leave();
     }
   } finally {
-    for (const { child } of nodes) child.kill('SIGKILL');
+    await Promise.allSettled(nodes.map((node) => node.leave()));
   }
 }
 
 function libraryNode(connect, name, env) {
-  return startNode([here('library-node.mjs'), connect, '/rehearsal-library', name], env);
+  return startNode(name, [here('library-node.mjs'), connect, '/rehearsal-library', name], env);
 }
 
 function agentNode(connect, name, env, directory) {
-  return startNode([here('../dist/src/cli/main.cjs'), 'agent'], {
+  return startNode(name, [here('../dist/src/cli/main.cjs'), 'agent'], {
     ...env,
     HOME: directory,
     PETREL_ZOOKEEPER: connect,
@@ -65,23 +71,36 @@ function agentNode(connect, name, env, directory) {
   });
 }
 
-function startNode(args, env) {
-  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...env } });
+/** It is given the machine's settings, and none of Petrel's. */
+function startNode(name, args, env) {
+  const own = Object.entries(process.env).filter(([key]) => !/^(PETREL_|NODE_OPTIONS$)/.test(key));
+  const child = spawn(process.execPath, args, { env: { ...Object.fromEntries(own), ...env } });
   let text = '';
-  const end = once(child, 'close');
   for (const output of [child.stdout, child.stderr])
     output.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
       child.emit('said');
     });
+  const end = once(child, 'exit');
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const fail = (what, cause) => new Error(`rehearsal: node ${name} ${what}:\n${text}`, { cause });
+
   const said = async (what) => {
     const signal = AbortSignal.timeout(patienceMs);
     while (!what.test(text)) {
-      if (child.exitCode !== null) throw new Error(`rehearsal: ended, and never said ${what}:\n${text}`);
+      if (hasEnded()) throw fail(`has ended, and never said ${what}`);
       await Promise.race([once(child, 'said', { signal }), end]).catch((cause) => {
-        throw new Error(`rehearsal: nothing of ${what} was said in ${patienceMs} ms:\n${text}`, { cause });
+        throw fail(`said nothing of ${what} in ${patienceMs} ms`, cause);
       });
     }
   };
-  return { child, end, said, text: () => text };
+  /** A guardian that is killed leaves an agent behind, so it is asked first. */
+  const leave = async () => {
+    if (!hasEnded()) child.kill('SIGTERM');
+    const kill = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+    const [code] = await end;
+    clearTimeout(kill);
+    if (code !== 0) throw fail(`ended with ${child.signalCode ?? code}`);
+  };
+  return { said, leave };
 }

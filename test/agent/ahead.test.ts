@@ -1,6 +1,8 @@
 /** Steps that are tried before the look. */
-import { expect, it } from 'vitest';
-import { Group } from '../support/agent-group.js';
+import { describe, expect, it } from 'vitest';
+import type { Write } from '../../src/embedded/standstill.js';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
@@ -22,3 +24,57 @@ it('who was out of touch gives no claim away before it has looked whose it is', 
   await until(() => a.status.stage === null, { timeoutMs: 20_000 });
   expect((await group.current())?.stat.czxid).toBe(claim.stat.czxid);
 }, 90_000);
+
+describe('an elector that leads, and leaves', () => {
+  const toElected = ({ operations }: Write) =>
+    operations.some(({ type, path }) => type === 'setData' && path.endsWith('/leader/elected'));
+
+  it('releases nothing before its decision for another stands', async () => {
+    await using scene = await leading({});
+    const { server, group, a } = scene;
+    const decision = server.standStill('arrived', toElected);
+    a.agent.stop();
+    (await decision).breakOff();
+    const again = await server.standStill('arrived', toElected);
+    expect(a.recorded.of('release')).toEqual([]);
+    again.resume();
+    await group.ready('b');
+    await a.run;
+    expect(a.recorded.of('release').length).toBe(1);
+  });
+
+  it('is followed as one that shut down, though its decision was lost at first: the brake counts no failure', async () => {
+    await using scene = await leading({ brake: { transitions: 1, within: '10m', record: null } });
+    const { server, group, a } = scene;
+    const decision = server.standStill('arrived', toElected);
+    a.agent.stop();
+    (await decision).breakOff();
+    await group.ready('b');
+    await a.run;
+    const recorded = await until(async () => {
+      const history = await group.history();
+      return history.find((one) => one.kind === 'transition' && one.term === 2) ?? null;
+    });
+    expect(recorded).toMatchObject({ node: 'b', cause: 'shutdown', previous: { node: 'a' } });
+    expect((await group.config()).paused).toBe(null);
+  });
+});
+
+async function leading(
+  config: Parameters<typeof Group.found>[1],
+): Promise<
+  AsyncDisposable & { readonly server: DevelopmentServer; readonly group: Group; readonly a: Member }
+> {
+  const server = await startDevelopmentServer();
+  const group = await Group.found(server.connectString, { failback: 'manual', ...config });
+  const [a] = await group.startInOrder(['a', 'b']);
+  await group.ready('a');
+  if (a === undefined) throw new Error('nobody');
+  // What READY is recorded by is a commit of its own.
+  await until(async () => (await group.history()).length === 1);
+  const close = async () => {
+    await group[Symbol.asyncDispose]();
+    await server.close();
+  };
+  return { server, group, a, [Symbol.asyncDispose]: close };
+}
