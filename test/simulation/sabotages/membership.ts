@@ -69,15 +69,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'nobody watches the seat below',
     rule: 'A node watches the seat just below its own, and becomes the elector when there is none',
     file: observe,
-    find: '    if (below === null || (await reads.exists(paths.seat(below), { watch: true })) !== null) return found;',
-    replace: '    if (below === null || (await reads.exists(paths.seat(below))) !== null) return found;',
-    also: [
-      {
-        file: observe,
-        find: '    seat.below === null ? null : reads.exists(paths.seat(seat.below), { watch: true }),',
-        replace: '    seat.below === null ? null : reads.exists(paths.seat(seat.below)),',
-      },
-    ],
+    find: '  const read = await readable(reads.getChildren(path, { watch: true }));',
+    replace: '  const read = await readable(reads.getChildren(path));',
   },
   {
     name: 'the own seat unwatched',
