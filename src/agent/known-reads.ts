@@ -10,7 +10,7 @@ import { type ReadOptions, type Stat, type Store, StoreError } from '../ports/st
 export type Reader = Pick<Store, 'getData' | 'getChildren' | 'exists'>;
 
 /** Under changes without end all is asked for anew, instead of what has changed yet again. */
-const tries = 3;
+const tries = 10;
 
 type Known<T> = Map<string, Promise<T>>;
 

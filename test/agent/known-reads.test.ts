@@ -62,3 +62,26 @@ it('what was read under a watch is known until it changes, and after a reconnect
   await other.delete(path, 'any');
   await Promise.all([store.close(), other.close()]);
 });
+
+it('what changes again and again during a look is read again, and the rest is not', async () => {
+  const [store, other] = [await connected(), await connected()];
+  const [steady, busy] = [uniqueRoot('steady'), uniqueRoot('busy')];
+  await Promise.all([steady, busy].map((path) => other.create(path, nothing, 'persistent')));
+  const reads = new KnownReads(store);
+  const known = await reads.getData(steady, { watch });
+  let changes = 0;
+  const seen = await reads.together(async () => {
+    const last = await reads.getData(busy, { watch });
+    if (changes < 5) {
+      changes += 1;
+      await other.set(busy, Buffer.from(`${changes}`), 'any');
+      // The answer to this comes after the news.
+      await store.sync(busy);
+    }
+    return { last: String(last.data), steady: await reads.getData(steady, { watch }) };
+  });
+  expect(seen.last).toBe('5');
+  expect(seen.steady).toBe(known);
+  await Promise.all([steady, busy].map((path) => other.delete(path, 'any')));
+  await Promise.all([store.close(), other.close()]);
+});

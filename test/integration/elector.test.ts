@@ -114,7 +114,11 @@ describe('operators', () => {
     const done = targets.filter((_, index) => answers[index]?.code === 0);
     expect(done, JSON.stringify(answers)).toHaveLength(1);
     expect((await cluster.ready()).node).toBe(done[0]);
-    const records = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
+    // What READY is recorded by comes after it.
+    const records = await until(async () => {
+      const later = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
+      return later.length > 0 ? later : null;
+    });
     expect(records).toMatchObject([{ node: done[0], cause: 'planned' }]);
   });
 
