@@ -90,7 +90,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   const readsAll = part === 'elector' || part === 'deputy';
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
-    const isOwn = part !== 'standby' && ownSlots(slots).includes(slot);
+    const isOwn = part !== 'standby' && slots.own.includes(slot);
     return readsAll || isOwn ? claimAt(observer, slot, readsAll) : null;
   };
   const isConcerned = part !== 'standby';
@@ -318,23 +318,19 @@ export function slotsFor(
   tenure: number | null,
 ): SlotsKnown {
   const concerned = slotsOfNode(snapshot, node, session);
+  const count = Math.max(slotCount(snapshot, known.count), tenure ?? 1);
+  const own = tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure];
   return {
-    count: Math.max(slotCount(snapshot, known.count), tenure ?? 1),
+    count,
     rings: slotStates(snapshot).every(({ elected }) => elected.value?.rings === true),
-    own: tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure],
+    // Where there is but one, it is the one that anybody comes to be concerned with.
+    own: count === 1 ? oneSlot.own : own,
   };
-}
-
-/** Where there is but one, it is the one that anybody comes to be concerned with. */
-function ownSlots({ count, own }: SlotsKnown): readonly number[] {
-  return count === 1 ? oneSlot.own : own;
 }
 
 /** Whether all that a part calls for is among what was asked for. */
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
   if (part === 'standby' && asked.rings && !called.rings) return false;
-  return (
-    part === 'deputy' || part === 'elector' || called.own.every((slot) => ownSlots(asked).includes(slot))
-  );
+  return part === 'deputy' || part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
 }

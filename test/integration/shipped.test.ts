@@ -20,6 +20,7 @@ beforeAll(async () => {
 });
 
 const digestBytes = 32;
+const programs = ['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'];
 
 /** Turns one byte of a file into another. */
 async function spoil(file: string, at: number): Promise<void> {
@@ -46,7 +47,7 @@ describe('a process starts with one file', () => {
 });
 
 describe('what V8 has made of a program', () => {
-  it.each(['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'])(
+  it.each(programs)(
     'of %s is there for another process, of this version and with no other options, to take',
     async (name) => {
       const file = join(built, name);
@@ -59,11 +60,9 @@ describe('what V8 has made of a program', () => {
     },
   );
 
-  it.each(['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'])(
-    'holds more of %s than what its start calls',
-    async (name) => {
-      const file = join(built, name);
-      const load = `
+  it.each(programs)('holds more of %s than what its start calls', async (name) => {
+    const file = join(built, name);
+    const load = `
       const file = ${JSON.stringify(file)};
       const wrapped = module.constructor.wrap(fs.readFileSync(file).toString());
       const script = new vm.Script(wrapped, { filename: file });
@@ -72,10 +71,9 @@ describe('what V8 has made of a program', () => {
       run(program.exports, module.constructor.createRequire(file), program, file, path.dirname(file));
       console.log(script.createCachedData().length);
     `;
-      const kept = await stat(`${file}.code`);
-      expect(kept.size).toBeGreaterThan(1.2 * Number(await printed('-e', load)));
-    },
-  );
+    const kept = await stat(`${file}.code`);
+    expect(kept.size).toBeGreaterThan(1.2 * Number(await printed('-e', load)));
+  });
 
   it.each([
     ['is missing', (file: string) => rm(file)],
