@@ -81,7 +81,6 @@ export class Agent {
   #store: Store | null = null;
   #drainingSinceMs: number | null = null;
   #hurried = false;
-  #restUntilMs = 0;
   #told = '';
   #refusal: PetrelError | null = null;
   #trouble = '';
@@ -207,7 +206,7 @@ export class Agent {
         this.#events.tell({ kind: 'round' });
         if (waitMs === null) break;
         this.#tell();
-        await this.#pacing.sleep(waitMs, () => this.#leftMs());
+        await this.#pacing.sleep(waitMs, () => this.#leadership.dueAtMs);
       }
     } finally {
       await this.#leave();
@@ -215,13 +214,13 @@ export class Agent {
     if (this.#refusal !== null) throw this.#refusal;
   }
 
-  /** How long to wait for the next round; null: the agent has left. */
+  /** The longest wait for the next round, in ms; the lease may call for it sooner. Null: the agent has left. */
   async #tryRound(): Promise<number | null> {
     try {
       return await this.#round();
     } catch (error) {
       if (error instanceof PetrelError || !isStoreError(error)) throw error;
-      if (isStoreError(error, 'NO_NODE')) return await this.#restoreTree();
+      if (isStoreError(error, 'NO_NODE')) return await this.#restoreTree(error);
       return await this.#roundFailed(error);
     }
   }
@@ -237,7 +236,7 @@ export class Agent {
     this.#trouble = isRoutine ? this.#trouble : error.message;
     if (this.#store !== null) await this.#step(this.#store, null);
     if (this.#hasLeft(null)) return null;
-    return this.#waitMs(isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs);
+    return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
   }
 
   /** ZooKeeper does not let this node do its part: it releases what it has, and goes. */
@@ -247,18 +246,20 @@ export class Agent {
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
   }
 
-  async #restoreTree(): Promise<number> {
+  async #restoreTree(missing: StoreError): Promise<number | null> {
     const { log } = this.#options;
-    if (this.#store?.state !== 'CONNECTED') return retryMs;
+    const store = this.#store;
+    if (store?.state !== 'CONNECTED') return await this.#roundFailed(missing);
     log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
     try {
-      await this.#leadership.checkClaim(this.#store);
-      await ensureTree(this.#store, this.#paths, this.#lookout.slotCount);
-      return this.#waitMs(retryMs / 10);
+      await this.#leadership.checkClaim(store);
+      await ensureTree(store, this.#paths, this.#lookout.slotCount);
+      return retryMs / 10;
     } catch (error) {
       if (error instanceof PetrelError) throw error;
       log.error({ error }, `the group's znodes could not be created: ${errorMessage(error)}`);
-      return retryMs;
+      await this.#step(store, null);
+      return this.#hasLeft(null) ? null : retryMs;
     }
   }
 
@@ -266,13 +267,13 @@ export class Agent {
     const store = await this.#openStore();
     if (store.state !== 'CONNECTED') {
       await this.#step(store, null);
-      return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
+      return this.#hasLeft(null) ? null : retryMs;
     }
     const turn = this.#sharing.turn();
     try {
       if ((await this.#beforeLeaseEnds(turn.come)) !== null) return await this.#inTouch(store);
       await this.#step(store, null);
-      return this.#waitMs(retryMs / 10);
+      return retryMs / 10;
     } finally {
       turn.end();
     }
@@ -282,13 +283,13 @@ export class Agent {
     const { resyncMs, auditMs } = this.#sharing;
     if (this.#lookout.seat.name === null && !(await this.#join(store))) {
       await this.#step(store, null);
-      return this.#hasLeft(null) ? null : this.#waitMs(retryMs);
+      return this.#hasLeft(null) ? null : retryMs;
     }
     if (await this.#actAhead(store)) return null;
     const snapshot = await this.#beforeLeaseEnds(this.#lookout.look(store, this.#leadership.slot));
     if (snapshot === null) {
       await this.#step(store, null);
-      return this.#waitMs(retryMs / 10);
+      return retryMs / 10;
     }
     if (snapshot.seat === null || snapshot.self?.value?.incarnation !== this.#registration.incarnation) {
       this.#lookout.sits(null);
@@ -305,7 +306,7 @@ export class Agent {
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#lookout.scoresInMs;
     // What is overdue was acted on: what comes of it wakes.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
-    return this.#waitMs(Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs));
+    return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
   }
 
   /** The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether. */
@@ -480,15 +481,5 @@ export class Agent {
 
   #wake(): void {
     this.#pacing.wake();
-  }
-
-  #waitMs(longestMs: number): number {
-    this.#restUntilMs = this.#options.clock.monotonicMs() + longestMs;
-    return this.#leftMs();
-  }
-
-  #leftMs(): number {
-    const dueAtMs = this.#leadership.dueAtMs ?? Number.POSITIVE_INFINITY;
-    return Math.min(this.#restUntilMs, dueAtMs) - this.#options.clock.monotonicMs();
   }
 }

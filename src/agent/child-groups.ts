@@ -46,7 +46,7 @@ export class ChildGroups {
       this.#pacing.begin();
       const store = this.#current();
       const isRead = store.state === 'CONNECTED' && (await this.#read(store));
-      await this.#pacing.sleep(isRead ? usualResyncMs : retryMs, () => 0);
+      await this.#pacing.sleep(isRead ? usualResyncMs : retryMs);
     }
   }
 

@@ -28,8 +28,11 @@ export class Pacing {
     this.#rouse();
   }
 
-  /** `leftMs`: how much longer there is to wait when the time is over, for it may have been put off. */
-  async sleep(waitMs: number, leftMs: () => number): Promise<void> {
+  /** Waits until woken, for `restMs` at most, or until `dueAtMs`, which is asked again after each timer: a lease may be renewed. */
+  async sleep(restMs: number, dueAtMs: () => number | null = () => null): Promise<void> {
+    const restUntilMs = this.#clock.monotonicMs() + restMs;
+    const leftMs = () => Math.min(restUntilMs, dueAtMs() ?? restUntilMs) - this.#clock.monotonicMs();
+    const waitMs = leftMs();
     if (this.#wokenAtMs !== null || waitMs <= 0) {
       // Even without a wait, timers and sockets get their turn.
       await new Promise<void>((resolve) => this.#clock.turn(resolve));

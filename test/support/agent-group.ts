@@ -40,6 +40,8 @@ export interface MemberOptions {
   readonly security?: Security;
   /** What the node tells of itself; default nothing. */
   readonly measurements?: Measurements;
+  /** The store in place of the one that was opened, for faults of requests. */
+  readonly wrap?: (store: Store) => Store;
 }
 
 /** Who the agents, and whoever looks on, are to ZooKeeper, and to whom the znodes that they make are open. */
@@ -210,7 +212,7 @@ export class Member {
         } = options;
         const store = connect(address, sessionTimeoutMs, session, security);
         this.stores.push(store);
-        return store;
+        return options.wrap?.(store) ?? store;
       },
     });
     const { measurements, clock = systemClock } = options;

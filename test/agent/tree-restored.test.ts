@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { type Store, StoreError } from '../../src/ports/store.js';
+import { deleteTree, Group } from '../support/agent-group.js';
+import { sharedZooKeeper } from '../support/ensemble.js';
+import { until } from '../support/until.js';
+
+/** Refuses to create the root while `refuses` says so. Nothing is created then, so no watch fires. */
+function refusing(root: string, store: Store, refuses: () => boolean): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'multi') {
+        return async (...call: Parameters<Store['multi']>) => {
+          const creates = call[0].some((one) => one.type === 'create' && one.path === root);
+          if (creates && refuses()) throw new StoreError('NO_NODE', 'no parent');
+          return await target.multi(...call);
+        };
+      }
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+it('A12 a tree that cannot be created at first is tried again within the retry time, not after the last rest', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  let refusals = 0;
+  const a = group.start('a', {
+    wrap: (store) =>
+      refusing(group.root, store, () => {
+        refusals += 1;
+        return refusals <= 4;
+      }),
+  });
+  await group.ready('a');
+  await deleteTree(group.store, group.root);
+  await until(() => refusals > 4, {
+    timeoutMs: 25_000,
+    describe: 'the tree to be tried again',
+  });
+  expect(a.log.filter((message) => message.includes('could not be created')).length).toBeGreaterThan(0);
+  await group.ready('a');
+});
+
+it('A12 an agent that cannot create the tree leaves all the same', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  const a = group.start('a', { wrap: (store) => refusing(group.root, store, () => true) });
+  await group.ready('a');
+  await deleteTree(group.store, group.root);
+  await until(() => a.log.some((message) => message.includes('could not be created')));
+  await a.stop();
+  expect(a.ended).toEqual({ error: null });
+});
