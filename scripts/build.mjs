@@ -7,11 +7,15 @@ import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { bundle } from './bundle.mjs';
+import { compile } from './compile.mjs';
 import { rehearse } from './rehearse.mjs';
 
 process.chdir(new URL('..', import.meta.url).pathname);
-const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+if (process.argv.includes('--without-types')) await compile();
+else {
+  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+}
 const borrowed = [
   await bundle('dist/src/guardian/program.js', 'dist/src/guardian/program.cjs'),
   await bundle('dist/src/cli/run.js', 'dist/src/cli/run.cjs'),

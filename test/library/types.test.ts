@@ -7,7 +7,10 @@ import { oncePerRun } from '../support/once-per-run.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-beforeAll(() => oncePerRun('build'));
+beforeAll(async () => {
+  await oncePerRun('build');
+  await oncePerRun('types');
+});
 
 it('are complete', async () => {
   const args = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,esnext.disposable'];
@@ -18,4 +21,4 @@ it('are complete', async () => {
     { cwd: project },
   ).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? String(error) }));
   expect(stdout).toBe('');
-}, 90_000);
+});
