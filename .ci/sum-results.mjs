@@ -1,6 +1,5 @@
-// sum-results FILE...: names the tests that failed, or passed only when tried again, in the JSON reports of several
-// vitest runs, and sums them up in a last line. Fails when a test failed, when a file could not be run, or when a run
-// has no passed test.
+// sum-results FILE...: names the tests that failed in the JSON reports of several vitest runs, and sums them up in a last
+// line. Fails when a test failed, when a file could not be run, or when a run has no passed test.
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
@@ -20,8 +19,7 @@ for (const [index, run] of runs.entries()) {
     if (status === 'failed' && message) console.log(`FAILED ${where}\n    ${message}`);
     for (const test of assertionResults) {
       if (test.failureMessages.length === 0) continue;
-      const verdict = test.status === 'passed' ? 'PASSED WHEN TRIED AGAIN' : 'FAILED';
-      console.log(`${verdict} ${where}: ${test.fullName}`);
+      console.log(`FAILED ${where}: ${test.fullName}`);
       for (const failure of test.failureMessages) console.log(ownLines(failure));
     }
   }

@@ -13,7 +13,7 @@ const rounds = Number(process.env.ROUNDS ?? 50);
 const warmUpRounds = 5;
 
 const given = process.env.PETREL_ZOOKEEPER;
-const choice = given === undefined ? await chooseZooKeeper() : null;
+const choice = given === undefined ? await chooseZooKeeper('auto') : null;
 const server = choice === null ? null : await startServerOf(choice, {});
 const connectString = given ?? server?.connectString ?? '';
 console.log(`ZooKeeper: ${choice?.description ?? given}`);

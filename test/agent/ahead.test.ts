@@ -23,7 +23,7 @@ it('who was out of touch gives no claim away before it has looked whose it is', 
   await way.heal();
   await until(() => a.status.stage === null, { timeoutMs: 20_000 });
   expect((await group.current())?.stat.czxid).toBe(claim.stat.czxid);
-}, 90_000);
+});
 
 describe('an elector that leads, and leaves', () => {
   const toElected = ({ operations }: Write) =>

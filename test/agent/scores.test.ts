@@ -196,7 +196,7 @@ describe.concurrent('a hundred nodes that score each second', () => {
     });
     report('scores that jitter by 4 %', result);
     expect(Math.max(...result.counts)).toBe(0);
-  }, 120_000);
+  });
 
   it('write once in five seconds at most while it drifts', async () => {
     const result = await run((before) => before * 1.04);
@@ -205,7 +205,7 @@ describe.concurrent('a hundred nodes that score each second', () => {
       Math.ceil((result.seconds * 1000) / publishEveryMs),
     );
     expect(Math.min(...result.counts)).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });
 
 describe('who elects', () => {

@@ -10,7 +10,7 @@ import { Samples } from '../../bench/statistics.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
 // A build on a busy machine takes longer than a test may.
-beforeAll(() => oncePerRun('build'), 300_000);
+beforeAll(() => oncePerRun('build'));
 
 it('measures a planned handover', async () => {
   const agent = contenders.filter(({ name }) => name === names.agent);

@@ -32,11 +32,11 @@ describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to whic
     /** The leader's agent, its guardian, both at once, and the ensemble's leader killed; a leader cut off; slow takeovers. */
     const verdict = await verdictOf(839258, 3, defaultScale);
     expect(verdict.takeovers).toBeGreaterThan(2);
-  }, 240_000);
+  });
 
   it('never work two at once in one of two slots, or one in both, and have two leaders in time', async () => {
     /** The second slot's leader killed, and cut off; a takeover there that hangs; one leader alone, then two again. */
     const verdict = await verdictOf(564265, 2, { ...defaultScale, leaders: 2 });
     expect(verdict.readyInSlot[1]).toBeGreaterThan(1);
-  }, 240_000);
+  });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     expect(code).toBe(0);
     asked.set(file, simulationSchema.parse(JSON.parse(stdout)));
   }
-}, 300_000);
+});
 
 function simulation(file: File): Simulation {
   const found = asked.get(file);

@@ -7,7 +7,7 @@ import { runProcess } from '../support/agents.js';
 beforeAll(async () => {
   // Built before the first test's time begins.
   await runProcess(['--version']);
-}, 300_000);
+});
 
 function lab(...args: string[]) {
   return runProcess(['lab', ...args]);

@@ -95,4 +95,4 @@ it('elect in agents, are explained by commands, told apart by version, and stop 
   });
   const failed = await runProcess(['explain'], env);
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('strategy last-by-name') });
-}, 120_000);
+});

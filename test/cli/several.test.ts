@@ -92,7 +92,7 @@ it('an agent is in the groups of docs/groups.md, with their hooks, and in every 
   const orders = ['list', '--root', '/services/orders'];
   await until(async () => (await runProcess(orders, env)).stdout.includes('c1 (site'), patience);
   await store.close();
-}, 400_000);
+});
 
 it('a group has the leaders of docs/leaders.md', async () => {
   await using group = await Group.found(zookeeper.connectString);
@@ -134,4 +134,4 @@ it('a group has the leaders of docs/leaders.md', async () => {
   expect(story.stdout).toContain(`Term 2 of ${group.root}, slot 2, d: READY`);
   const awaited = await runProcess(['wait', '--term', '2', '--slot', '2'], env);
   expect(awaited).toMatchObject({ code: 0 });
-}, 400_000);
+});

@@ -16,7 +16,7 @@ beforeAll(async () => {
   // Built before the first test's time begins.
   await runProcess(['--version']);
   directory = await mkdtemp(join(tmpdir(), 'petrel-simulate-'));
-}, 300_000);
+});
 afterAll(() => rm(directory, { recursive: true }));
 
 const text = `

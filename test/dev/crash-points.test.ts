@@ -24,7 +24,7 @@ const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run 
 
 describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
   // A build on a busy machine takes longer than a test may.
-  beforeAll(() => oncePerRun('build'), 300_000);
+  beforeAll(() => oncePerRun('build'));
 
   it.concurrent.each(rows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
     const stage = await stages.take({ isNew: isFirst(row) });

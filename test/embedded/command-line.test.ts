@@ -25,7 +25,7 @@ afterAll(async () => {
 async function zkCli(...commands: string[]): Promise<{ results: string[]; messages: string[] }> {
   const main = ['-cp', jars.join(':'), 'org.apache.zookeeper.ZooKeeperMain'];
   const args = [...jvmFlags, ...main, '-server', server.connectString];
-  const run = promisify(execFile)('java', args, { timeout: 25_000 });
+  const run = promisify(execFile)('java', args, { timeout: 300_000 });
   run.child.stdin?.end([...commands, 'quit', ''].join('\n'));
   const { stdout, stderr } = await run;
   return { results: lines(stdout), messages: lines(stderr) };

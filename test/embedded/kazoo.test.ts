@@ -34,7 +34,7 @@ const missing = python === undefined ? ' (not here: no Python that has kazoo)' :
 
 describe.skipIf(python === undefined)(`kazoo against the development server${missing}`, () => {
   it.each(cases)('%s', async (name) => {
-    const run = promisify(execFile)(python ?? '', [script, server.connectString, name], { timeout: 20_000 });
+    const run = promisify(execFile)(python ?? '', [script, server.connectString, name], { timeout: 300_000 });
     // A case that wants its connections broken says so.
     run.child.stdout?.once('data', () => server.dropConnections());
     await expect(run).resolves.toBeDefined();

@@ -10,7 +10,7 @@ type Guarded = typeof import('../../src/cli/guarded.cjs');
 let guarded: Guarded;
 beforeAll(async () => {
   guarded = createRequire(import.meta.url)(join(dirname(await oncePerRun('build')), 'guarded.cjs'));
-}, 300_000);
+});
 
 describe('a command line', () => {
   it('is known by the options that have a value, which are those of the program', async () => {

@@ -245,5 +245,5 @@ class Life {
 describe('a command that runs only while its node leads', () => {
   it('never outlives its lease, runs once at a time, and is told of once', async () => {
     await liveAll((seed) => new Life(seed), 200);
-  }, 600_000);
+  });
 });

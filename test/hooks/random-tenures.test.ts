@@ -282,5 +282,5 @@ class Life {
 describe('an agent that leads time and again', () => {
   it('lets nothing outlive its lease, and says of nothing that it is dead before it is', async () => {
     await liveAll((seed) => new Life(seed), 100);
-  }, 600_000);
+  });
 });

@@ -30,7 +30,7 @@ export interface Found {
 
 /** Polls with patience: other work may share the machine. */
 export function eventually<T>(look: () => T) {
-  return expect.poll(look, { timeout: 15_000, interval: 20 });
+  return expect.poll(look, { timeout: 120_000, interval: 20 });
 }
 
 export const silentLog = createLogger({ level: 'silent', format: 'json' });

@@ -45,7 +45,7 @@ beforeAll(async () => {
     await until(async () => (await call(`/leader?root=${root}`)).status === 200, { timeoutMs: 60_000 });
     await until(async () => (await call(`/history?root=${root}`)).body !== undefined);
   }
-}, 300_000);
+});
 afterAll(async () => {
   await agent?.stop();
   rmSync(directory, { recursive: true });

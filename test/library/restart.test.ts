@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { Group } from '../support/agent-group.js';
 import { exitOf, killAndWait, spawnBound } from '../support/bound-process.js';
 import { startZooKeeper } from '../support/ensemble.js';
+import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
 const program = fileURLToPath(new URL('fixtures/leader.ts', import.meta.url));
@@ -50,9 +51,9 @@ describe('P20 a leader that is killed and started again at once', () => {
     await killAndWait(first.child);
     const second = new LeaderProcess(group, stateDir);
     await second.says('joining');
-    const startedAtMs = performance.now();
+    const sinceStart = startStopwatch();
     const line = await second.says('leads');
-    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(sinceStart.ms).toBeLessThan(5000);
     expect(BigInt(line.split(' ')[1] ?? 0)).toBeGreaterThan(token);
     expect(await group.seats()).toHaveLength(1);
     second.child.kill('SIGTERM');

@@ -76,7 +76,7 @@ beforeAll(async () => {
   for (const server of survivors) await service.start(server, serviceArea);
   const rate = (node: string) => (node === 'p5' ? 0 : service.rate(node));
   group = await LiveGroup.start(await sharedZooKeeper(), area, servers, rate);
-}, 120_000);
+});
 
 afterAll(async () => {
   workload?.end();

@@ -56,14 +56,15 @@ describe("a page in Prometheus' format", () => {
   );
 
   it('is read in no time, however large and odd', () => {
-    const startedAtMs = performance.now();
+    const before = process.cpuUsage();
     const large = `${'x m y{'.repeat(1_000_000)}\n`.repeat(2);
     expect(findSeries(`${large}m{a="${'\\\\'.repeat(500_000)}"} 1\n`, 'm', {}).value).toHaveLength(1);
     expect(findSeries(`m${' '.repeat(1_000_000)}x y z`, 'm', {}).problem).not.toBeNull();
     expect(findSeries(`m{${'a="1",'.repeat(150_000)}`, 'm', {}).problem).not.toBeNull();
     expect(findSeries(`m ${'#'.repeat(1_000_000)}\rx`, 'm', {}).problem).not.toBeNull();
     expect(findSeries(`m 1${' #'.repeat(500_000)}\rx`, 'm', {}).problem).not.toBeNull();
-    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(10_000);
   });
 
   it('is refused where its metric has more lines than can be read in passing', () => {

@@ -5,7 +5,6 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
 import { type Exit, spawnBound } from './bound-process.js';
 import { oncePerRun } from './once-per-run.js';
 import { PetrelProcess } from './petrel-process.js';
@@ -14,12 +13,12 @@ import { secrets } from './secrets.js';
 export type { LogLine, PetrelProcess } from './petrel-process.js';
 
 const everyProcess = new Set<PetrelProcess>();
-// A build on a busy machine takes longer than a test may.
-beforeAll(() => oncePerRun('build'), 300_000);
-afterAll(async () => {
+
+/** For the end of each test file (`setup.ts`). */
+export async function stopEveryProcess(): Promise<void> {
   await Promise.all([...everyProcess].map((process) => process.stop()));
   everyProcess.clear();
-});
+}
 
 /**
  * Starts `petrel ARGS`. Its environment is `env` and nothing of this process's but PATH: no PETREL_ variable

@@ -64,7 +64,7 @@ export class Servers {
 /** For the tests of this file, or of this `describe`. */
 export function useServers(options: ServerOptions = {}, how: 'single' | 'best' = 'best'): Servers {
   const servers = new Servers();
-  beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how), 120_000);
+  beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how));
   afterAll(() => servers.stop());
   return servers;
 }
@@ -94,12 +94,13 @@ export const testConfig: GroupConfig = groupConfigSchema.parse({
   exclusion: { base: '1s', max: '5s' },
 });
 
-const settleTimeoutMs = 30_000;
+/** Less than the 30 s after which an agent looks again unasked. */
+const settleTimeoutMs = 25_000;
 
 /** For the tests of this `describe`. */
 export function useCluster(options: ClusterOptions): Cluster {
   const cluster = new Cluster(options);
-  beforeAll(() => cluster.start(), 60_000);
+  beforeAll(() => cluster.start());
   afterEach(async ({ task }) => {
     try {
       await cluster.settle();
@@ -109,7 +110,7 @@ export function useCluster(options: ClusterOptions): Cluster {
       throw error;
     }
     if (task.result?.state === 'fail') await cluster.report();
-  }, 60_000);
+  });
   afterAll(() => cluster.stop());
   return cluster;
 }

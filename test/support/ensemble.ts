@@ -35,5 +35,5 @@ export function startEnsemble(size = 3, options: ServerOptions = {}): Promise<Te
  * `uniqueRoot` or a chroot.
  */
 export function sharedZooKeeper(): Promise<string> {
-  return oncePerRun('zookeeper');
+  return oncePerRun(`zookeeper-${choice.kind}`);
 }

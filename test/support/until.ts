@@ -5,9 +5,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { errorMessage } from '../../src/errors.js';
+import { startStopwatch } from './stopwatch.js';
 
 export interface UntilOptions {
-  /** Fails after this time. Default 10 s; generous, since only a failing test ever spends it. */
+  /**
+   * Fails after this time, as this process had it (`stopwatch.ts`). Default 20 s: generous, since only a failing test ever
+   * spends it, and less than the 30 s after which an agent looks again unasked, which would hide that nothing woke it.
+   */
   readonly timeoutMs?: number;
   readonly intervalMs?: number;
   /** What is being waited for, for the failure's message. */
@@ -22,12 +26,12 @@ export async function until<T>(
   probe: () => T | Promise<T>,
   options: UntilOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const { timeoutMs = 10_000, intervalMs = 20, describe = 'the condition' } = options;
-  const startedAtMs = performance.now();
+  const { timeoutMs = 20_000, intervalMs = 20, describe = 'the condition' } = options;
+  using stopwatch = startStopwatch();
   for (;;) {
     const attempt = await tryOnce(probe);
     if (attempt.succeeded) return attempt.value;
-    if (performance.now() - startedAtMs >= timeoutMs) {
+    if (stopwatch.ms >= timeoutMs) {
       throw new Error(`waited ${timeoutMs} ms for ${describe}; the last look ${attempt.saw}`, {
         cause: attempt.cause,
       });

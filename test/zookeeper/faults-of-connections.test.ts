@@ -12,6 +12,7 @@ import { parseConnectionString } from '../../src/zookeeper/index.js';
 import { Session } from '../../src/zookeeper/session.js';
 import { sharedZooKeeper, startZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { startProxy } from '../support/proxy.js';
+import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 import {
   dataAnswer,
@@ -38,10 +39,10 @@ describe('a server that falls silent (B1)', () => {
     using theirs = await connectedStock(server.connectString, { sessionTimeout: sessionTimeoutMs });
     await using ours = await connectedProbe(server.connectString, { sessionTimeoutMs });
     await server.pause();
-    const frozenAtMs = performance.now();
+    const sinceFrozen = startStopwatch();
     const call = failureOf(ours.store.getData('/'));
     await until(() => ours.states.includes('SUSPENDED'), { intervalMs: 5 });
-    expect(performance.now() - frozenAtMs).toBeLessThan(sessionTimeoutMs);
+    expect(sinceFrozen.ms).toBeLessThan(sessionTimeoutMs);
     expect((await call).code).toBe('CONNECTION_LOSS');
     await until(() => ours.store.state === 'LOST');
     expect(theirs.events).toEqual(['connected']);
@@ -58,9 +59,10 @@ describe('a server that falls silent (B1)', () => {
     theirWays.which().used.blackHole();
     ourWays.which().used.blackHole();
     const mutedAtMs = performance.now();
+    const sinceMuted = startStopwatch();
     expect((await failureOf(ours.store.getData('/'))).code).toBe('CONNECTION_LOSS');
     await ours.store.connected();
-    expect(performance.now() - mutedAtMs).toBeLessThan(sessionTimeoutMs);
+    expect(sinceMuted.ms).toBeLessThan(sessionTimeoutMs);
     expect(ours.store.sessionId).toBe(sessionId);
     await sleep(sessionTimeoutMs - (performance.now() - mutedAtMs));
     expect(theirs.client.getState().name).toBe('SYNC_CONNECTED');
@@ -452,10 +454,10 @@ describe('the end of a session (B14)', () => {
     proxy.refuse();
     proxy.resetAll();
     const cutAtMs = performance.now();
+    const sinceCut = startStopwatch();
     await until(() => ours.states.includes('LOST'), { intervalMs: 5 });
-    const lostAfterMs = performance.now() - cutAtMs;
-    expect(lostAfterMs).toBeGreaterThan(900);
-    expect(lostAfterMs).toBeLessThan(2000);
+    expect(performance.now() - cutAtMs).toBeGreaterThan(900);
+    expect(sinceCut.ms).toBeLessThan(2000);
     expect(ours.states).toEqual(['CONNECTED', 'SUSPENDED', 'LOST']);
     await sleep(1000);
     expect(theirs.events).not.toContain('expired');

@@ -293,7 +293,7 @@ describe('a session', () => {
       await store.close();
       await openStore({ servers: parseConnectionString('127.0.0.1:1'), sessionTimeoutMs: 10_000 }).close();`;
     const args = ['--import', 'tsx', '--input-type=module', '-e', source];
-    await expect(promisify(execFile)(process.execPath, args, { timeout: 9000 })).resolves.toBeTruthy();
+    await expect(promisify(execFile)(process.execPath, args, { timeout: 120_000 })).resolves.toBeTruthy();
   });
 
   it('has an id, a password and a timeout that the ensemble may have changed', async () => {

@@ -129,7 +129,7 @@ export const tenureSabotages: readonly Sabotage[] = [
     name: 'goes on when the tree is gone',
     rule: 'A leader whose claim is gone with the whole tree stops, too',
     file: 'src/agent/agent.ts',
-    find: '      await this.#leadership.checkClaim(this.#store);\n',
+    find: '      await this.#leadership.checkClaim(store);\n',
     replace: '',
   },
   {

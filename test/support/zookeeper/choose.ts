@@ -13,19 +13,22 @@ export interface ZooKeeperChoice {
   readonly description: string;
 }
 
-const kinds: readonly ZooKeeperKind[] = ['docker', 'java', 'embedded'];
+export const zooKeeperKinds: readonly ZooKeeperKind[] = ['docker', 'java', 'embedded'];
 const defaultImage = 'zookeeper:3.9';
 
 /**
- * `PETREL_TEST_ZOOKEEPER` names the kind; an explicit choice that can't be had is an error. `auto`, the
- * default, takes the first of docker, java and embedded that can be had.
+ * `PETREL_TEST_ZOOKEEPER` names the kind for all tests; an explicit choice that can't be had is an error. Without it
+ * the tests' own wish counts. `auto` takes the first of docker, java and embedded that can be had.
  */
-export async function chooseZooKeeper(env: NodeJS.ProcessEnv = process.env): Promise<ZooKeeperChoice> {
-  const wish = env.PETREL_TEST_ZOOKEEPER ?? 'auto';
+export async function chooseZooKeeper(
+  otherwise: ZooKeeperKind | 'auto',
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<ZooKeeperChoice> {
+  const wish = env.PETREL_TEST_ZOOKEEPER ?? otherwise;
   const image = env.PETREL_TEST_ZOOKEEPER_IMAGE ?? defaultImage;
-  const wanted = kinds.filter((kind) => wish === kind || wish === 'auto');
+  const wanted = zooKeeperKinds.filter((kind) => wish === kind || wish === 'auto');
   if (wanted.length === 0) {
-    throw new Error(`PETREL_TEST_ZOOKEEPER is ${wish}; it may be auto, ${kinds.join(', ')}`);
+    throw new Error(`PETREL_TEST_ZOOKEEPER is ${wish}; it may be auto, ${zooKeeperKinds.join(', ')}`);
   }
   const refusals: string[] = [];
   for (const kind of wanted) {

@@ -1,0 +1,70 @@
+/**
+ * Which test file runs where. `npm test` runs all but `rest`; `npm run test:rest` runs that, and the rest of the nets.
+ *
+ * A file belongs to `rest` when it takes long and something cheaper in `npm test` holds the same promise; what that is,
+ * is said beside it. It is no place for a test that needs luck.
+ */
+
+/** Pure code, and what needs no ZooKeeper. */
+const unit = [
+  'test/*.test.ts',
+  'test/{core,doctor,strategies,config,scores}/**/*.test.ts',
+  'test/{embedded,page,simulation}/**/*.test.ts',
+  'test/{support,chaos}/test/*.test.ts',
+  'test/**/*.properties.test.ts',
+];
+
+/** The promises that rest on what a real server does. */
+const real = ['test/contract/*.test.ts', 'test/integration/essentials.test.ts'];
+
+/** Takes long; after each entry, what holds its promise in `npm test`. */
+const rest = [
+  // The whole state space of small groups: `test/core`, and the simulated lives of `test/simulation`.
+  'test/exploration/**/*.test.ts',
+  'test/core/{convergence,life}.test.ts',
+  // The commands around these nets: the nets themselves.
+  'test/simulation/main.test.ts',
+  'test/chaos/{chaos,test/main}.test.ts',
+  // The laboratory and the planning beside the kernel: nothing that an agent runs.
+  'test/lab/**/*.test.ts',
+  'test/what-if/**/*.test.ts',
+  'test/cli/{lab,simulate,deployments}.test.ts',
+  'test/bench/**/*.test.ts',
+  'test/live/**/*.test.ts',
+  // A user's own strategy that loops, throws or grows: `test/core/rank.test.ts` for how its failure is taken.
+  'test/own-strategies/**/*.test.ts',
+  'test/cli/own-strategies.test.ts',
+  // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each, and the same
+  // agents inside the test's process in `test/agent`.
+  'test/integration/{crashes,elector,groups,guardian,hooks,network,random-cuts,reload,running,servers,shipped}.test.ts',
+  'test/agent/unseating.test.ts',
+  'test/hooks/guarding.test.ts',
+  'test/guardian/service-manager.test.ts',
+  'test/dev/**/*.test.ts',
+  'test/cli/{acl,dev,several,story}.test.ts',
+  // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes, kazoo.
+  'test/http/{page,several-groups}.test.ts',
+  'test/tracing/**/*.test.ts',
+  'test/fencing/**/*.test.ts',
+  'test/deploy/**/*.test.ts',
+  'test/examples/**/*.test.ts',
+  'examples/**/*.test.ts',
+  'test/embedded/kazoo.test.ts',
+  'test/library/types.test.ts',
+  // Round trips between nodes, by probes: `test/probe/*.properties.test.ts`.
+  'test/probe/{nodes,prober}.test.ts',
+  // What grows with the size of a group: counted here, in virtual time.
+  'test/agent/{cost,shared-session,scores,resignation}.test.ts',
+];
+
+const all = ['test/**/*.test.ts', 'examples/**/*.test.ts'];
+
+export const projectFiles = {
+  unit: { include: unit, exclude: rest },
+  /** On the development server of `src/embedded`, unless PETREL_TEST_ZOOKEEPER says otherwise. */
+  embedded: { include: all, exclude: [...unit, ...real, ...rest] },
+  /** On the best ZooKeeper that can be had: containers, else one run by Java, else the embedded one. */
+  real: { include: real },
+  /** On the best ZooKeeper, too. */
+  rest: { include: rest },
+};

@@ -1,0 +1,5 @@
+/** Before each test file, although the files of a process share what they load. */
+import { afterAll } from 'vitest';
+import { stopEveryProcess } from './agents.js';
+
+afterAll(stopEveryProcess);
