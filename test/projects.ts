@@ -23,7 +23,7 @@ const rest = [
   'test/exploration/**/*.test.ts',
   'test/core/{convergence,life}.test.ts',
   // The commands around these nets: the nets themselves.
-  'test/simulation/main.test.ts',
+  'test/simulation/{main,sabotages/hunt}.test.ts',
   'test/chaos/{chaos,test/main}.test.ts',
   // The laboratory and the planning beside the kernel: nothing that an agent runs.
   'test/lab/**/*.test.ts',
@@ -42,6 +42,14 @@ const rest = [
   'test/guardian/service-manager.test.ts',
   'test/dev/**/*.test.ts',
   'test/cli/{acl,dev,several,story}.test.ts',
+  'test/http/leading.test.ts',
+  'test/config/log.test.ts',
+  // Commands in processes of their own: `test/group` for what each does, `test/cli/look.test.ts` for how it is shown.
+  'test/cli/{change,config,run,secrets,watch,which-group}.test.ts',
+  // A thousand readers at once: `test/http/reads.test.ts`, some at once.
+  'test/http/events.test.ts',
+  // Renewals between agent and guardian, by the clock: `test/hooks/tenure.test.ts`, and the simulated lives.
+  'test/guardian/renewals.test.ts',
   // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes, kazoo.
   'test/http/{page,several-groups}.test.ts',
   'test/tracing/**/*.test.ts',
@@ -49,7 +57,7 @@ const rest = [
   'test/deploy/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'examples/**/*.test.ts',
-  'test/embedded/kazoo.test.ts',
+  'test/embedded/{kazoo,command-line}.test.ts',
   'test/library/types.test.ts',
   // Round trips between nodes, by probes: `test/probe/*.properties.test.ts`.
   'test/probe/{nodes,prober}.test.ts',

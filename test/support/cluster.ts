@@ -5,7 +5,7 @@
  * READY leader and that the hooks of no two nodes were ever active at once. So every test ends in order, and the
  * next one begins in it.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -102,14 +102,16 @@ export function useCluster(options: ClusterOptions): Cluster {
   const cluster = new Cluster(options);
   beforeAll(() => cluster.start());
   afterEach(async ({ task }) => {
+    // Before anything is healed: what is there afterwards is not what the test saw.
+    const hasFailed = task.result?.state === 'fail';
+    if (hasFailed) await cluster.report();
     try {
       await cluster.settle();
       if (options.exclusive !== false) await cluster.hooks.assertExclusive();
     } catch (error) {
-      await cluster.report();
+      if (!hasFailed) await cluster.report();
       throw error;
     }
-    if (task.result?.state === 'fail') await cluster.report();
   });
   afterAll(() => cluster.stop());
   return cluster;
@@ -230,23 +232,38 @@ export class Cluster {
   /** Waits for a leader that is READY and whose workload runs. */
   ready(wanted: ReadyWanted = {}): Promise<Leader> {
     const { node, not, after = -1n, ...options } = wanted;
-    const asked = [node, not && `not ${not}`, after > 0n && `after token ${after}`]
+    const asked = [node ?? 'any', not && `not ${not}`, after > 0n && `after token ${after}`]
       .filter(Boolean)
       .join(', ');
     return until(
       async () => {
         const leader = await this.#ready();
-        if (leader === null || leader.token <= after || leader.node === not) return null;
-        return node === undefined || leader.node === node ? leader : null;
+        const isWanted =
+          leader.token > after && leader.node !== not && (node === undefined || leader.node === node);
+        if (!isWanted) throw new Error(`found ${textOf(leader)}`);
+        return leader;
       },
-      { timeoutMs: settleTimeoutMs, describe: `a READY leader ${asked}`, ...options },
+      { timeoutMs: settleTimeoutMs, describe: `a READY leader of ${this.root}, ${asked}`, ...options },
     );
   }
 
-  /** What `current` says may no longer hold: a leader that is out of touch has released without deleting it. */
-  async #ready(): Promise<Leader | null> {
+  /**
+   * What `current` says may no longer hold: a leader that is out of touch has released without deleting it. Throws, telling
+   * what was found instead.
+   */
+  async #ready(): Promise<Leader> {
     const leader = await this.view.leader();
-    return leader?.status === 'READY' && (await this.#isActive(leader)) ? leader : null;
+    if (leader === null) throw new Error('found no leader');
+    if (leader.status !== 'READY') throw new Error(`found ${textOf(leader)}`);
+    if (!(await this.#isActive(leader))) {
+      const living = (await this.hooks.living()).map(
+        (one) => `${one.node} (token ${one.token}, pid ${one.pid})`,
+      );
+      throw new Error(
+        `found ${textOf(leader)}, without a workload that lives; living: ${living.join(', ') || 'none'}`,
+      );
+    }
+    return leader;
   }
 
   async #isActive({ node, token }: Leader): Promise<boolean> {
@@ -314,10 +331,10 @@ export class Cluster {
   async #isQuiet(): Promise<boolean> {
     const [leader, elected] = [await this.#ready(), await this.view.elected()];
     const excluded = elected.failures.some(({ until: end }) => end !== null && Date.parse(end) > Date.now());
-    return leader?.node === elected.node && leader?.term === elected.term && !excluded;
+    return leader.node === elected.node && leader.term === elected.term && !excluded;
   }
 
-  /** Says what happened, for who has to understand a failure. */
+  /** Writes what happened to a file, and the end of it here, for a reader of the failure. */
   async report(): Promise<void> {
     const logs = [...this.#agents].flatMap(([node, { log }]) =>
       log
@@ -331,7 +348,10 @@ export class Cluster {
     });
     const lines = [...logs, ...hooks].sort((a, b) => (a.at < b.at ? -1 : 1)).map(({ text }) => text);
     const znodes = await this.view.dump().catch(String);
-    process.stdout.write(`\n--- ${this.root}\n${lines.slice(-400).join('\n')}\n${znodes}\n---\n`);
+    const file = join(tmpdir(), `petrel${this.root.replaceAll('/', '-')}.log`);
+    await writeFile(file, `${[...lines, znodes].join('\n')}\n`);
+    const end = [...lines.slice(-40), znodes].join('\n');
+    process.stdout.write(`\n--- ${this.root}, the end of ${file}\n${end}\n---\n`);
   }
 
   async stop(): Promise<void> {
@@ -354,4 +374,8 @@ export class Cluster {
       command(phase, this.hooks.command(phase).join(' ')),
     ]);
   }
+}
+
+function textOf({ node, status, term, token }: Leader): string {
+  return `${node} ${status} in term ${term}, token ${token}`;
 }
