@@ -5,6 +5,7 @@
  * Not promised: that a frozen or killed agent stops its own workload. That is the duty's affair (`ports/duty.ts`),
  * which is handed the lease for it.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { durationMs } from '../core/duration.js';
@@ -14,6 +15,7 @@ import { isElected } from '../core/slots.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
+import { Listeners } from '../listeners.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
@@ -24,7 +26,7 @@ import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
 import { Elector } from './elector.js';
 import { type Unwritten, withUnwritten } from './elector-turn.js';
-import { type AgentEvent, Listeners } from './events.js';
+import type { AgentEvent } from './events.js';
 import { guarded } from './guarded.js';
 import { Leadership } from './leadership.js';
 import type { LeadershipRound } from './leadership-options.js';
@@ -94,10 +96,10 @@ export class Agent {
     const incarnation = host.newIncarnation();
     this.#unlist = host.agentLives(incarnation);
     this.#registration = newRegistration(options, incarnation);
-    this.#listeners = new Listeners(log);
-    this.#events = new Listeners(log);
+    this.#listeners = new Listeners(log, 'the status');
+    this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);
-    const tell = (event: AgentEvent) => this.#events.tell(event);
+    const tell = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
       node,
       site,
@@ -203,7 +205,7 @@ export class Agent {
       for (;;) {
         this.#pacing.begin();
         const waitMs = await this.#tryRound();
-        this.#events.tell({ kind: 'round' });
+        this.#events.notify({ kind: 'round' });
         if (waitMs === null) break;
         this.#tell();
         await this.#pacing.sleep(waitMs, () => this.#leadership.dueAtMs);
@@ -476,7 +478,7 @@ export class Agent {
     const said = statusText(status);
     if (said === this.#told) return;
     this.#told = said;
-    this.#listeners.tell(status);
+    this.#listeners.notify(status);
   }
 
   #wake(): void {

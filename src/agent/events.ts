@@ -1,9 +1,7 @@
 /** What happens in an agent that is worth counting, and whoever hears of it. */
-import type { Logger } from 'pino';
 import type { Story } from '../core/story.js';
 import type { Stage } from '../core/tenure.js';
 import type { Elected, TransitionRecord } from '../core/znodes.js';
-import { errorMessage } from '../errors.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 
 export type AgentEvent =
@@ -27,29 +25,3 @@ export type AgentEvent =
   /** A release that was due because the lease had not been renewed has ended, and the lease had this long to go;
    * negative: it had ended. */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };
-
-export class Listeners<T> {
-  readonly #listeners = new Set<(told: T) => void>();
-  readonly #log: Logger;
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  /** The returned function unsubscribes. */
-  add(listener: (told: T) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  /** What a listener throws is logged, and harms nobody else. */
-  tell(told: T): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(told);
-      } catch (error) {
-        this.#log.error({ error }, `a listener threw: ${errorMessage(error)}`);
-      }
-    }
-  }
-}

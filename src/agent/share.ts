@@ -1,4 +1,6 @@
 /** One group's share in a session: a store as any other, but that closing it leaves the session to the others. */
+import { Listeners } from '../listeners.js';
+import type { Logger } from '../log.js';
 import {
   type CallOptions,
   type CreateMode,
@@ -15,15 +17,17 @@ type CloseOptions = NonNullable<Parameters<Store['close']>[0]>;
 export class Share implements Store {
   readonly #store: Store;
   readonly #leave: (how: CloseOptions) => Promise<boolean>;
-  readonly #changeListeners = new Set<(path: string) => void>();
-  readonly #stateListeners = new Set<(state: StoreState) => void>();
+  readonly #changeListeners: Listeners<string>;
+  readonly #stateListeners: Listeners<StoreState>;
   readonly #root: string;
   /** Watched, and none of the group's: another group's leader, say. */
   readonly #elsewhere = new Set<string>();
   #left: Promise<boolean> | null = null;
 
   /** `leave` is called once. */
-  constructor(store: Store, leave: (how: CloseOptions) => Promise<boolean>, root: string) {
+  constructor(store: Store, leave: (how: CloseOptions) => Promise<boolean>, root: string, log: Logger) {
+    this.#changeListeners = new Listeners(log, `changes below ${root}`);
+    this.#stateListeners = new Listeners(log, `the connection of ${root}`);
     this.#store = store;
     this.#leave = leave;
     this.#root = root;
@@ -102,13 +106,11 @@ export class Share implements Store {
   }
 
   onChange(listener: (path: string) => void): () => void {
-    this.#changeListeners.add(listener);
-    return () => this.#changeListeners.delete(listener);
+    return this.#changeListeners.add(listener);
   }
 
   onState(listener: (state: StoreState) => void): () => void {
-    this.#stateListeners.add(listener);
-    return () => this.#stateListeners.delete(listener);
+    return this.#stateListeners.add(listener);
   }
 
   /** Whether it waits for a change of this path, which is not the group's; once for each watch. */
@@ -122,11 +124,11 @@ export class Share implements Store {
 
   /** Something of the group has changed, or something that it watches elsewhere. */
   changed(path: string): void {
-    for (const listener of [...this.#changeListeners]) listener(path);
+    this.#changeListeners.notify(path);
   }
 
   stateIs(state: StoreState): void {
-    for (const listener of [...this.#stateListeners]) listener(state);
+    this.#stateListeners.notify(state);
   }
 
   changeServer(): void {

@@ -110,7 +110,13 @@ export class SharedSession {
 
   #share(root: string): Store {
     const session = this.#current();
-    const share: Share = new Share(session.store, (how) => this.#closed(session, root, share, how), root);
+    const { log } = this.#options;
+    const share: Share = new Share(
+      session.store,
+      (how) => this.#closed(session, root, share, how),
+      root,
+      log,
+    );
     session.shares.set(root, share);
     session.leaving.delete(root);
     return share;

@@ -4,6 +4,7 @@ import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
 import { SessionFile } from '../agent/session-file.js';
 import { checkGroups, rootAmong, settingsByRoot } from '../config/group-settings.js';
 import { type AgentSettings, commonSettings } from '../config/settings.js';
+import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
@@ -41,8 +42,8 @@ export async function runGroups(
   const footing = openFooting({ settings, root: null, store, codes, memory, log });
   const { guardian, shared } = footing;
   const status = new StatusOfGroups(systemClock, (joined, text) => guardian?.tellStatus(joined, text));
-  const come = new Set<(group: ServedGroup) => void>();
-  const gone = new Set<(root: string) => void>();
+  const come = new Listeners<ServedGroup>(log, 'new groups');
+  const gone = new Listeners<string>(log, 'groups that were left');
   const room = new SessionRoom(settings.nodeId);
   const groups = new NodeGroups({
     clock: systemClock,
@@ -51,7 +52,7 @@ export async function runGroups(
     onGroups: () => status.changed(groups),
     onGone: (root) => {
       room.giveBack(root);
-      for (const listener of gone) listener(root);
+      gone.notify(root);
       status.changed(groups);
     },
     open: async (own, ownLog) => {
@@ -62,7 +63,7 @@ export async function runGroups(
       const parts = { ...footing, settings: own, work, store, membership, strategies, probes: null };
       const group = new NodeGroup({ ...parts, log: ownLog });
       group.agent.onStatus(() => status.changed(groups));
-      for (const listener of come) listener(group);
+      come.notify(group);
       return group;
     },
   });

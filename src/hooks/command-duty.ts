@@ -12,6 +12,7 @@
  */
 
 import { named } from '../core/story.js';
+import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
@@ -68,7 +69,7 @@ export class CommandDuty implements Duty {
   readonly #log: Logger;
   readonly #runs = new Map<number, Run>();
   readonly #groups: KnownGroups;
-  readonly #listeners = new Set<(end: DutyEnd) => void>();
+  readonly #listeners: Listeners<DutyEnd>;
   readonly #machine: Machine;
   readonly #keepers: Keepers;
   readonly #silence: Alarm;
@@ -89,6 +90,7 @@ export class CommandDuty implements Duty {
     this.#keeperOptions = { node, root, passesOutput: foreground };
     this.#life = life;
     this.#log = log;
+    this.#listeners = new Listeners(log, 'the duty');
     this.#machine = { clock, processes };
     this.#keepers = keepers;
     this.#groups = new KnownGroups(this.#machine, (pgid) => this.#groupGone(pgid));
@@ -151,8 +153,7 @@ export class CommandDuty implements Duty {
   }
 
   onEnd(listener: (end: DutyEnd) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<boolean> {
@@ -292,14 +293,14 @@ export class CommandDuty implements Duty {
     if (tenure !== this.#tenure.id) return;
     logOutcome(this.#tenureLog, `onRelease, run by ${this.#keeper?.name},`, outcome);
     this.#nextTenure();
-    this.#tell({ cause: 'lease-ended', release: outcome, leaseLeftMs });
+    this.#listeners.notify({ cause: 'lease-ended', release: outcome, leaseLeftMs });
   }
 
   #workloadEnded(tenure: number, outcome: DutyOutcome): void {
     if (tenure !== this.#tenure.id) return;
     const { exitCode, signal, error } = outcome;
     this.#tenureLog.warn({ exitCode, signal }, error ?? 'the workload ended by itself, with exit code 0');
-    this.#tell({ cause: 'workload-ended', workload: outcome });
+    this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
   }
 
   async #keeperGone(name: string, how: string): Promise<void> {
@@ -313,7 +314,7 @@ export class CommandDuty implements Duty {
     const provenDead = await this.#killGroups();
     if (this.#closed) return;
     const reason = `${name} ${how}`;
-    if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });
+    if (begun && !released) this.#listeners.notify({ cause: 'guard-lost', reason, provenDead });
     const due = cut.filter(([, run]) => run.due && !run.settled && run.tenure === this.#tenure.id);
     for (const [id, run] of cut) {
       if (due.some(([dueId]) => dueId === id)) continue;
@@ -382,16 +383,6 @@ export class CommandDuty implements Duty {
   #nextTenure(): void {
     this.#leaseEnd.clear();
     this.#tenure = newTenure(this.#tenure.id + 1);
-  }
-
-  #tell(end: DutyEnd): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(end);
-      } catch (error) {
-        this.#log.error({ error }, 'a listener failed');
-      }
-    }
   }
 
   get #tenureLog(): Logger {

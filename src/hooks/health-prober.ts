@@ -4,6 +4,7 @@
  * A node is unhealthy until its first check has succeeded; after that it takes several failures in a row to make
  * it so, and one success to make it healthy again. A check that hangs is killed and has failed.
  */
+import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
@@ -39,7 +40,7 @@ const graceMs = 500;
 export class HealthProber {
   readonly #options: HealthProberOptions;
   #rule: HealthCheck;
-  readonly #listeners = new Set<(health: Health) => void>();
+  readonly #listeners: Listeners<Health>;
   readonly #next: Alarm;
   #health: Health = { healthy: false, reason: 'its health has not been checked yet' };
   #failuresInRow = 0;
@@ -51,6 +52,7 @@ export class HealthProber {
   /** Checks at once, and from then on until `close`. */
   constructor(options: HealthProberOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.log, 'health');
     this.#rule = options.check;
     this.#next = new Alarm(options.clock);
     void this.#probe();
@@ -62,8 +64,7 @@ export class HealthProber {
 
   /** Hears when health changes, or the way in which the check fails, but not of every line it writes. The returned function unsubscribes. */
   onChange(listener: (health: Health) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Checks so from now on, at once. The node is as healthy as it was until it is found to be otherwise. */
@@ -135,12 +136,6 @@ export class HealthProber {
     const { log } = this.#options;
     if (health.healthy) log.info('the node is healthy');
     else log.warn(`the node is unhealthy: ${health.reason}`);
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(health);
-      } catch (error) {
-        log.error({ error }, 'a listener failed');
-      }
-    }
+    this.#listeners.notify(health);
   }
 }

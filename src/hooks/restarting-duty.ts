@@ -5,6 +5,7 @@
  * Not promised: that a workload which goes on failing is noticed by anybody but its node before the restarts are
  * used up. Until then the node leads.
  */
+import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
@@ -61,7 +62,7 @@ interface Tenure {
 export class RestartingDuty implements Duty {
   readonly #options: RestartingDutyOptions;
   readonly #restart: Alarm;
-  readonly #listeners = new Set<(end: DutyEnd) => void>();
+  readonly #listeners: Listeners<DutyEnd>;
   readonly #patient = new WeakMap<DutyContext, DutyContext>();
   #tenure: Tenure | null = null;
   /** To be told. */
@@ -69,6 +70,7 @@ export class RestartingDuty implements Duty {
 
   constructor(options: RestartingDutyOptions) {
     this.#options = options;
+    this.#listeners = new Listeners(options.log, 'the duty');
     this.#restart = new Alarm(options.clock);
     options.duty.onEnd((end) => this.#ended(end));
   }
@@ -100,8 +102,7 @@ export class RestartingDuty implements Duty {
   }
 
   onEnd(listener: (end: DutyEnd) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   close(): Promise<boolean> {
@@ -156,7 +157,7 @@ export class RestartingDuty implements Duty {
       return;
     }
     this.#endTenure();
-    this.#tell(end);
+    this.#listeners.notify(end);
     this.#over(tenure, end.cause === 'lease-ended' ? endOf(end.release) : null);
   }
 
@@ -168,7 +169,7 @@ export class RestartingDuty implements Duty {
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
       this.#finish(tenure, outcome);
       // A workload that has done its work is nobody's failure: the node leaves, and that is all.
-      if (failed) this.#tell({ cause: 'workload-ended', workload: outcome });
+      if (failed) this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       else this.#tellFinished();
       return;
     }
@@ -177,7 +178,7 @@ export class RestartingDuty implements Duty {
     if (!outcome.provenDead || tenure.failures > restartLimit) {
       log.error({ failures: tenure.failures }, 'the workload goes on failing: leadership is handed on');
       tenure.finished = true;
-      this.#tell({ cause: 'workload-ended', workload: outcome });
+      this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       return;
     }
     const pauseMs = Math.min(firstPauseMs * 2 ** tenure.restarts, longestPauseMs);
@@ -214,10 +215,6 @@ export class RestartingDuty implements Duty {
     this.#tenure = null;
     const known = end?.exitCode != null || end?.signal != null ? end : null;
     if ((tenure.hasRun || known !== null) && !tenure.finished) this.#options.onStopped(known);
-  }
-
-  #tell(end: DutyEnd): void {
-    for (const listener of [...this.#listeners]) listener(end);
   }
 }
 

@@ -43,7 +43,7 @@ export class Groups {
 
   constructor(options: GroupsOptions) {
     this.#options = options;
-    this.#reading = new ReadingSession(() => options.openStore());
+    this.#reading = new ReadingSession(() => options.openStore(), options.log);
     options.groups.onGone((root) => void this.#forget(root));
   }
 
@@ -113,11 +113,13 @@ export class Groups {
 
 /** One session for all that is read, open while anything is. */
 class ReadingSession {
+  readonly #log: Logger;
   readonly #openStore: () => Store;
   #store: Store | null = null;
   #shares = new Set<Share>();
 
-  constructor(openStore: () => Store) {
+  constructor(openStore: () => Store, log: Logger) {
+    this.#log = log;
     this.#openStore = openStore;
   }
 
@@ -131,6 +133,7 @@ class ReadingSession {
         return shares.size > 0 || (await store.close(how));
       },
       root,
+      this.#log,
     );
     shares.add(share);
     return share;

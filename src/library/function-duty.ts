@@ -7,6 +7,8 @@
  */
 
 import { errorMessage, PetrelError } from '../errors.js';
+import { Listeners } from '../listeners.js';
+import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 
@@ -48,7 +50,7 @@ interface Service {
 export class FunctionDuty implements Duty {
   readonly #clock: Clock;
   readonly #isHeld: () => boolean;
-  readonly #listeners = new Set<(end: DutyEnd) => void>();
+  readonly #listeners: Listeners<DutyEnd>;
   #functions: LeaderFunctions | null = null;
   #service: Service | null = null;
   #lease: DutyLease | null = null;
@@ -59,7 +61,8 @@ export class FunctionDuty implements Duty {
   #settleWithinMs = 0;
 
   /** `isHeld` tells whether this node leads at this instant. */
-  constructor(clock: Clock, isHeld: () => boolean) {
+  constructor(clock: Clock, isHeld: () => boolean, log: Logger) {
+    this.#listeners = new Listeners(log, 'the duty');
     this.#clock = clock;
     this.#isHeld = isHeld;
   }
@@ -95,7 +98,7 @@ export class FunctionDuty implements Duty {
     service.running = this.#call(work, leadership, signal).then((outcome) => {
       if (signal.aborted) return outcome;
       service.controller.abort(lost(outcome.error ?? 'the work ended by itself'));
-      this.#emit({ cause: 'workload-ended', workload: outcome });
+      this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       return outcome;
     });
     return leadership;
@@ -122,7 +125,8 @@ export class FunctionDuty implements Duty {
       const timeoutMs = Math.max(0, lease.endsAtMs - this.#clock.monotonicMs());
       void this.#settled(service, timeoutMs).then((outcome) => {
         const leaseLeftMs = lease.endsAtMs - this.#clock.monotonicMs();
-        if (this.#service === service) this.#emit({ cause: 'lease-ended', release: outcome, leaseLeftMs });
+        if (this.#service === service)
+          this.#listeners.notify({ cause: 'lease-ended', release: outcome, leaseLeftMs });
       });
     });
   }
@@ -134,8 +138,7 @@ export class FunctionDuty implements Duty {
   }
 
   onEnd(listener: (end: DutyEnd) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Waits for what runs as long as a release may take, and no longer. */
@@ -146,10 +149,6 @@ export class FunctionDuty implements Duty {
     const settled = service === null || (await this.#settled(service, this.#settleWithinMs)).provenDead;
     this.letGo();
     return settled;
-  }
-
-  #emit(end: DutyEnd): void {
-    for (const listener of this.#listeners) listener(end);
   }
 
   #serve(): Service {

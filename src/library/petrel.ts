@@ -10,7 +10,8 @@ import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { Tolerance } from '../core/measuring.js';
-import { PetrelError } from '../errors.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import { callListener } from '../listeners.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
@@ -75,7 +76,7 @@ export class Petrel implements AsyncDisposable {
       ...rest
     } = settings;
     this.#log = logger ?? silent;
-    this.#duty = new FunctionDuty(systemClock, () => this.leads);
+    this.#duty = new FunctionDuty(systemClock, () => this.leads, this.#log);
     this.#agent = openAgent({
       ...rest,
       store: {
@@ -168,18 +169,16 @@ export class Petrel implements AsyncDisposable {
     this.#scores.tell(name, value, options.tolerance);
   }
 
-  /** Listens. What a listener throws is logged, and harms nobody else. The returned function unsubscribes. */
+  /** Listens. What a listener throws or rejects with is logged, and harms nobody else. The returned function unsubscribes. */
   on<Event extends keyof PetrelEvents>(
     event: Event,
     listener: (...args: PetrelEvents[Event]) => void,
   ): () => void {
-    const contained = (...args: PetrelEvents[Event]) => {
-      try {
-        listener(...args);
-      } catch (error) {
-        this.#log.error({ error }, `a listener of "${event}" threw`);
-      }
-    };
+    const contained = (...args: PetrelEvents[Event]) =>
+      callListener(
+        () => listener(...args),
+        (error) => this.#log.error({ error }, `a listener of "${event}" failed: ${errorMessage(error)}`),
+      );
     const emitter: EventEmitter = this.#emitter;
     emitter.on(event, contained);
     return () => emitter.off(event, contained);

@@ -2,11 +2,13 @@
  * The store port over a ZooKeeper session: promises, deadlines, typed arguments and results, one change event
  * for all watches. Nothing is ever tried again: a lost reply is the caller's to find out about.
  */
+
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import type { Acl } from '../core/acl.js';
 import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
+import { Listeners } from '../listeners.js';
 import type { Clock } from '../ports/clock.js';
 import {
   type CallOptions,
@@ -22,7 +24,7 @@ import {
 } from '../ports/store.js';
 import { Failure } from './failure.js';
 import { checkPath } from './path.js';
-import { type Logger, Session, type SessionOptions } from './session.js';
+import { Session, type SessionOptions } from './session.js';
 import {
   aclOnWire,
   bytes,
@@ -60,21 +62,21 @@ export class ZooKeeperStore implements Store {
   readonly #session: Session;
   readonly #client: zookeeper.Client;
   readonly #clock: Clock;
-  readonly #logger: Logger;
   readonly #callTimeoutMs: number;
   readonly #aclOf: (path: string) => Acl;
-  readonly #changeListeners = new Set<(path: string) => void>();
-  readonly #stateListeners = new Set<(state: StoreState) => void>();
+  readonly #changeListeners: Listeners<string>;
+  readonly #stateListeners: Listeners<StoreState>;
 
   constructor(options: ZooKeeperStoreOptions) {
     this.#clock = options.clock;
-    this.#logger = options.logger;
     this.#callTimeoutMs = options.callTimeoutMs;
     this.#aclOf = options.acl;
+    this.#changeListeners = new Listeners(options.logger, 'changes in ZooKeeper');
+    this.#stateListeners = new Listeners(options.logger, 'the connection to ZooKeeper');
     this.#session = new Session({
       ...options,
-      onState: (state) => this.#tell(this.#stateListeners, state),
-      onChange: (path) => this.#tell(this.#changeListeners, path),
+      onState: (state) => this.#stateListeners.notify(state),
+      onChange: (path) => this.#changeListeners.notify(path),
     });
     this.#client = zookeeper.createClient('unused', { sessionTimeout: options.sessionTimeoutMs, retries: 0 });
     this.#client.connectionManager = this.#session;
@@ -215,13 +217,11 @@ export class ZooKeeperStore implements Store {
   }
 
   onChange(listener: (path: string) => void): () => void {
-    this.#changeListeners.add(listener);
-    return () => this.#changeListeners.delete(listener);
+    return this.#changeListeners.add(listener);
   }
 
   onState(listener: (state: StoreState) => void): () => void {
-    this.#stateListeners.add(listener);
-    return () => this.#stateListeners.delete(listener);
+    return this.#stateListeners.add(listener);
   }
 
   async connected(options: CallOptions = {}): Promise<void> {
@@ -247,16 +247,6 @@ export class ZooKeeperStore implements Store {
 
   close(options: { timeoutMs?: number; abandon?: boolean } = {}): Promise<boolean> {
     return this.#session.endSession(options.timeoutMs ?? this.#callTimeoutMs, options.abandon ?? false);
-  }
-
-  #tell<T>(listeners: ReadonlySet<(value: T) => void>, value: T): void {
-    for (const listener of [...listeners]) {
-      try {
-        listener(value);
-      } catch (error) {
-        this.#logger.warn({ err: error, value }, 'a listener of the ZooKeeper store threw');
-      }
-    }
   }
 
   #callOn<T>(path: string, verb: string, options: CallOptions, send: Send<T>): Promise<T> {

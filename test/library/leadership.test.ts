@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
@@ -119,14 +120,28 @@ function standStill(forMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
 }
 
-it('a listener that throws keeps nobody from hearing, and leadership from ending', async () => {
+/** A rejection that nobody handles would fail the run of the tests. */
+it.each([
+  ['throws', false],
+  ['is async and rejects', true],
+])('A11 a listener that %s keeps nobody from hearing, and leadership from ending', async (_, isAsync) => {
   await using group = await Group.found(await sharedZooKeeper());
-  await using a = await LibraryNode.join(group, 'a');
+  const log: string[] = [];
+  await using a = await LibraryNode.join(group, 'a', {
+    logger: pino({}, { write: (line: string) => log.push(line) }),
+  });
   const heard: string[] = [];
-  const bang = (name: string) => () => {
-    heard.push(name);
-    throw new Error(`${name} is broken`);
-  };
+  const broken = (name: string) => new Error(`${name} is broken`);
+  const bang = (name: string) =>
+    isAsync
+      ? async () => {
+          heard.push(name);
+          throw broken(name);
+        }
+      : () => {
+          heard.push(name);
+          throw broken(name);
+        };
   for (const event of ['leader', 'follower', 'status'] as const) {
     a.petrel.on(event, bang(event));
     a.petrel.on(event, bang(`second ${event}`));
@@ -140,6 +155,10 @@ it('a listener that throws keeps nobody from hearing, and leadership from ending
   );
   expect(a.last.signal.aborted).toBe(true);
   await until(async () => (await group.current()) === null);
+  for (const event of ['leader', 'follower', 'status'])
+    expect(log.join('')).toContain(
+      JSON.stringify(`a listener of "${event}" failed: second ${event} is broken`),
+    );
 });
 
 describe('work that does not wait for its signal', () => {

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { Listeners } from '../src/listeners.js';
+
+const ways: Readonly<Record<string, () => unknown>> = {
+  throws: () => {
+    throw new Error('a bug');
+  },
+  'is async and rejects': async () => {
+    throw new Error('a bug');
+  },
+  'returns a thenable that rejects': () => ({
+    // biome-ignore lint/suspicious/noThenProperty: what some promise libraries return
+    then: (_: unknown, reject: (error: Error) => void) => reject(new Error('a bug')),
+  }),
+  'returns a thenable that throws': () => ({
+    // biome-ignore lint/suspicious/noThenProperty: as above
+    then: () => {
+      throw new Error('a bug');
+    },
+  }),
+};
+
+/** A rejection that nobody handles fails the run of the tests. */
+it.each(Object.entries(ways))('A11 a listener that %s harms nobody, and is reported', async (_, fail) => {
+  const logged: unknown[] = [];
+  const heard: number[] = [];
+  const listeners = new Listeners<number>({ warn: (fields, text) => logged.push([fields, text]) }, 'numbers');
+  listeners.add(fail);
+  const unsubscribe = listeners.add((value) => heard.push(value));
+  listeners.notify(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(logged).toEqual([[{ err: new Error('a bug') }, 'a listener of numbers failed: a bug']]);
+  unsubscribe();
+  listeners.notify(2);
+  expect(heard).toEqual([1]);
+});
