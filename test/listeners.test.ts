@@ -8,16 +8,6 @@ const ways: Readonly<Record<string, () => unknown>> = {
   'is async and rejects': async () => {
     throw new Error('a bug');
   },
-  'returns a thenable that rejects': () => ({
-    // biome-ignore lint/suspicious/noThenProperty: what some promise libraries return
-    then: (_: unknown, reject: (error: Error) => void) => reject(new Error('a bug')),
-  }),
-  'returns a thenable that throws': () => ({
-    // biome-ignore lint/suspicious/noThenProperty: as above
-    then: () => {
-      throw new Error('a bug');
-    },
-  }),
 };
 
 /** A rejection that nobody handles fails the run of the tests. */

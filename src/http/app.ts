@@ -28,6 +28,7 @@ import {
 } from 'fastify-type-provider-zod';
 import type { Logger } from '../log.js';
 import { version } from '../version.js';
+import { limitConnections } from './connections.js';
 import { answerBrokenRequest, answerError, notFound, type Place } from './failures.js';
 import { commonHeaders } from './headers.js';
 
@@ -59,8 +60,6 @@ const maxWaiting = 32;
 const maxBodyBytes = 16 * 1024;
 /** A connection on which nothing moves is closed. */
 const silenceMs = 75_000;
-/** Files are needed to talk to ZooKeeper, too. */
-const maxConnections = 4_000;
 
 /** Not listening yet, and without routes. Throws for a certificate that will not do. */
 export async function createApp(log: Logger, certificate: Certificate | null): Promise<App> {
@@ -111,7 +110,7 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
     certificate === null
       ? createServer(limits, handler)
       : createSecureServer({ ...limits, handshakeTimeout: handshakeMs, ...secured(certificate) }, handler);
-  server.maxConnections = maxConnections;
+  limitConnections(server);
   server.setTimeout(silenceMs);
   return server;
 }

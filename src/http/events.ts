@@ -26,7 +26,9 @@ export interface EventsOptions {
   readonly log: Logger;
 }
 
-const maxReaders = 2_000;
+const maxReaders = 1_000;
+/** Readers that are written to before others have their turn: a renewal of the lease, or a question about the leader. */
+export const readersPerTurn = 50;
 /** What a reader may have left unread, beside one picture. */
 const maxBacklogBytes = 64 * 1024;
 /** A reader who hears nothing for long must know that the picture may be old. */
@@ -34,6 +36,7 @@ const aliveMs = 5_000;
 /** Some things change by time alone. */
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
+const alive = Buffer.from(': alive\n\n');
 
 /** What `out-of-touch` holds, and `refused`. */
 export const outOfTouchSchema = z.object({ reason: z.string() });
@@ -47,6 +50,9 @@ export class EventHub {
   /** The newest event, for those who come now; null: none yet. */
   #newest: Buffer | null = null;
   #said = '';
+  /** What readers are still to be given, the next ones first. */
+  readonly #due = new Map<ServerResponse, Buffer>();
+  #cancelTurn: (() => void) | null = null;
   #following: AbortController | null = null;
   #cancelAlive: () => void = () => {};
 
@@ -68,18 +74,20 @@ export class EventHub {
     reader.write(`retry: ${retryMs}\n\n`);
     this.#readers.add(reader);
     reader.once('close', () => this.#remove(reader));
-    if (this.#newest !== null) this.#give(reader, this.#newest);
+    if (this.#newest !== null) this.#give([reader], this.#newest);
     if (this.#following === null) this.#begin();
   }
 
   close(): void {
     for (const reader of this.#readers) reader.end();
     this.#readers.clear();
+    this.#due.clear();
     this.#stop();
   }
 
   #remove(reader: ServerResponse): void {
     this.#readers.delete(reader);
+    this.#due.delete(reader);
     if (this.#readers.size === 0) this.#stop();
   }
 
@@ -96,6 +104,8 @@ export class EventHub {
     this.#newest = null;
     this.#said = '';
     this.#cancelAlive();
+    this.#cancelTurn?.();
+    this.#cancelTurn = null;
   }
 
   /** Until the signal fires, over as many sessions as it takes. Never rejects. */
@@ -154,10 +164,25 @@ export class EventHub {
     const data = JSON.stringify(content);
     const message = Buffer.from(`id: ${this.#life}-${this.#number}\nevent: ${event}\ndata: ${data}\n\n`);
     this.#newest = message;
-    for (const reader of this.#readers) this.#give(reader, message);
+    this.#give(this.#readers, message);
   }
 
-  #give(reader: ServerResponse, message: Buffer | string): void {
+  /** A few at a time, each the newest that there is when its turn comes. */
+  #give(readers: Iterable<ServerResponse>, message: Buffer): void {
+    for (const reader of readers) this.#due.set(reader, message);
+    if (this.#cancelTurn === null) this.#writeSome();
+  }
+
+  #writeSome(): void {
+    this.#cancelTurn = null;
+    for (const [reader, message] of [...this.#due.entries()].slice(0, readersPerTurn)) {
+      this.#due.delete(reader);
+      this.#write(reader, message);
+    }
+    if (this.#due.size > 0) this.#cancelTurn = this.#options.clock.turn(() => this.#writeSome());
+  }
+
+  #write(reader: ServerResponse, message: Buffer): void {
     if (reader.writableLength > maxBacklogBytes) {
       this.#options.log.debug('HTTP: a reader of events does not keep up, and is dropped');
       reader.destroy();
@@ -167,7 +192,8 @@ export class EventHub {
   /** A comment now and again, so that neither side takes a quiet group for a dead connection. */
   #keepAlive(): void {
     this.#cancelAlive = this.#options.clock.timer(aliveMs, () => {
-      for (const reader of this.#readers) this.#give(reader, ': alive\n\n');
+      const quiet = [...this.#readers].filter((reader) => !this.#due.has(reader));
+      this.#give(quiet, alive);
       this.#keepAlive();
     });
   }

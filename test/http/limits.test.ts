@@ -1,6 +1,7 @@
 /** Clients that are slow, broken or too much: each is turned away, and nobody else is kept waiting. */
 import { connect as dial, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maxIdle } from '../../src/http/connections.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';
 import { type Api, codeOf, openApi, token } from '../support/http.js';
@@ -130,6 +131,33 @@ describe('a client', () => {
       expect(await codeOf(`${api.server.url}/health`)).toBe(200);
     } finally {
       for (const each of idle) each[Symbol.dispose]();
+    }
+  });
+
+  it('A13 that leaves its request half sent gives way to those who come later', async () => {
+    const half = Array.from({ length: maxIdle + 20 }, () => talk('GET /leader HTTP/1.1\r\n'));
+    using whole = talk('GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    try {
+      await Promise.all(half.slice(0, 20).map(({ ended }) => ended));
+      expect(half.at(-1)?.socket.destroyed).toBe(false);
+      expect(await codeOf(`${api.server.url}/health`)).toBe(200);
+      await until(() => whole.received().includes('text/event-stream'));
+      expect(whole.socket.destroyed).toBe(false);
+    } finally {
+      for (const each of half) each[Symbol.dispose]();
+    }
+  });
+
+  it('A13 that keeps its connection open between two requests gives way likewise, and not while one is answered', async () => {
+    using kept = talk('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    using reader = talk('GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await until(() => kept.received().includes('"leads"') && reader.received().includes('event-stream'));
+    const half = Array.from({ length: maxIdle }, () => talk('GET /leader HTTP/1.1\r\n'));
+    try {
+      await kept.ended;
+      expect(reader.socket.destroyed).toBe(false);
+    } finally {
+      for (const each of half) each[Symbol.dispose]();
     }
   });
 });

@@ -1,0 +1,48 @@
+/** A13: what a crowd of readers may take of the time that leadership needs, counted in turns of the event loop. */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { groupPaths } from '../../src/core/paths.js';
+import { EventHub, readersPerTurn } from '../../src/http/events.js';
+import { GroupSession } from '../../src/http/group-session.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { StoreError } from '../../src/ports/store.js';
+import { until } from '../support/until.js';
+
+/** Turns come when the test says so. */
+function steppedClock(): { readonly clock: Clock; readonly turns: (() => void)[] } {
+  const turns: (() => void)[] = [];
+  const turn = (fire: () => void) => {
+    turns.push(fire);
+    return () => {
+      const at = turns.indexOf(fire);
+      if (at >= 0) turns.splice(at, 1);
+    };
+  };
+  return { clock: { ...systemClock, turn }, turns };
+}
+
+it('A13 an event for a thousand readers is written a few at a time, and others have their turn in between', async () => {
+  const { clock, turns } = steppedClock();
+  const log = pino({ level: 'silent' });
+  const openStore = () => {
+    throw new StoreError('CONNECTION_LOSS', 'out of reach');
+  };
+  const group = new GroupSession({ openStore, paths: groupPaths('/cluster'), clock });
+  const hub = new EventHub({ group, clock, log });
+  // Nobody reads what these are sent: it stays in their buffers.
+  const readers = Array.from({ length: 1_000 }, () => new ServerResponse(new IncomingMessage(new Socket())));
+  for (const reader of readers) hub.add(reader);
+  const atFirst = readers.map(({ writableLength }) => writableLength);
+  const written = () =>
+    readers.filter(({ writableLength }, index) => writableLength > (atFirst[index] ?? 0)).length;
+  await until(() => turns.length === 1);
+  expect(written()).toBe(readersPerTurn);
+  for (let turn = 2; turn <= 1_000 / readersPerTurn; turn++) {
+    turns.shift()?.();
+    expect(written()).toBe(turn * readersPerTurn);
+  }
+  expect(turns).toEqual([]);
+  hub.close();
+});
