@@ -26,7 +26,9 @@ import { type Answer, Connection, type ConnectionOwner } from './connection.js';
 import { type ConnectionString, type Server, serverText } from './connection-string.js';
 import type { Dial } from './dial.js';
 import { Failure } from './failure.js';
+import { Outage } from './outage.js';
 import { resolveHost, ServerRotation } from './servers.js';
+import { watchFrames } from './watch-frames.js';
 
 /** The part of a logger that is used; pino's fits. */
 export interface Logger {
@@ -61,8 +63,6 @@ const expiryShare = 4 / 3;
 /** After each server had its turn in vain, pause for up to this share of the session timeout, and no longer than that. */
 const pauseShare = 1 / 4;
 const maxPauseMs = 1000;
-/** Watches are set again in frames of about this size, far below what a server takes. */
-const watchFrameBytes = 128 * 1024;
 /** Of answers closer together than this share of the session timeout one is evidence enough. */
 const evidenceShare = 1 / 100;
 
@@ -73,6 +73,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #rotation: ServerRotation;
+  readonly #outage: Outage;
   readonly #stopped = new AbortController();
   readonly #troubles = new Map<string, string>();
   #running = false;
@@ -94,6 +95,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#options = options;
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.#outage = new Outage(options.clock, options.logger);
     this.#rotation = new ServerRotation(options.servers.servers, options.random);
     this.chrootPath = options.servers.chroot === '' ? undefined : options.servers.chroot;
     if (options.resume) {
@@ -276,6 +278,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       failures = (await this.#visit(this.#rotation.next())) ? 0 : failures + 1;
       if (failures < this.#rotation.size) continue;
       failures = 0;
+      if (!this.#over) this.#outage.goesOn(this.troubles);
       await this.#pause();
     }
   }
@@ -408,6 +411,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     else if (state === 'SUSPENDED')
       this.#logger.warn({ ...fields, why: this.troubles }, 'ZooKeeper out of reach');
     else this.#logger.info(fields, `ZooKeeper session ${state.toLowerCase()}`);
+    this.#outage.entered(state);
     this.#options.onState(state);
   }
 
@@ -454,27 +458,4 @@ function isFatal(failure: Failure): boolean {
 
 function hex(id: Buffer): string {
   return id.toString('hex');
-}
-
-interface WatchFrame {
-  readonly data: string[];
-  readonly existence: string[];
-  readonly children: string[];
-}
-
-function watchFrames(watches: ConnectionManager['watcherManager']): WatchFrame[] {
-  const frames: WatchFrame[] = [];
-  let bytes = watchFrameBytes;
-  const add = (kind: keyof WatchFrame, path: string) => {
-    if (bytes >= watchFrameBytes) {
-      frames.push({ data: [], existence: [], children: [] });
-      bytes = 0;
-    }
-    frames.at(-1)?.[kind].push(path);
-    bytes += Buffer.byteLength(path);
-  };
-  for (const path of watches.getDataWatcherPaths()) add('data', path);
-  for (const path of watches.getExistenceWatcherPaths()) add('existence', path);
-  for (const path of watches.getChildWatcherPaths()) add('children', path);
-  return frames;
 }

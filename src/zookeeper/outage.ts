@@ -1,0 +1,60 @@
+/**
+ * Says that no server can be reached: once all were tried in vain, then again at growing intervals while it lasts, and
+ * when it is over. It goes by how long nobody was reached, so the first outage of all is reported like any other.
+ */
+import type { Clock } from '../ports/clock.js';
+import type { StoreState } from '../ports/store.js';
+
+interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+const firstIntervalMs = 10_000;
+const longestIntervalMs = 300_000;
+
+export class Outage {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  #sinceMs: number;
+  /** Null: it has not been reported. */
+  #reported: { readonly nextAtMs: number; readonly intervalMs: number } | null = null;
+
+  /** Nobody is reached yet. */
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#sinceMs = clock.monotonicMs();
+  }
+
+  entered(state: StoreState): void {
+    if (state === 'CONNECTED') this.#end();
+    if (state === 'SUSPENDED') this.#sinceMs = this.#clock.monotonicMs();
+  }
+
+  /** Every server was tried in vain once more; `why` says what came of each. */
+  goesOn(why: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#reported !== null && nowMs < this.#reported.nextAtMs) return;
+    const intervalMs = Math.min((this.#reported?.intervalMs ?? firstIntervalMs / 2) * 2, longestIntervalMs);
+    this.#reported = { nextAtMs: nowMs + intervalMs, intervalMs };
+    this.#log.warn(
+      { why, forMs: Math.round(nowMs - this.#sinceMs) },
+      `ZooKeeper cannot be reached, for ${this.#lasted(nowMs)} now, and is tried again: ${why}`,
+    );
+  }
+
+  #end(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#reported !== null)
+      this.#log.info(
+        { forMs: Math.round(nowMs - this.#sinceMs) },
+        `ZooKeeper is reached again, after ${this.#lasted(nowMs)}`,
+      );
+    this.#reported = null;
+  }
+
+  #lasted(nowMs: number): string {
+    return `${((nowMs - this.#sinceMs) / 1000).toFixed(1)} s`;
+  }
+}
