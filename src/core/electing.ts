@@ -283,7 +283,7 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
   const isRepair = isRestored(snapshot, elected);
   if (!choice.changes && !isRepair) return null;
   const member = members.find(({ node }) => node === choice.node)?.value ?? null;
-  const record = ended(seen, elected, failed);
+  const record = ended(seen, elected, { failed, next: choice.reason });
   const next: Elected = {
     node: choice.node,
     site: member?.site ?? null,

@@ -1,9 +1,10 @@
 /** Whether the elected node failed under the present version of `elected`, and how. */
+import { durationMs } from './duration.js';
 import type { ElectorMemory, Scene } from './elector-memory.js';
 import { type Failed, readyNode } from './failures.js';
 import { isRestored } from './restored.js';
 import { slotOf } from './slots.js';
-import { overdueMs } from './watchdog.js';
+import { overdueMs, type Watched } from './watchdog.js';
 import type { Elected } from './znodes.js';
 
 /**
@@ -11,7 +12,7 @@ import type { Elected } from './znodes.js';
  * it did not. One that lives and gave its claim away, to claim anew, speaks for itself.
  */
 export function failedCandidate(
-  { snapshot, members, nowMs }: Scene,
+  { snapshot, members, config, nowMs }: Scene,
   elected: Elected,
   memory: ElectorMemory,
 ): Failed | null {
@@ -35,6 +36,11 @@ export function failedCandidate(
     return failed('its claim vanished while it was taking over');
   }
   if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;
-  const what = watched.condition.kind === 'unclaimed' ? 'did not claim' : 'was not READY';
-  return failed(`it ${what} within ${watched.limitMs} ms`);
+  return failed(lateText(watched, durationMs(config.timeouts.takeover)));
+}
+
+/** Names what the candidate was doing as its own report would: on a loaded machine either may come first. */
+function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {
+  if (condition.kind === 'unclaimed') return `it did not claim within ${limitMs} ms, a prepare hook included`;
+  return `its takeover took longer than the ${takeoverMs} ms it had: it was not READY within ${limitMs} ms`;
 }

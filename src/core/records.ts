@@ -42,8 +42,14 @@ export function previousLeader(
   return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
 }
 
+/** What ended a decision that is not READY: its node's failure, if any, and why the next decision is made. */
+export interface Ending {
+  readonly failed: Failed | null;
+  readonly next: string;
+}
+
 /** The record of the transition that the new decision puts an end to, unless it was recorded when it became READY. */
-export function ended(scene: Scene, elected: Elected, failed: Failed | null): TransitionRecord | null {
+export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
   const { snapshot } = scene;
   const head = headOf(scene);
   if (isRestored(snapshot, elected) || head === null || head.term >= elected.term) return null;
@@ -55,7 +61,7 @@ export function ended(scene: Scene, elected: Elected, failed: Failed | null): Tr
     ...told,
     fencingToken: told.fencingToken ?? ownFailure(scene, elected)?.token ?? null,
     outcome: elected.node === null ? 'NOBODY' : 'FAILED',
-    error: errorOf(scene, elected, failed),
+    error: errorOf(scene, elected, ending),
   };
 }
 
@@ -75,11 +81,15 @@ function ownFailure({ snapshot, members }: Scene, elected: Elected): Registratio
   return isOfThis ? own : null;
 }
 
-function errorOf(scene: Scene, elected: Elected, failed: Failed | null): FailureDetail | null {
+function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): FailureDetail | null {
   const own = ownFailure(scene, elected);
   if (own !== null) return own.detail;
-  const reason = failed?.reason ?? failureOf(elected.failures, elected.node ?? '')?.reason;
-  return reason === undefined ? null : { phase: 'takeover', reason, ...noCommand };
+  if (elected.node === null) return null;
+  const noted = failureOf(elected.failures, elected.node);
+  // One that excludes the node no longer is older than this decision, which names the node in spite of it.
+  const ofThis = noted?.until == null ? null : noted.reason;
+  const reason = failed?.reason ?? ofThis ?? `replaced before it was READY: ${next}`;
+  return { phase: 'takeover', reason, ...noCommand };
 }
 
 /** A transition as the znodes tell it; its times are theirs, on the ensemble's clock. */

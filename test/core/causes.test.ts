@@ -1,0 +1,71 @@
+/** What the history says of a term that came to nothing: its own cause, whoever noticed it first. */
+import { describe, expect, it } from 'vitest';
+import { Bench } from './bench.js';
+
+const sites = { a: { priority: 100 }, b: { priority: 50 } };
+const timeouts = { takeover: '1500ms', grace: '300ms' };
+const said = 'took longer than the 1500 ms it had';
+
+function takingOver(): Bench {
+  const bench = new Bench(['a1', 'b1'], { sites, timeouts });
+  bench.settle();
+  bench.claim();
+  bench.settle();
+  return bench;
+}
+
+describe('P41 a takeover that hangs has the same cause in the history', () => {
+  it('P41 when its node notices first', () => {
+    const bench = takingOver();
+    bench.advance(1_500);
+    bench.fail(said);
+    bench.settle();
+    expect(bench.records).toMatchObject([
+      { term: 1, node: 'a1', outcome: 'FAILED', error: { phase: 'takeover', reason: said } },
+    ]);
+  });
+
+  it('P41 when the elector notices first, and its node only later', () => {
+    const bench = takingOver();
+    const under = bench.elected.version;
+    bench.advance(2_100);
+    expect(bench.node).toBe('b1');
+    const late = { phase: 'takeover', reason: said, command: 'hang', exitCode: null, signal: 'SIGKILL' };
+    const detail = { ...late, durationMs: 2_200, outputTail: [] };
+    bench.amend('a1', { lastFailure: { electedVersion: under, token: '101', detail } });
+    bench.current = null;
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.records).toMatchObject([
+      {
+        term: 1,
+        node: 'a1',
+        outcome: 'FAILED',
+        error: { phase: 'takeover', reason: expect.stringContaining(said) },
+      },
+    ]);
+    expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', count: 1 }]);
+  });
+});
+
+describe('T3 a term that was ended before it was READY', () => {
+  it('T3 by a change of priority says so, and is not blamed for what its node failed at before', () => {
+    const bench = new Bench(['a1', 'b1'], { sites, exclusion: { base: '5s', max: '5s' }, failback: 'auto' });
+    bench.settle();
+    bench.claim();
+    bench.fail('onTakeover exited with 9');
+    bench.lead();
+    expect(bench.node).toBe('b1');
+    // Its exclusion ends, and it is elected again: the failure is remembered.
+    bench.advance(600_000);
+    expect(bench).toMatchObject({ node: 'a1', term: 3 });
+    expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', until: null }]);
+    bench.configure({ sites: { a: { priority: 1 }, b: { priority: 50 } }, failback: 'auto' });
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'b1', term: 4 });
+    const last = bench.records.at(-1);
+    expect(last).toMatchObject({ term: 3, node: 'a1', outcome: 'FAILED' });
+    expect(last?.error?.reason).toMatch(/^replaced before it was READY: .*site b has priority 50/);
+    expect(JSON.stringify(last)).not.toContain('exited with 9');
+  });
+});
