@@ -29,7 +29,7 @@ function after(at: string | null, electedAt: string): string {
 
 function pretty(story: TermStory): string {
   const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = story;
-  const { totalMs, leaderlessMs } = lengths;
+  const { totalMs, leaderlessMs, leaderlessAtLeast } = lengths;
   const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: story.release });
   const from = resumes === null ? 'From the decision' : 'From when it stopped';
   const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
@@ -42,7 +42,7 @@ function pretty(story: TermStory): string {
     ...(story.error === null ? [] : failureLines(story)),
     '',
     `${from} to READY ${lengthText(totalMs)}: ${phases}`,
-    `Without a leader: ${lengthText(leaderlessMs)}`,
+    `Without a leader: ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`,
     ...(failed.length === 0
       ? []
       : [`Failed before: ${failed.map((record) => record.node ?? 'nobody').join(', ')}`]),

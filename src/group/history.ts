@@ -80,6 +80,8 @@ const gapSchema = z.object({
   /** Null while it lasts. */
   to: instantSchema.nullable(),
   lengthMs: z.number().nullable(),
+  /** It began earlier, by up to a session timeout or an outage: a leader that dies or is cut off is missed later than it ends. */
+  atLeast: z.boolean(),
 });
 export type Gap = z.infer<typeof gapSchema>;
 
@@ -91,6 +93,8 @@ export const historySchema = z.object({
       transitionRecordSchema.extend({
         /** How long nobody was READY, up to this transition's end; null where the records do not tell. */
         leaderlessMs: z.number().nullable(),
+        /** It was longer: it is counted from when the loss was noticed. */
+        leaderlessAtLeast: z.boolean(),
       }),
       changeRecordSchema,
     ]),
@@ -127,9 +131,7 @@ export function historyOf(paths: GroupPaths, all: readonly StoredRecord[], wante
   return {
     root: paths.root,
     records: records.map((record) => {
-      return record.kind === 'change'
-        ? record
-        : { ...record, leaderlessMs: gaps.get(record)?.lengthMs ?? null };
+      return record.kind === 'change' ? record : { ...record, ...leaderlessOf(gaps.get(record)) };
     }),
     gaps: [...gaps.values()].toReversed(),
     problems: stored.flatMap(({ name, problem }) => {
@@ -161,32 +163,48 @@ function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRe
 /** The time without a leader that ended with each transition of one slot; the last one may not have ended. */
 export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst: readonly T[]): Map<T, Gap> {
   const gaps = new Map<T, Gap>();
-  let lostMs: number | null = null;
+  let lost: Loss | null = null;
   for (const record of newestFirst.toReversed()) {
     const givenUp = isGivenUp(record);
-    lostMs ??= givenUp ? null : lostAtMs(record);
-    if (lostMs === null) continue;
+    lost ??= givenUp ? null : lossOf(record);
+    if (lost === null) continue;
     // In a slot that is given up nobody is missing.
     const to = givenUp ? record.electedAt : record.readyAt;
-    if (to !== null || record === newestFirst[0]) gaps.set(record, gapOf(record, lostMs, to));
-    if (to !== null) lostMs = null;
+    if (to !== null || record === newestFirst[0]) gaps.set(record, gapOf(record, lost, to));
+    if (to !== null) lost = null;
   }
   return gaps;
 }
 
-function gapOf({ slot }: Pick<TransitionRecord, 'slot'>, fromMs: number, to: string | null): Gap {
-  const lengthMs = to === null ? null : Math.max(0, fromInstant(to) - fromMs);
-  return { ...(slot === undefined ? {} : { slot }), from: toInstant(fromMs), to, lengthMs };
+function gapOf({ slot }: Pick<TransitionRecord, 'slot'>, { atMs, isNoticed }: Loss, to: string | null): Gap {
+  const lengthMs = to === null ? null : Math.max(0, fromInstant(to) - atMs);
+  const which = slot === undefined ? {} : { slot };
+  return { ...which, from: toInstant(atMs), to, lengthMs, atLeast: isNoticed };
+}
+
+/** How long nobody was READY, as a record tells it. */
+export function leaderlessOf(gap: Gap | undefined): {
+  leaderlessMs: number | null;
+  leaderlessAtLeast: boolean;
+} {
+  return { leaderlessMs: gap?.lengthMs ?? null, leaderlessAtLeast: gap?.atLeast ?? false };
+}
+
+interface Loss {
+  readonly atMs: number;
+  /** Nobody tells when it happened: this is when it was noticed. */
+  readonly isNoticed: boolean;
 }
 
 type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;
 
 /** Since when nobody led, going by the transition that answered it; null where it does not tell. */
-function lostAtMs({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): number | null {
-  if (resumes !== null) return resumes.endedAt === null ? null : fromInstant(resumes.endedAt);
+function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): Loss | null {
+  const at = (atMs: number, isNoticed = false): Loss => ({ atMs, isNoticed });
+  if (resumes !== null) return resumes.endedAt === null ? null : at(fromInstant(resumes.endedAt));
   if (cause === 'first') return null;
-  if (release?.endedAt != null) return fromInstant(release.endedAt) - release.durationMs;
-  if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return fromInstant(electedAt);
-  if (claimedAt !== null) return fromInstant(claimedAt) - (phases.releaseMs ?? 0);
-  return phases.releaseMs === null ? null : fromInstant(electedAt);
+  if (release?.endedAt != null) return at(fromInstant(release.endedAt) - release.durationMs);
+  if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return at(fromInstant(electedAt), true);
+  if (claimedAt !== null) return at(fromInstant(claimedAt) - (phases.releaseMs ?? 0));
+  return phases.releaseMs === null ? null : at(fromInstant(electedAt));
 }

@@ -19,7 +19,7 @@ import {
 } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Store } from '../ports/store.js';
-import { gapsOf, mostRecords, newestRecords } from './history.js';
+import { gapsOf, leaderlessOf, mostRecords, newestRecords } from './history.js';
 import { hasSlot, viewOfSlot } from './slot-view.js';
 import type { GroupView } from './view.js';
 
@@ -62,6 +62,8 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
     totalMs: z.number().nullable(),
     /** How long nobody was READY, failed tries included. */
     leaderlessMs: z.number().nullable(),
+    /** It was longer: it is counted from when the loss was noticed. */
+    leaderlessAtLeast: z.boolean(),
   }),
   /** In their order; where a leader lost its lease and came back, of each of its leaderships. */
   steps: z.array(stepSchema),
@@ -124,7 +126,7 @@ export function termStory(
     lengths: {
       ...phases,
       totalMs: totalMs(told),
-      leaderlessMs: gapsOf([...earlier, ...tries].toReversed()).get(told)?.lengthMs ?? null,
+      ...leaderlessOf(gapsOf([...earlier, ...tries].toReversed()).get(told)),
     },
     steps: [...stepsBefore(changes, failed), ...tries.flatMap(stepsOf)],
     hooks: tries.flatMap(hooksOf),

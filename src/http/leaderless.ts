@@ -2,7 +2,8 @@
  * For how long a slot of a group had no leader, as the elector sees it: while it is in touch, that no claim is READY; while it is
  * not, that any lease must have ended since. A node that is not the elector counts nothing: it does not read the claim.
  *
- * Not told: that a leader has stopped acting while its claim still stands, as one that releases or is cut off.
+ * Not told: that a leader has stopped acting while its claim still stands, as one that releases, is dead or is cut off: at least so long
+ * nobody led.
  */
 export interface Sight {
   readonly isElector: boolean;

@@ -182,7 +182,7 @@ export class Metrics {
     const leaderless = this.#leaderless;
     new Counter({
       name: 'petrel_leaderless_seconds_total',
-      help: 'Time in which the slot had no READY leader, as this node has seen it as the elector. To be added up over the group.',
+      help: 'At least for how long the slot had no READY leader, as this node has seen it as the elector: what passes until the loss of a leader is noticed, up to the session timeout, is not counted. To be added up over the group.',
       labelNames: ['slot'],
       registers: [this.#registry],
       collect() {

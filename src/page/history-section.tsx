@@ -155,10 +155,12 @@ function RowItem({ row, nowMs }: { readonly row: Row; readonly nowMs: number }) 
   );
 }
 
-function Phases({ row: { bars, leaderlessMs } }: { readonly row: TransitionRow }) {
+function Phases({ row: { bars, leaderlessMs, leaderlessAtLeast } }: { readonly row: TransitionRow }) {
   const texts = [
     ...bars.map(({ phase, lengthMs }) => `${phase} ${lengthText(lengthMs)}`),
-    ...(leaderlessMs === null ? [] : [`nobody READY for ${lengthText(leaderlessMs)}`]),
+    ...(leaderlessMs === null
+      ? []
+      : [`nobody READY for ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`]),
   ];
   return (
     <span class="row-phases">

@@ -174,6 +174,7 @@ const transitionRecord = z.object({
     takeoverMs: orNull(z.number()),
   }),
   leaderlessMs: orNull(z.number()),
+  leaderlessAtLeast: z.boolean(),
 });
 export type TransitionRecord = z.infer<typeof transitionRecord>;
 

@@ -17,6 +17,7 @@ export interface TransitionRow {
   readonly bars: readonly Bar[];
   /** Null where the records do not tell. */
   readonly leaderlessMs: number | null;
+  readonly leaderlessAtLeast: boolean;
   /** How a hook failed, line by line. */
   readonly error: readonly string[];
 }
@@ -52,7 +53,17 @@ function changeRow({ at, what, by, reason }: ChangeRecord, key: string): ChangeR
 }
 
 function transitionRow(record: TransitionRecord, key: string, longestMs: number): TransitionRow {
-  const { electedAt, claimedAt, resumes, slot = null, term, reason, outcome, leaderlessMs } = record;
+  const {
+    electedAt,
+    claimedAt,
+    resumes,
+    slot = null,
+    term,
+    reason,
+    outcome,
+    leaderlessMs,
+    leaderlessAtLeast,
+  } = record;
   return {
     kind: 'transition',
     key,
@@ -64,6 +75,7 @@ function transitionRow(record: TransitionRecord, key: string, longestMs: number)
     failed: outcome !== 'READY',
     bars: parts(record).map((part) => ({ ...part, share: part.lengthMs / longestMs })),
     leaderlessMs,
+    leaderlessAtLeast,
     error: errorLines(record),
   };
 }

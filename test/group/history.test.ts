@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { printableHistory } from '../../src/cli/commands/history.js';
 import { gapsOf, type History, historySchema, newestRecords, readHistory } from '../../src/group/history.js';
 import { newGroup, transition } from '../support/group.js';
 
@@ -16,9 +17,34 @@ describe('the history', () => {
     ];
     expect(newestFirst.map((record) => gapsOf(newestFirst).get(record))).toEqual([
       undefined,
-      { from: at(300), to: at(303), lengthMs: 3000 },
+      { from: at(300), to: at(303), lengthMs: 3000, atLeast: false },
       undefined,
     ]);
+  });
+
+  it('T2 says "at least" where a leader was lost and nobody tells when, and not where one let go', async () => {
+    await using group = await newGroup();
+    const claimed = { claimedAt: at(100.1), readyAt: at(100.2) };
+    await group.record(
+      transition({ term: 1, cause: 'first', electedAt: at(0), claimedAt: at(1), readyAt: at(2) }),
+    );
+    // The leader had died at 96 s: its session ended at 100 s.
+    await group.record(transition({ term: 2, cause: 'failure', electedAt: at(100), ...claimed }));
+    const released = { node: 'a1', result: 'ok', error: null, durationMs: 50, endedAt: at(200.05) };
+    const planned = { claimedAt: at(200.1), readyAt: at(200.15) };
+    await group.record(
+      transition({ term: 3, cause: 'planned', electedAt: at(200), release: released, ...planned }),
+    );
+    const history = await readHistory(group.store, group.paths, { limit: 10 });
+    expect(history.records).toMatchObject([
+      { leaderlessMs: 150, leaderlessAtLeast: false },
+      { leaderlessMs: 200, leaderlessAtLeast: true },
+      { leaderlessMs: null, leaderlessAtLeast: false },
+    ]);
+    const { rows, pretty } = printableHistory(history);
+    expect(rows.map((row) => row[8])).toEqual(['gap', '0.150s', '≥0.200s', '-']);
+    expect(pretty()).toContain('Longest time without a leader: at least 0.200s');
+    expect(pretty()).toContain('≥, at least: a leader died or was cut off');
   });
 
   it('gives the newest records first, and what cannot be read as a problem', async () => {
@@ -77,9 +103,9 @@ describe('the history', () => {
     const lengths = told.map((record) => (record.kind === 'transition' ? record.leaderlessMs : null));
     expect(lengths).toEqual([null, 17_000, null, 5000, null]);
     expect(gaps).toEqual([
-      { from: at(60), to: null, lengthMs: null },
-      { from: at(30), to: at(47), lengthMs: 17_000 },
-      { from: at(10), to: at(15), lengthMs: 5000 },
+      { from: at(60), to: null, lengthMs: null, atLeast: true },
+      { from: at(30), to: at(47), lengthMs: 17_000, atLeast: true },
+      { from: at(10), to: at(15), lengthMs: 5000, atLeast: false },
     ]);
   });
 
@@ -101,14 +127,14 @@ describe('the history', () => {
       records.map((record) => (record.kind === 'change' ? 'change' : record.slot));
     const all = await readHistory(group.store, group.paths, { limit: 10 });
     expect(slotsOf(all.records)).toEqual(['change', 1, 2, 1, 2, 2, 1]);
-    expect(all.gaps).toEqual([
+    expect(all.gaps).toMatchObject([
       { slot: 1, from: at(40), to: null, lengthMs: null },
       { slot: 2, from: at(10), to: at(35), lengthMs: 25_000 },
       { slot: 1, from: at(20), to: at(22), lengthMs: 2000 },
     ]);
     const ofSecond = await readHistory(group.store, group.paths, { limit: 3, slot: 2 });
     expect(slotsOf(ofSecond.records)).toEqual(['change', 2, 2]);
-    expect(ofSecond.gaps).toEqual([{ slot: 2, from: at(10), to: at(35), lengthMs: 25_000 }]);
+    expect(ofSecond.gaps).toMatchObject([{ slot: 2, from: at(10), to: at(35), lengthMs: 25_000 }]);
   });
 
   it('misses nobody in a slot that is given up, until it is there again', () => {
@@ -121,7 +147,7 @@ describe('the history', () => {
       transition({ slot: 3, term: 2, cause: 'failure', electedAt: at(90), readyAt: null, outcome: 'FAILED' }),
       transition({ slot: 3, cause: 'first', electedAt: at(0), readyAt: at(2) }),
     ];
-    expect([...gapsOf(newestFirst).values()]).toEqual([
+    expect([...gapsOf(newestFirst).values()]).toMatchObject([
       { slot: 3, from: at(90), to: at(100), lengthMs: 10_000 },
       { slot: 3, from: at(500), to: at(502), lengthMs: 2000 },
     ]);

@@ -24,6 +24,7 @@ function record(term: number, change: Partial<TransitionRecord> = {}): Transitio
     release: null,
     phases: { releaseMs: null, claimMs: 0, takeoverMs: 0 },
     leaderlessMs: null,
+    leaderlessAtLeast: false,
     ...change,
   };
 }

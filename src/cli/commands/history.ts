@@ -56,7 +56,7 @@ Examples:
         if (term !== undefined) {
           return printableTerm(await readTerm(access.store, access.paths, view, { term, slot }));
         }
-        return printable(await readHistory(access.store, access.paths, { limit: number, slot }));
+        return printableHistory(await readHistory(access.store, access.paths, { limit: number, slot }));
       });
     });
 }
@@ -74,8 +74,20 @@ function cells(record: HistoryEntry): string[] {
     const { at, what, by, reason } = record;
     return [at, '', what, '', '', '', '', '', '', `${by}${reason === null ? '' : `: ${reason}`}`];
   }
-  const { electedAt, claimedAt, resumes, slot, term, outcome, cause, previous, node, leaderlessMs, reason } =
-    record;
+  const {
+    electedAt,
+    claimedAt,
+    resumes,
+    slot,
+    term,
+    outcome,
+    cause,
+    previous,
+    node,
+    leaderlessMs,
+    leaderlessAtLeast,
+    reason,
+  } = record;
   const phases = phasesInTurn(record);
   return [
     resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
@@ -87,18 +99,21 @@ function cells(record: HistoryEntry): string[] {
     lengthText(phases.releaseMs),
     lengthText(phases.claimMs),
     lengthText(phases.takeoverMs),
-    lengthText(leaderlessMs),
+    `${leaderlessAtLeast && leaderlessMs !== null ? '≥' : ''}${lengthText(leaderlessMs)}`,
     reason,
   ];
 }
 
-function printable(history: History): Printable {
+export function printableHistory(history: History): Printable {
   return {
     json: history,
     rows: [header, ...history.records.map(cells)],
     pretty: () => pretty(forTerminal(historySchema, history)),
   };
 }
+
+const notCounted =
+  '≥, at least: a leader died or was cut off; until that was noticed, up to a session timeout or an outage passed, which is not counted';
 
 function pretty({ root, records, gaps, problems }: History): string {
   if (records.length === 0) return `Nothing has happened in ${root} yet.`;
@@ -124,8 +139,9 @@ function pretty({ root, records, gaps, problems }: History): string {
       ? []
       : [
           '',
-          `Longest time without a leader${ofSlot(longest)}: ${lengthText(longest.lengthMs)}, from ${longest.from}`,
+          `Longest time without a leader${ofSlot(longest)}: ${longest.atLeast ? 'at least ' : ''}${lengthText(longest.lengthMs)}, from ${longest.from}`,
         ]),
+    ...(gaps.some(({ atLeast }) => atLeast) ? [notCounted] : []),
     ...open.map((gap) => styled('red', `Without a leader${ofSlot(gap)} since ${gap.from}, by these records`)),
     ...problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
   ].join('\n');
