@@ -80,7 +80,7 @@ export const dutySabotages: readonly Sabotage[] = [
     name: 'leads on without a workload',
     rule: 'A leader whose guardian is lost, and its workload with it, ends its tenure',
     file: duty,
-    find: "    if (begun && !released) this.#tell({ cause: 'guard-lost', reason, provenDead });\n",
+    find: "    if (begun && !released) this.#listeners.notify({ cause: 'guard-lost', reason, provenDead });\n",
     replace: '',
     also: [
       {
