@@ -64,6 +64,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     }
     await checkAccess(session);
     const made = await changeGroup(access, author, change.request, onceConfirmed(change, options.yes));
+    process.exitCode = exitCodes.done;
     const announced = changeResult(made, { dryRun: false, version: made.version, outcome: null });
     const { term } = announced;
     const waits = options.wait && term !== null && isTransitionExpected(made);

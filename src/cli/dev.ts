@@ -22,6 +22,7 @@ import type { LogLevel } from '../log.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../testing.js';
 import { openStore, parseConnectionString } from '../zookeeper/index.js';
+import { stdoutLost } from './outlet.js';
 
 export interface DevOptions {
   /** Port to try for ZooKeeper; another is taken when it is in use. */
@@ -67,7 +68,7 @@ export async function runDev(options: DevOptions): Promise<void> {
   await using server = await startServer(options.port);
   const store = openStore({ servers: parseConnectionString(server.connectString), sessionTimeoutMs });
   const dir = mkdtempSync(join(tmpdir(), 'petrel-dev-'));
-  const stop = stopRequest();
+  const stop = stopRequest(options);
   try {
     using hooks = new DevHooks(join(dir, 'hooks'));
     const http = crash === null ? await devHttp(Object.keys(sites), options.httpPort, dir) : null;
@@ -170,9 +171,11 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
   ];
 }
 
-function stopRequest(): Promise<undefined> {
+/** A signal, or nobody reads; one rehearsal ends by itself, and how it ends is its exit code. */
+function stopRequest({ once }: DevOptions): Promise<undefined> {
   return new Promise((resolve) => {
     const stop = () => resolve(undefined);
+    if (!once) stdoutLost.addEventListener('abort', stop);
     process.once('SIGINT', stop);
     process.once('SIGTERM', stop);
   });

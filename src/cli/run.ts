@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import { exitCodeOf, exitCodes, isForeseen, reportError } from './errors.js';
 import guardedCommands from './guarded.cjs';
+import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';
 
 export { partFromGuardian } from '../guardian/parent-process.js';
@@ -14,13 +15,13 @@ export interface CommandLineEnd {
 
 /** Never rejects; the caller exits with the code once all output is written. */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
-  leaveQuietlyWhenNobodyReads();
+  outliveOutput();
   const program = await createProgram(guardedCommands.commandOf(args));
   try {
     await program.parseAsync(args, { from: 'user' });
-    return asMeant(Number(process.exitCode ?? exitCodes.done));
+    return asMeant(Number(process.exitCode ?? (await codeOfPrinting())));
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return asMeant(exitCodes.done);
+    if (error instanceof CommanderError && error.exitCode === 0) return asMeant(await codeOfPrinting());
     // No command was named, and the help says it all.
     if (error instanceof CommanderError && error.code === 'commander.help') return asMeant(exitCodes.usage);
     reportError(await withHint(error), program.opts().format ?? process.env.PETREL_FORMAT);
@@ -32,12 +33,13 @@ function asMeant(code: number): CommandLineEnd {
   return { code, isMishap: false };
 }
 
-/** `petrel list | head`: a reader that has seen enough is no error. */
-function leaveQuietlyWhenNobodyReads(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(exitCodes.done);
-      throw error;
-    });
+/** Of a command that gave no verdict: it was to print something. */
+async function codeOfPrinting(): Promise<number> {
+  try {
+    await checkPrinted();
+    return exitCodes.done;
+  } catch (error) {
+    reportError(error, process.env.PETREL_FORMAT);
+    return exitCodeOf(error);
   }
 }

@@ -7,6 +7,7 @@ import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { isStoreError } from '../ports/store.js';
 import { Interrupted, reportError } from './errors.js';
+import { stdoutLost } from './outlet.js';
 import { type Printable, print, printLine } from './output.js';
 import { type Session, withSession } from './session.js';
 import { styled } from './style.js';
@@ -31,13 +32,13 @@ function positiveSeconds(text: string): number {
 
 const watchSchema = z.object({ watch: z.union([z.number(), z.literal(true)]).optional() });
 
-/** Prints once, or with `--watch` until ^C. */
+/** Prints once, or with `--watch` until ^C, or until nobody reads. */
 export async function show(command: Command, draw: Draw): Promise<void> {
   const { watch } = watchSchema.parse(command.opts());
   if (watch === undefined) return withSession(command, (session) => showOnce(session, draw));
   const everyMs = (watch === true ? defaultSeconds : watch) * 1000;
   let shown = false;
-  for (;;) {
+  while (!stdoutLost.aborted) {
     try {
       await withSession(command, (session) =>
         showOnChange(session, everyMs, async (view, nowMs) => {
@@ -70,7 +71,8 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
   const kept = new KeptClock(clock);
   let printed = { content: '', atMs: clock.monotonicMs() };
   const nextLookInMs = () => printed.atMs + everyMs - clock.monotonicMs();
-  const when = { watch: 'all', nextLookInMs, signal: session.signal } as const;
+  const signal = AbortSignal.any([session.signal, stdoutLost]);
+  const when = { watch: 'all', nextLookInMs, signal } as const;
   try {
     for await (const view of follow(store, paths, clock, when)) {
       const atMs = clock.monotonicMs();

@@ -9,6 +9,7 @@ import { PetrelError } from '../../errors.js';
 import { lockedOut, readAcls, setAcl, toSet, type ZnodeAcl } from '../../group/access.js';
 import { noGroup } from '../../group/view.js';
 import { makeSure } from '../ask.js';
+import { exitCodes } from '../errors.js';
 import { type Printable, print, table } from '../output.js';
 import { type Session, withSession } from '../session.js';
 import { readClientSettings } from '../settings.js';
@@ -102,6 +103,7 @@ async function apply(command: Command): Promise<void> {
       await makeSure({ question: `Set the ACL of ${wrong.length} znodes?`, dangers }, yes);
       await setAll(session, access, wrong);
     }
+    if (!dryRun) process.exitCode = exitCodes.done;
     print(session.settings.format, printable(wrong.map(result)));
   });
 }

@@ -9,6 +9,7 @@ import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.
 import { errorMessage, PetrelError } from '../../errors.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
+import { exitCodes } from '../errors.js';
 import { handOn } from '../hand-on.js';
 import { print, table } from '../output.js';
 import { rereading } from '../reload.js';
@@ -46,6 +47,7 @@ Example:
       for (const warning of warnings) log.warn(warning);
       const run = isOfSeveral ? runGroups : runAgent;
       await run(values, handOn(flags), log, rereading(agentSettings, sources, values));
+      process.exitCode = exitCodes.done;
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(agentSettings)) {
@@ -110,6 +112,7 @@ export function addDev(program: Command): void {
       // A rehearsal says itself what happens.
       const level = logLevel === 'silent' ? (crash === null ? null : 'fatal') : logLevel;
       await runDev({ port, httpPort, root: settings.root, invocation, crash, once, logLevel: level, print });
+      process.exitCode = exitCodes.done;
     });
 }
 

@@ -16,6 +16,7 @@ import { readableConfig } from '../../group/judge.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
 import { type Draft, discard, edit, newDraft } from '../editor.js';
+import { exitCodes } from '../errors.js';
 import { type Printable, print, table } from '../output.js';
 import { readText } from '../read-text.js';
 import { checkAccess, withSession } from '../session.js';
@@ -146,6 +147,7 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
     const { access, settings, author } = session;
     await checkAccess(session);
     const version = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
+    if (!dryRun) process.exitCode = exitCodes.done;
     const result: z.infer<typeof repairSchema> = { configVersion: version };
     print(settings.format, {
       json: result,
@@ -164,6 +166,7 @@ async function validate(command: Command, file: string): Promise<void> {
   const { settings } = await readClientSettings(command);
   const text = await readText(file);
   parseConfigText(text);
+  process.exitCode = exitCodes.done;
   const result: z.infer<typeof validationSchema> = { file, valid: true };
   print(settings.format, {
     json: result,

@@ -40,7 +40,8 @@ export function addDoctor(program: Command): void {
       const facts = { settings, described, unreadable, clock: systemClock, log };
       const findings = examine(await gatherFacts(facts));
       print(values.format, printable(findings));
-      if (findings.some(({ severity }) => severity === 'error')) process.exitCode = exitCodes.failed;
+      const hasErrors = findings.some(({ severity }) => severity === 'error');
+      process.exitCode = hasErrors ? exitCodes.failed : exitCodes.done;
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);
   for (const option of settingOptions(agentSettings)) {

@@ -7,6 +7,7 @@ import { awaitSettled, outcomeSchema } from '../../group/wait.js';
 import { name } from '../arguments.js';
 import { makeSure } from '../ask.js';
 import { changeOptions, runChange, saidYes, tellOutcome, waitOptions } from '../change.js';
+import { exitCodes } from '../errors.js';
 import { forTerminal, type Printable, print } from '../output.js';
 import { checkAccess, withSession } from '../session.js';
 
@@ -102,6 +103,7 @@ async function runEvict(command: Command, node: string): Promise<void> {
       );
     };
     const done = result(await evict(access, session.author(reason), { node, dead }, accept));
+    process.exitCode = exitCodes.done;
     const waits = wait && dead;
     if (!waits || settings.format === 'pretty') print(settings.format, printable(done));
     if (!waits) return;

@@ -13,6 +13,7 @@ import { readDeployment } from '../../what-if/read-deployment.js';
 import { type Simulation, simulate } from '../../what-if/simulation.js';
 import { type Assumed, describedSituation, liveSituation, type Situation } from '../../what-if/situation.js';
 import { wholeNumber } from '../arguments.js';
+import { exitCodes } from '../errors.js';
 import { print } from '../output.js';
 import { readText } from '../read-text.js';
 import { withSession } from '../session.js';
@@ -121,6 +122,7 @@ async function tell(
   if (plot !== undefined) await writePlot(plot, simulation);
   print(format, printableSimulation(simulation));
   refuseNobody(simulation);
+  process.exitCode = exitCodes.done;
 }
 
 /** What draws is loaded where it is wanted alone. */
