@@ -1,4 +1,5 @@
 /** What the elector itself changes of the group's configuration: written with a record in the history, or not at all. */
+import type { Logger } from 'pino';
 import type { ElectorAction } from '../core/electing.js';
 import { type GroupConfig, withSites } from '../core/group-config.js';
 import type { GroupPaths } from '../core/paths.js';
@@ -8,7 +9,7 @@ import type { Store } from '../ports/store.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
 
-export type ConfigAction = Extract<ElectorAction, { do: 'change-sites' | 'pause' }>;
+export type ConfigAction = Extract<ElectorAction, { do: 'change-sites' | 'drop-request' | 'pause' }>;
 
 interface Turn {
   readonly store: Store;
@@ -39,7 +40,14 @@ export async function configure(
   return done === null ? null : record;
 }
 
+export function logChange(log: Logger, action: ConfigAction, { what, reason }: ChangeRecord): void {
+  if (action.do === 'pause') log.error({ reason }, `${what}: ${reason}`);
+  else if (action.do === 'drop-request') log.warn({ reason }, `${what}: ${reason}`);
+  else log.info({ changes: action.changes }, `${what}: ${reason}`);
+}
+
 function changed(config: GroupConfig, action: ConfigAction, at: string): GroupConfig {
   if (action.do === 'change-sites') return withSites(config, action.changes);
+  if (action.do === 'drop-request') return { ...config, switchover: null };
   return { ...config, paused: { by: 'the brake', reason: action.reason, at } };
 }

@@ -31,7 +31,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
 import { canBeTold, writeCommit } from './commit.js';
-import { type ConfigAction, configure } from './configure.js';
+import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import type { ElectorTurn, TurnResult } from './elector-turn.js';
 import type { AgentEvent } from './events.js';
@@ -188,6 +188,7 @@ export class Elector {
       case 'read-clock':
         return await this.#readClock(turn.store);
       case 'change-sites':
+      case 'drop-request':
       case 'pause':
         return await this.#configure(turn, action);
       case 'alarm':
@@ -259,9 +260,8 @@ export class Elector {
     const at = toInstant(this.#clock === null ? 0 : ensembleNowMs(this.#clock, clock.monotonicMs()));
     const record = await configure(turn, paths, action, at);
     if (record === null) return;
-    const { what, reason } = record;
-    if (action.do === 'pause') log.error({ reason }, `${what}: ${reason}`);
-    else log.info({ changes: action.changes }, `${what}: ${reason}`);
+    logChange(log, action, record);
+    if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
   }
 
   /** Once at a time for each claim; tried again after its time limit while the claim stands. */

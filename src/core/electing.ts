@@ -8,6 +8,7 @@
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Brake, brake } from './brake.js';
 import { nextMinuteInMs } from './circumstance.js';
+import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
 import { type ElectorMemory, fitSince, lifeOf, longestWaitMs, look, type Scene } from './elector-memory.js';
@@ -16,11 +17,10 @@ import { failedCandidate } from './failed-candidate.js';
 import { type Failed, readyNode, recovered, settleFailures, withFailure } from './failures.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
 import { awaited } from './first-election.js';
-import { type SiteChange, sitePriority } from './group-config.js';
+import { sitePriority } from './group-config.js';
 import { lapsedAgain } from './lapse.js';
 import {
   type ClockReading,
-  endedOverrides,
   ensembleNowMs,
   isExact,
   isOutdated,
@@ -30,10 +30,12 @@ import {
 import { toInstant } from './names.js';
 import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slots.js';
 import { ended, previousLeader, reachedReady } from './records.js';
+import { missesRequest } from './requests.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
 import { ringsInVain } from './rings.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
+import { slotOf } from './slots.js';
 import type { GroupSnapshot } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
@@ -57,14 +59,8 @@ export type ElectorAction =
   /** The brake holds: instead of moving, the group waits for a person. */
   | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
-  | {
-      readonly do: 'change-sites';
-      readonly changes: readonly SiteChange[];
-      /** For people. */
-      readonly what: string;
-      readonly reason: string;
-      readonly configVersion: number;
-    }
+  | ChangeSites
+  | DropRequest
   /** For good while this version of the configuration stands; null: for now, to let another judge. */
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
   | FencingAction;
@@ -260,8 +256,8 @@ function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
   if (made?.do === 'write-elected') return [made];
   const record = recordOfReady(seen);
   const upkeep = record === null ? upkeepWrite(seen, choice) : null;
-  const sites = endOverrides(seen) ?? declareSites(seen);
-  const rest = [record, upkeep, made ?? sites].filter((action) => action !== null);
+  const change = dropMissedRequest(seen) ?? endOverrides(seen) ?? declareSites(seen);
+  const rest = [record, upkeep, made ?? change].filter((action) => action !== null);
   return [...heldTooLong(seen), ...rest];
 }
 
@@ -297,8 +293,15 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
     asked: choice.asked,
     failedSite: choice.failedSite,
     failures: ownFailures(seen, choice),
+    ...missedRequest(seen, choice),
   };
   return electedWrite(snapshot, next, record);
+}
+
+function missedRequest(seen: Case, { asked }: Choice): Pick<Elected, 'missedRequest'> {
+  return asked === null && missesRequest(seen.config, seen.elected, slotOf(seen.snapshot))
+    ? { missedRequest: true }
+    : {};
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
@@ -349,21 +352,6 @@ function recordOfReady(seen: Case): Extract<ElectorAction, { do: 'record' }> | n
   if (!isReady || memory.watched !== null || history === null) return null;
   const record = reachedReady(seen, elected, current);
   return record === null ? null : { do: 'record', record, headVersion: history.version };
-}
-
-type ChangeSites = Extract<ElectorAction, { do: 'change-sites' }>;
-
-/** An override that has ended has no effect any more; clearing it away tells people. */
-function endOverrides({ snapshot, config, epochMs }: Case): ChangeSites | null {
-  const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
-  if (sites.length === 0) return null;
-  return {
-    do: 'change-sites',
-    changes: sites.map((site) => ({ site, settings: { override: null } })),
-    what: `the priority override of ${sites.join(', ')} ended`,
-    reason: 'its time was over',
-    configVersion: snapshot.config.version,
-  };
 }
 
 function siteVerdicts(seen: Case): SiteJudgement {

@@ -218,7 +218,7 @@ function actionsOf(situation: GroupSituation, rounds: Rounds): GroupAction[] {
   const found = all.flatMap(({ slot, action }) =>
     action.do === 'write-elected' || action.do === 'record' ? [] : [{ slot, action }],
   );
-  const changes = found.filter(({ action }) => action.do === 'change-sites' || action.do === 'pause');
+  const changes = found.filter(({ action }) => ['change-sites', 'drop-request', 'pause'].includes(action.do));
   // One write of the configuration at a time.
   const change = changes.find(({ action }) => action.do === 'pause') ?? changes[0];
   const commit = commitOf(situation, rounds);

@@ -12,6 +12,24 @@ export function activeRequest(config: GroupConfig, elected: Elected, slot = 1): 
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
+/** Whether a decision that carries out no request leaves one behind: it counted until now, or was left behind before. */
+export function missesRequest(config: GroupConfig, elected: Elected, slot: number): boolean {
+  if (config.switchover === null || (config.switchover.slot ?? 1) !== slot) return false;
+  return config.switchover.replacesTerm === elected.term || elected.missedRequest === true;
+}
+
+/** "switchover to b1 asked for by …". */
+export function requestText({ to, force, by, at, notBefore, slot }: SwitchoverRequest): string {
+  const when = notBefore === null ? '' : ` not before ${notBefore}`;
+  const which = slot === undefined ? '' : ` of slot ${slot}`;
+  return `${force ? 'failover' : 'switchover'}${which} to ${targetText(to)}${when}, asked for by ${by} at ${at},`;
+}
+
+export function targetText(to: SwitchoverRequest['to']): string {
+  if (to === 'best-other') return 'the best other node';
+  return 'node' in to ? to.node : `site ${to.site}`;
+}
+
 interface Asked {
   readonly members: readonly Member[];
   readonly elected: Elected;

@@ -3,7 +3,7 @@ import { obstacles } from '../core/eligibility.js';
 import type { SwitchoverRequest } from '../core/group-config.js';
 import { toInstant } from '../core/names.js';
 import { type OtherSlots, otherSlotsOf, slotObstacles } from '../core/other-slots.js';
-import { activeRequest, requestTarget } from '../core/requests.js';
+import { activeRequest, requestTarget, requestText, targetText } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf } from '../core/slots.js';
 import { PetrelError, type Remedy } from '../errors.js';
@@ -93,9 +93,18 @@ export const cancelSwitchover: Request = ({ view, config }) => {
     activeRequest(config, electedOrRestored(each), slotOf(each)),
   );
   const request = requests.find((one) => one !== null) ?? null;
-  if (request === null) return { config: null, what: 'no switchover is waiting' };
+  if (request === null) return { config: null, what: `no switchover is waiting${missedText(view, config)}` };
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
+
+/** What the elector is about to tell in the history, and may have told already. */
+function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
+  const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));
+  const isMissed = elected !== undefined && electedOrRestored(elected).missedRequest === true;
+  return request !== null && isMissed
+    ? `: ${requestText(request)} was missed`
+    : '; petrel history tells of a missed one';
+}
 
 /** The scene of one slot. Throws PetrelError INVALID where there are several and none is named, or one that is not there. */
 function inSlot(scene: Scene, slot: number | undefined): Scene {
@@ -118,18 +127,6 @@ function named({ view }: Scene): Pick<SwitchoverRequest, 'slot'> {
 
 function beside({ view, config, nowMs }: Scene): OtherSlots | undefined {
   return otherSlotsOf({ snapshot: view, members: view.members, config, nowMs });
-}
-
-/** "switchover to b1 asked for by …". */
-export function requestText({ to, force, by, at, notBefore, slot }: SwitchoverRequest): string {
-  const when = notBefore === null ? '' : ` not before ${notBefore}`;
-  const which = slot === undefined ? '' : ` of slot ${slot}`;
-  return `${force ? 'failover' : 'switchover'}${which} to ${targetText(to)}${when}, asked for by ${by} at ${at},`;
-}
-
-function targetText(to: Target): string {
-  if (to === 'best-other') return 'the best other node';
-  return 'node' in to ? to.node : `site ${to.site}`;
 }
 
 /** One transition at a time. Throws PetrelError CONFLICT. */

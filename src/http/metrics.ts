@@ -228,6 +228,7 @@ class Counted {
   readonly #elections;
   readonly #hooks;
   readonly #margins;
+  readonly #missed;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -263,6 +264,11 @@ class Counted {
       buckets: marginBuckets,
       registers,
     });
+    this.#missed = new Counter({
+      name: 'petrel_switchovers_missed_total',
+      help: 'Switchovers that were asked for and never carried out, because their term ended before.',
+      registers,
+    });
     for (const reason of causeSchema.options) {
       for (const outcome of transitionOutcomeSchema.options) {
         this.#transitions.inc({ reason, outcome: outcome.toLowerCase() }, 0);
@@ -283,6 +289,9 @@ class Counted {
           { phase: event.context.phase, outcome: event.outcome.result },
           event.outcome.durationMs / 1000,
         );
+        return;
+      case 'request-missed':
+        this.#missed.inc();
         return;
       case 'self-fenced':
         this.#margins.observe(event.leaseLeftMs / 1000);

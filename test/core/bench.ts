@@ -137,6 +137,9 @@ export class Bench {
       case 'change-sites':
         this.configure(withSites(this.lastConfig, action.changes));
         return;
+      case 'drop-request':
+        this.configure({ ...this.lastConfig, switchover: null });
+        return;
       case 'alarm':
         this.alarms.push(action.message);
         return;

@@ -970,6 +970,43 @@ describe('limits', () => {
     expect(bench.node).toBe('b1');
   });
 
+  it('A7 a scheduled switchover whose term ends before its time is dropped, and that is told', () => {
+    const bench = led(['a1', 'b1', 'c1'], { sites });
+    const switchover = { to: { node: 'b1' }, replacesTerm: 1, notBefore: instant(hour), ...byHand };
+    bench.configure({ sites, switchover });
+    bench.advance(hour / 2);
+    bench.crash('a1');
+    const dropped = bench.settle().filter(({ do: verb }) => verb === 'drop-request');
+    expect(dropped).toMatchObject([
+      {
+        what: `switchover to b1 not before ${instant(hour)}, asked for by ops at ${instant(0)}, was missed`,
+        reason: expect.stringContaining(
+          'term 1, which it was to replace, ended without it; term 2: instead of a1',
+        ),
+      },
+    ]);
+    expect(bench.lastConfig.switchover).toBeNull();
+    bench.lead();
+    bench.advance(hour);
+    expect([bench.node, bench.term]).toEqual(['c1', 2]);
+  });
+
+  it('A7 so is one that was to happen at once; one that was carried out is not', () => {
+    for (const unfit of [true, false]) {
+      const bench = led(['a1', 'b1', 'c1'], { sites });
+      if (unfit) bench.amend('c1', unhealthy);
+      bench.configure({ sites, switchover: { to: { node: 'c1' }, replacesTerm: 1, ...byHand } });
+      const done = bench.settle();
+      // The next elector knows no more than what is written.
+      bench.memory = newElector;
+      bench.crash(unfit ? 'a1' : 'c1');
+      done.push(...bench.settle());
+      bench.crash('b1');
+      done.push(...bench.settle());
+      expect(verbs(done).filter((verb) => verb === 'drop-request')).toHaveLength(unfit ? 1 : 0);
+    }
+  });
+
   it('limits that are over make nobody read the clock', () => {
     const switchover = { to: { site: 'b' }, replacesTerm: 0, notBefore: instant(-hour), ...byHand };
     const bench = led(['a1', 'b1'], { sites, switchover });

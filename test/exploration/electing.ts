@@ -114,6 +114,14 @@ export class Electing {
           version: action.configVersion,
         });
       }
+      case 'drop-request': {
+        const value = { ...(view.config?.value ?? this.#options.setting.config), switchover: null };
+        return requestFor({ for: 'change-sites' }, seat, {
+          set: 'config',
+          value,
+          version: action.configVersion,
+        });
+      }
       case 'pause':
         throw new Error('no group explored has a brake');
       case 'remove-fenced-claim': {

@@ -97,7 +97,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     // The site follows from the node; the rest is for people.
     const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
     // No group that is explored has rules about sites, or several leaders; and every elector rings.
-    const { failedSite: _failedSite, slots: _slots, rings: _rings, ...more } = rest;
+    const { failedSite: _failedSite, slots: _slots, rings: _rings, missedRequest = false, ...more } = rest;
     nothingElse(more);
     out
       .plain(numberOf(node ?? ''))
@@ -108,7 +108,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       priorities?.[1] ?? -1,
       numberOf(asked === null ? '' : asked.waived.join()),
     );
-    out.plain(asked === null ? 0 : 1, failures.length);
+    out.plain(asked === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
     for (const record of failures) putFailure(out, record);
   });
   const elected = once((out: FacetWriter, { value, version }: Versioned<Elected>) => {
@@ -332,6 +332,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
         out.maybe(kinds.configVersion, action.configVersion);
         return;
       case 'change-sites':
+      case 'drop-request':
         out.put(kinds.configVersion, action.configVersion);
         return;
       case 'fence':

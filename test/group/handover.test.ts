@@ -122,12 +122,25 @@ describe('a switchover', () => {
       reasons: [expect.stringMatching(/^a1 is releasing \(\d+ s of 30 s\); b1 waits/)],
     });
     await group.lead('a1', 5);
-    expect((await changeGroup(group.access, eve, cancelSwitchover)).what).toBe('no switchover is waiting');
+    expect((await changeGroup(group.access, eve, cancelSwitchover)).what).toBe(
+      'no switchover is waiting; petrel history tells of a missed one',
+    );
     await changeGroup(group.access, eve, ask({ node: 'b1' }));
     const cancelled = await changeGroup(group.access, eve, cancelSwitchover);
     expect(cancelled.what).toMatch(/^switchover to b1, asked for by eve at .*, cancelled$/);
     expect(cancelled.config?.switchover).toBeNull();
   });
+});
+
+it('A7 a request whose term has ended is not waiting any more: taking it back says that it was missed', async () => {
+  await using group = await ledGroup();
+  await changeGroup(group.access, eve, ask({ node: 'b1' }));
+  await group.elect({ node: 'a2', site: 'a', term: 4, missedRequest: true });
+  const cancelled = await planChange(group.access, eve, cancelSwitchover);
+  expect(cancelled.what).toMatch(
+    /^no switchover is waiting: switchover to b1, asked for by eve at .*, was missed$/,
+  );
+  expect(cancelled.config).toBeNull();
 });
 
 describe('a failover', () => {

@@ -1,8 +1,8 @@
 /** `petrel list` */
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { requestText } from '../../core/requests.js';
 import { PetrelError } from '../../errors.js';
-import { requestText } from '../../group/handover.js';
 import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';
 import { transitionText } from '../../group/transition.js';
 import { listAll } from '../list-all.js';

@@ -1,0 +1,59 @@
+/** What the elector changes of the group's configuration where that has come to its end: told, and cleared away. */
+import type { GroupConfig, SiteChange } from './group-config.js';
+import { endedOverrides } from './limits.js';
+import { requestText } from './requests.js';
+import { slotOf } from './slots.js';
+import type { GroupSnapshot } from './snapshot.js';
+import type { Elected } from './znodes.js';
+
+interface Told {
+  /** For people. */
+  readonly what: string;
+  readonly reason: string;
+  readonly configVersion: number;
+}
+
+export interface ChangeSites extends Told {
+  readonly do: 'change-sites';
+  readonly changes: readonly SiteChange[];
+}
+
+/** A switchover was asked for, and its term has ended without it. */
+export interface DropRequest extends Told {
+  readonly do: 'drop-request';
+}
+
+interface ConfigInput {
+  readonly snapshot: GroupSnapshot;
+  readonly config: GroupConfig;
+  readonly elected: Elected;
+  /** Milliseconds since the epoch, on the ensemble's clock. */
+  readonly epochMs: number;
+}
+
+/** An override that has ended has no effect any more; clearing it away tells people. */
+export function endOverrides({ snapshot, config, epochMs }: ConfigInput): ChangeSites | null {
+  const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
+  if (sites.length === 0) return null;
+  return {
+    do: 'change-sites',
+    changes: sites.map((site) => ({ site, settings: { override: null } })),
+    what: `the priority override of ${sites.join(', ')} ended`,
+    reason: 'its time was over',
+    configVersion: snapshot.config.version,
+  };
+}
+
+/** A missed request is never carried out late: the leader that it was to replace is not the one that leads now. */
+export function dropMissedRequest({ snapshot, elected }: ConfigInput): DropRequest | null {
+  const request = snapshot.config.value?.switchover ?? null;
+  if (request === null || elected.missedRequest !== true) return null;
+  const { slot = 1, replacesTerm } = request;
+  if (slot !== slotOf(snapshot) || replacesTerm >= elected.term) return null;
+  return {
+    do: 'drop-request',
+    what: `${requestText(request)} was missed`,
+    reason: `term ${replacesTerm}, which it was to replace, ended without it; term ${elected.term}: ${elected.reason}`,
+    configVersion: snapshot.config.version,
+  };
+}
