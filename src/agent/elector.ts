@@ -4,7 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../strategies/index.js';
-import { durationMs } from '../core/duration.js';
+import { durationMs, formatDuration } from '../core/duration.js';
 import type { ElectorAction, Fence } from '../core/electing.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import {
@@ -25,7 +25,7 @@ import { compareSequences, parseSeatName } from '../core/sequence.js';
 import { slotOf, slotStates, slotView } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { decided } from '../core/story.js';
-import type { Registration, TransitionRecord } from '../core/znodes.js';
+import { initialElected, type Registration, type TransitionRecord } from '../core/znodes.js';
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
@@ -33,8 +33,10 @@ import type { Operation, Store } from '../ports/store.js';
 import { canBeTold, writeCommit } from './commit.js';
 import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
+import { dutyContext } from './duty-context.js';
 import type { ElectorTurn, TurnResult } from './elector-turn.js';
 import type { AgentEvent } from './events.js';
+import { FenceBackoff } from './fence-backoff.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
@@ -67,6 +69,7 @@ export class Elector {
   #config: GroupConfig | null = null;
   /** Tokens of the claims whose owners are being fenced, or are not to be yet again. */
   readonly #fencing = new Set<bigint>();
+  readonly #backoff = new FenceBackoff();
   /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
    * counter has come to its end: nobody else gets to elect. */
   #stuckUnder: number | null = null;
@@ -264,34 +267,25 @@ export class Elector {
     if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
   }
 
-  /** Once at a time for each claim; tried again after its time limit while the claim stands. */
+  /** Once at a time for each claim; tried again, after ever longer pauses, while the claim stands. */
   #fence(turn: ElectorTurn, fence: Fence): void {
     if (this.#fencing.has(fence.token)) return;
     this.#fencing.add(fence.token);
     const { duty, node, site, paths, wake, clock } = this.#options;
     const slot = slotOf(turn.snapshot);
     const config = this.#config ?? defaultGroupConfig;
-    const elected = turn.snapshot.elected.value;
     const about = decided(turn.snapshot);
     const log = this.#options.log.child({ ...about, target: fence.node });
     log.warn(`fencing ${fence.node}, which keeps leader/current`);
-    const timeoutMs = durationMs(config.timeouts.fence);
-    const run = duty.run({
-      phase: 'fence',
-      root: paths.root,
-      node,
-      site,
-      term: elected?.term ?? 0,
-      slot,
-      slots: slotStates(turn.snapshot).length,
-      fencingToken: null,
-      reason: `${fence.node} did not release in time: ${about.reason}`,
-      previousLeader: elected?.previous?.node ?? null,
-      previousSite: elected?.previous?.site ?? null,
-      target: fence.node,
-      timeoutMs,
-      graceMs: durationMs(config.timeouts.grace),
-    });
+    const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
+    const reason = `${fence.node} did not release in time: ${about.reason}`;
+    const run = duty.run(
+      dutyContext(
+        { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },
+        turn.snapshot.elected.value ?? initialElected,
+        config,
+      ),
+    );
     void run.outcome.then((outcome) => {
       const mayTryAgain = () => {
         this.#fencing.delete(fence.token);
@@ -302,9 +296,11 @@ export class Elector {
         this.#setFenced(slot, fence);
         mayTryAgain();
       } else {
-        log.error({ error: outcome.error }, `fencing ${fence.node} failed: ${outcome.error}`);
+        const pauseMs = this.#backoff.failed(slot, fence.token, durationMs(config.timeouts.fence));
+        const again = `tried again in ${formatDuration(pauseMs)}`;
+        log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
         // By then what is read has to be read after a write again.
-        clock.timer(timeoutMs, () => {
+        clock.timer(pauseMs, () => {
           this.#clock = null;
           mayTryAgain();
         });

@@ -3,6 +3,7 @@ import type { UnreadableFile } from '../config/read-settings.js';
 import type { Access } from '../core/access.js';
 import type { ProbeAddress } from '../core/znodes.js';
 import type { ZnodeAcl } from '../group/access.js';
+import type { Transition } from '../group/transition.js';
 
 export interface Facts {
   readonly servers: readonly ServerFacts[];
@@ -60,6 +61,8 @@ export interface GroupFacts {
   readonly members: readonly MemberFacts[];
   /** Who is READY; null: nobody. */
   readonly leader: string | null;
+  /** Transitions that have taken longer than they may. */
+  readonly late: readonly Transition[];
   /** What is wrong in the tree, one line each. */
   readonly problems: readonly string[];
   /** The ensemble's clock against this machine's; null where it could not be read. */

@@ -3,11 +3,14 @@ import { accessOf } from '../config/access-settings.js';
 import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
+import { ensembleNowMs } from '../core/limits.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { asPetrelError } from '../group/failure.js';
-import { readEnsembleClock } from '../group/time.js';
+import { viewsOfSlots } from '../group/slot-view.js';
+import { readEnsembleClock, readOrEstimateClock } from '../group/time.js';
+import { transitionOf } from '../group/transition.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
@@ -120,9 +123,19 @@ async function gatherGroup(
     znodes: await readAcls(store, paths, access),
     members: await gatherMembers(store, view, settings),
     leader: current?.value?.status === 'READY' ? current.value.node : null,
+    late: await lateTransitions(store, view, clock),
     problems: problems.map(({ path, problem }) => `${path}: ${problem}`),
     clock: await compareClocks(store, paths, clock),
   };
+}
+
+async function lateTransitions(store: Store, view: GroupView, clock: Clock): Promise<GroupFacts['late']> {
+  const reading = await readOrEstimateClock(store, view, clock);
+  const nowMs = ensembleNowMs(reading, clock.monotonicMs());
+  return viewsOfSlots(view)
+    .map((slot) => transitionOf(slot, nowMs))
+    .filter((transition) => transition !== null)
+    .filter(({ elapsedMs, limitMs }) => elapsedMs > limitMs);
 }
 
 async function gatherMembers(

@@ -1,6 +1,7 @@
 /** The group in the tree: who may change it, who is in it, and whether they agree. */
 import { aclText, permissions } from '../core/acl.js';
 import { firstOf } from '../core/outside.js';
+import { type Transition, transitionText } from '../group/transition.js';
 import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
@@ -19,6 +20,7 @@ export function checkGroup({ group, node }: Facts): Finding[] {
     ];
   return [
     ...checkLeader(group),
+    ...group.late.map(checkTransition),
     ...checkAcls(group),
     ...checkClocks(group),
     ...checkVersions(group, node.version),
@@ -37,6 +39,16 @@ function checkLeader({ leader, problems, members, root }: GroupFacts): Finding[]
   );
   if (leader !== null) return [ok('group', `${leader} leads ${root}, ${members.length} nodes`), ...broken];
   return [finding('group', 'warning', `nobody leads ${root}`, 'petrel explain says why'), ...broken];
+}
+
+function checkTransition(late: Transition): Finding {
+  const what = `term ${late.term} should be over: ${transitionText(late)}`;
+  const who = late.node ?? 'the owner of leader/current';
+  const todo =
+    late.phase === 'releasing'
+      ? `stop the service on ${who}; the log of the elector says whether onFence ran, and why it failed. When ${who} is dead for certain: petrel node evict ${late.node ?? 'NODE'} --dead`
+      : `look at the logs of ${who} and of the elector, which is to replace it`;
+  return finding('group', 'error', what, todo);
 }
 
 function checkAcls({ access, znodes }: GroupFacts): Finding[] {

@@ -27,6 +27,7 @@ import { type ConnectionString, type Server, serverText } from './connection-str
 import type { Dial } from './dial.js';
 import { Failure } from './failure.js';
 import { Outage } from './outage.js';
+import { firstPauseMs, longestPauseMs } from './reconnecting.js';
 import { resolveHost, ServerRotation } from './servers.js';
 import { watchFrames } from './watch-frames.js';
 
@@ -60,9 +61,6 @@ export interface SessionOptions {
 const maxPacketBytes = 0xfffff;
 /** Without contact for this share of its timeout a session counts as over, whatever the ensemble thinks. */
 const expiryShare = 4 / 3;
-/** After each server had its turn in vain, pause for up to this share of the session timeout, and no longer than that. */
-const pauseShare = 1 / 4;
-const maxPauseMs = 1000;
 /** Of answers closer together than this share of the session timeout one is evidence enough. */
 const evidenceShare = 1 / 100;
 
@@ -276,10 +274,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     let failures = 0;
     while (!this.#stopped.signal.aborted) {
       failures = (await this.#visit(this.#rotation.next())) ? 0 : failures + 1;
-      if (failures < this.#rotation.size) continue;
-      failures = 0;
+      const rounds = failures / this.#rotation.size;
+      if (rounds < 1 || !Number.isInteger(rounds)) continue;
       if (!this.#over) this.#outage.goesOn(this.troubles);
-      await this.#pause();
+      await this.#pause(rounds);
     }
   }
 
@@ -290,7 +288,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     for (const { address } of addresses) {
       if (this.#stopped.signal.aborted) break;
       const stoodMs = await this.#live(server, address, shareMs / addresses.length);
-      if (stoodMs > 0) return stoodMs >= this.#pauseMs;
+      if (stoodMs > 0) return stoodMs >= firstPauseMs(this.#timeoutMs);
     }
     return false;
   }
@@ -324,7 +322,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return connection.stoodMs;
   }
 
-  #pause(): Promise<void> {
+  #pause(rounds: number): Promise<void> {
+    const longestMs = longestPauseMs(this.#timeoutMs, this.#hasSession, rounds);
     const { signal } = this.#stopped;
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
@@ -333,7 +332,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
         signal.removeEventListener('abort', done);
         resolve();
       };
-      const cancel = this.#clock.timer(this.#options.random() * this.#pauseMs, done);
+      const cancel = this.#clock.timer(this.#options.random() * longestMs, done);
       signal.addEventListener('abort', done);
     });
   }
@@ -419,10 +418,6 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   get #timeoutMs(): number {
     return this.#negotiatedTimeoutMs || this.#options.sessionTimeoutMs;
-  }
-
-  get #pauseMs(): number {
-    return Math.min(maxPauseMs, this.#timeoutMs * pauseShare);
   }
 
   get #hasSession(): boolean {

@@ -42,6 +42,7 @@ const group: GroupFacts = {
   znodes: [znode],
   members: [member('a1'), member('b1')],
   leader: 'a1',
+  late: [],
   problems: [],
   clock: { aheadMs: 20, withinMs: 5 },
 };
@@ -206,9 +207,18 @@ describe('the session', () => {
 
 describe('the group', () => {
   const wrong = { ...znode, acl: open, isRight: false };
+  const stuck: GroupFacts['late'][number] = {
+    ...{ term: 4, node: 'b1', to: 'a1', elapsedMs: 40_000, limitMs: 30_000 },
+    ...{ phase: 'releasing', since: '2026-01-01T00:00:00.000Z' },
+  };
   const readable = { ...znode, acl: closed.slice(1), isRight: false };
   it.each<[string, Partial<GroupFacts>, RegExp]>([
     ['nobody leads', { leader: null }, /^warning group: nobody leads \/cluster → petrel explain/],
+    [
+      'A8 a leader that does not release, fenced in vain',
+      { late: [stuck] },
+      /^error group: term 4 should be over: b1 is releasing \(40 s of 30 s\); a1 waits → stop the service on b1; .*onFence/,
+    ],
     [
       'junk',
       { problems: ['/cluster/config: it is not JSON'] },
