@@ -242,7 +242,7 @@ function replace(
 ): Outcome {
   const { elected, members, failures, config } = question;
   const failedSite = siteOfFailure(question, unfit);
-  const { best, why } = replacement(ranking, failedSite, members, config);
+  const { best, why } = replacement(withLastGood(question, ranking), failedSite, members, config);
   if (best === null) return { ...nobody(elected, why ?? 'nobody may replace the leader'), failedSite };
   const rule = why === null ? '' : `${why}; `;
   const chosen = { node: best.node, changes: true, failedSite };
@@ -261,6 +261,25 @@ function replace(
   const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
   const cause = question.electedFailed && best.node === elected.node ? 'retry' : departure(found);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
+}
+
+/**
+ * The leader that a planned change was to replace comes first where the change failed before anybody was READY: it was
+ * good a moment ago. Where nobody asked for the change, only before its equals. A forced failover distrusts it.
+ */
+function withLastGood(
+  { elected, previous, config }: Question,
+  ranking: readonly [Ranked, ...Ranked[]],
+): typeof ranking {
+  const isForced = config.switchover?.force === true && config.switchover.replacesTerm < elected.term;
+  const isAsked = elected.asked !== null && !isForced;
+  const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
+  const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);
+  const [best] = ranking;
+  if (!isPlanned || isForced || last === undefined || last === best) return ranking;
+  if (!isAsked && last.grade !== best.grade) return ranking;
+  const reason = `it led until ${elected.node} was to take over; ${last.reason}`;
+  return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }
 
 function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], node: string): Cause {

@@ -41,6 +41,8 @@ export class Bench {
   seat = 'a1-0000000000';
   strategy: ReadyStrategy | null = null;
   readonly records: TransitionRecord[] = [];
+  /** Every one that was written. */
+  readonly decisions: Elected[] = [];
   readonly alarms: string[] = [];
   #token = 100n;
 
@@ -129,6 +131,7 @@ export class Bench {
         if (action.electedVersion !== this.elected.version) throw new Error('BAD_VERSION elected');
         if (action.configVersion !== this.config.version) throw new Error('BAD_VERSION config');
         this.elected = versioned(action.elected, this.elected.version + 1, this.epochMs);
+        this.decisions.push(action.elected);
         if (action.record !== null) this.#record(action.record, action.headVersion);
         return;
       case 'record':

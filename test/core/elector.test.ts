@@ -356,6 +356,57 @@ describe('a failed takeover', () => {
   });
 });
 
+describe('A9 a planned switchover that fails', () => {
+  /** From a1 to b1, while a0 is there, which is first in order. */
+  function underWay(force = false): Bench {
+    const settings = { strategy: 'first-available' };
+    const bench = led(['a1', 'b1'], settings);
+    bench.join('a0');
+    bench.configure({ ...settings, switchover: { to: { node: 'b1' }, replacesTerm: 1, force, ...byHand } });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    bench.current = null;
+    return bench;
+  }
+
+  it('returns to the leader that was good a moment ago, however it fails', () => {
+    for (const fails of [
+      (bench: Bench) => bench.fail(),
+      (bench: Bench) => bench.advance(hour),
+      (bench: Bench) => bench.crash('b1'),
+    ]) {
+      const bench = underWay();
+      bench.claim();
+      bench.settle();
+      fails(bench);
+      bench.settle();
+      expect(bench.decisions.find(({ term }) => term === 3)).toMatchObject({
+        node: 'a1',
+        reason: expect.stringContaining('it led until b1'),
+      });
+    }
+  });
+
+  it('does not where that leader is not fit, where the new one has led, or where it was forced', () => {
+    const unfit = underWay();
+    unfit.amend('a1', unhealthy);
+    unfit.claim();
+    unfit.fail();
+    unfit.settle();
+    expect(unfit.node).toBe('a0');
+    const hasLed = underWay();
+    hasLed.lead();
+    hasLed.crash('b1');
+    hasLed.settle();
+    expect(hasLed.node).toBe('a0');
+    const forced = underWay(true);
+    forced.claim();
+    forced.fail();
+    forced.settle();
+    expect(forced.node).toBe('a0');
+  });
+});
+
 describe('exclusions', () => {
   it('double with each failure, up to the cap', () => {
     const bench = new Bench(['a1'], { exclusion: { base: '10s', max: '1m' } });
