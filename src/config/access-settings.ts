@@ -9,8 +9,8 @@ import type { StoreOptions } from '../zookeeper/index.js';
 import { readSecretText } from './secret-file.js';
 import { optionalPath, setting } from './setting.js';
 
-const authPattern = /^digest:[^:]+:.+$/s;
-const authRule = 'written digest:USER:PASSWORD';
+const authPattern = /^digest:[^:\r\n]+:[^\r\n]+$/;
+const authRule = 'written digest:USER:PASSWORD, on one line';
 const identityRule = 'an identity is written USER:DIGEST, as petrel acl digest prints it';
 const maxIdentities = 32;
 

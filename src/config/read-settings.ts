@@ -230,12 +230,24 @@ function longFlag(flags: string): string {
 function valueProblems({ schema, meta }: Field, { source, value }: Given): string[] {
   const parsed = z.safeParse(schema, value);
   if (parsed.success) return [];
+  if (meta.secret !== true && isUnquoted(schema, value)) {
+    return [
+      `${source}: ${meta.key}: ${value} is a ${typeof value} here, not a text: write "${value}", in quotes`,
+    ];
+  }
   return parsed.error.issues.map(({ path, message }) => {
     const key = [meta.key, ...path.map(String)].join('.');
     const quotable = typeof value === 'string' && meta.secret !== true;
     const isTold = quotable && (message.startsWith(cut(value)) || message.includes(quoted(value)));
     return `${source}: ${cut(key)}: ${quotable && !isTold ? `${quoted(value)}: ` : ''}${message}`;
   });
+}
+
+/** YAML takes `site: 1` for a number. */
+function isUnquoted(schema: Field['schema'], value: unknown): value is number | boolean {
+  return (
+    (typeof value === 'number' || typeof value === 'boolean') && z.safeParse(schema, String(value)).success
+  );
 }
 
 function defaultProblems(fields: readonly Field[], error: z.ZodError): string[] {
@@ -319,12 +331,17 @@ function valueText(name: string, value: unknown): string {
   return text === '{}' ? '' : text;
 }
 
+/** What Kubernetes sets in every pod for a Service named petrel: PETREL_PORT=tcp://10.0.0.1:8008 and its like. */
+function isOfKubernetes(name: string, value = ''): boolean {
+  return /_PORT$/.test(name) ? /^[a-z]+:\/\//.test(value) : /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name);
+}
+
 /** Other programs set variables that begin like ours (a Kubernetes service named petrel does), so an unknown one
  * is no error; but one that is nearly ours is likely a slip. */
 function misspeltVariables(env: SettingSources['env']): string[] {
   const known = [config.env, ...fieldsOf(allSettings).map(({ meta }) => meta.env)];
   return Object.keys(env)
-    .filter((name) => name.startsWith('PETREL_') && !known.includes(name))
+    .filter((name) => name.startsWith('PETREL_') && !known.includes(name) && !isOfKubernetes(name, env[name]))
     .flatMap((name) => {
       const nearest = known.find((candidate) => distance(candidate, name) <= 2);
       return nearest === undefined ? [] : [`${name} has no meaning here: did you mean ${nearest}?`];

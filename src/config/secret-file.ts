@@ -6,8 +6,8 @@ import { PetrelError } from '../errors.js';
 const forbiddenMode = 0o027;
 
 /**
- * What the file holds, without the line break at its end. Throws PetrelError INVALID when it cannot be read, or others
- * may; never tells what it holds. `key` is the setting that names it.
+ * What the file holds: one line, without the line breaks at its end. Throws PetrelError INVALID when it holds more, when it
+ * cannot be read, or others may; never tells what it holds. `key` is the setting that names it.
  */
 export function readSecretText(key: string, path: string): string {
   const { mode, text } = read(key, path);
@@ -18,7 +18,9 @@ export function readSecretText(key: string, path: string): string {
       `${key}: ${path} is open to others, its mode is ${octal}: chmod 600 ${path}`,
     );
   }
-  return text.replace(/\r?\n$/, '');
+  const secret = text.replace(/(?:\r?\n)+$/, '');
+  if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} holds more than one line`);
+  return secret;
 }
 
 export function isOpenToOthers(mode: number): boolean {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { durationInMs } from '../core/duration.js';
 import { nameSchema } from '../core/names.js';
-import { quoted } from '../core/outside.js';
+import { quoted, UnusableKey, usableKey } from '../core/outside.js';
 import { rootSchema } from '../core/paths.js';
 import { commandSchema } from '../hooks/command.js';
 import { restartPolicies } from '../hooks/restarting-duty.js';
@@ -70,12 +70,19 @@ export const commonSettings = z.object({
     isPath: true,
     isFile: true,
   }),
-  tlsPassphrase: setting(z.string('a text').nullable().prefault(null), {
-    key: 'tls.passphrase',
-    env: 'PETREL_TLS_PASSPHRASE',
-    help: 'passphrase of the key, in the place of a file of its own',
-    secret: true,
-  }),
+  tlsPassphrase: setting(
+    z
+      .string('a text')
+      .regex(/^[^\r\n]*$/, 'one line')
+      .nullable()
+      .prefault(null),
+    {
+      key: 'tls.passphrase',
+      env: 'PETREL_TLS_PASSPHRASE',
+      help: 'passphrase of the key, in the place of a file of its own',
+      secret: true,
+    },
+  ),
   tlsPassphraseFile: setting(optionalPath(), {
     key: 'tls.passphraseFile',
     flags: '--tls-passphrase-file <file>',
@@ -346,8 +353,9 @@ function scoresFrom(texts: readonly string[]): unknown {
 
 function jsonEntries(text: string): [string, unknown][] {
   try {
-    return Object.entries(JSON.parse(text));
-  } catch {
+    return Object.entries(JSON.parse(text)).map(([name, value]) => [usableKey(name), value]);
+  } catch (error) {
+    if (error instanceof UnusableKey) throw error;
     throw new Error(
       'begins with { but is not a JSON object, like {"load": {"command": "cut -d\' \' -f1 /proc/loadavg"}}',
     );
@@ -357,7 +365,7 @@ function jsonEntries(text: string): [string, unknown][] {
 function pairFrom(text: string): [string, unknown] {
   const at = text.indexOf('=');
   if (at < 1) throw new Error(`${quoted(text)} is not a score: write NAME=COMMAND`);
-  return [text.slice(0, at).trim(), commandFrom([text.slice(at + 1).trim()])];
+  return [usableKey(text.slice(0, at).trim()), commandFrom([text.slice(at + 1).trim()])];
 }
 
 function tagsFrom(texts: readonly string[]): unknown {
@@ -366,7 +374,7 @@ function tagsFrom(texts: readonly string[]): unknown {
     pairs.map((pair) => {
       const at = pair.indexOf('=');
       if (at < 1) throw new Error(`${quoted(pair)} is not a tag: write NAME=VALUE`);
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+      return [usableKey(pair.slice(0, at).trim()), pair.slice(at + 1).trim()];
     }),
   );
 }

@@ -45,6 +45,7 @@ export function readYaml(text: string): unknown {
 export function yamlProblem(error: unknown): string {
   const message = errorMessage(error).trim();
   if (/call stack/i.test(message)) return 'it nests too deeply';
+  if (/multiple documents/i.test(message)) return 'it holds several YAML documents: keep one, without ---';
   if (/alias count/i.test(message)) return 'its aliases multiply without end';
   return cut(message);
 }
@@ -59,6 +60,9 @@ function doubledIn({ items }: YAMLMap): YamlProblem[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
     if (!isScalar(key) || key.value === '<<') return [];
+    // As a key of an object it would vanish.
+    if (key.value === '__proto__')
+      return [{ offset: key.range?.[0] ?? 0, message: '__proto__ cannot be a name' }];
     const isDoubled = seen.has(key.value);
     seen.add(key.value);
     return isDoubled ? [{ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' }] : [];

@@ -68,11 +68,16 @@ export function describeIssues(error: z.ZodError): string[] {
   const lines = error.issues.map((issue) => {
     const where = issue.path.map((key) => cut(String(key))).join('.');
     const what =
-      issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join(', ') : issue.message;
+      issue.code === 'invalid_key'
+        ? issue.issues.map(({ message }) => message).join(', ')
+        : issue.message.replace(unquoted, 'a text is expected here, not a $1: write it in quotes');
     return where === '' ? what : `${where}: ${what}`;
   });
   return firstOf(lines);
 }
+
+/** YAML takes `site: 1` for a number. */
+const unquoted = /^Invalid input: expected string, received (number|boolean)$/;
 
 /** No text that a znode keeps for people is longer. */
 const longestText = 2000;

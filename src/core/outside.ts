@@ -62,6 +62,16 @@ export function firstOf(lines: readonly string[]): string[] {
   return rest <= 1 ? [...lines] : [...lines.slice(0, longestList), `and ${rest} more`];
 }
 
+export class UnusableKey extends Error {
+  override readonly name = 'UnusableKey';
+}
+
+/** A key as people wrote it. Throws UnusableKey for one that would vanish, since it means something to objects. */
+export function usableKey(key: string): string {
+  if (key === '__proto__') throw new UnusableKey('__proto__ cannot be a name');
+  return key;
+}
+
 /** What is wrong with how deep a value nests; null when it is fine. A value that holds itself has no end. */
 export function depthProblem(value: unknown): string | null {
   let level = new Set([value]);

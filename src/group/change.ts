@@ -118,7 +118,7 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   const config = readableConfig(before);
   const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
   const decision = request({ view: before, config, elected: electedOrRestored(before), nowMs, byHand });
-  if (decision.config !== null) mustBeValid(decision.config, config);
+  if (decision.config !== null) mustBeValid(decision.config, config, before.members.length);
   const after = decision.config === null ? before : underConfig(before, decision.config);
   const choices = choicesOrNull(after, nowMs);
   const slot = decision.slot ?? [...choices].find(([, { changes }]) => changes)?.[0] ?? 1;
@@ -138,14 +138,22 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
 }
 
 /** A strategy that cannot be used here, or fails, keeps nobody from pausing, draining, or failing over. */
-function mustBeValid(config: GroupConfig, before: GroupConfig): void {
+function mustBeValid(config: GroupConfig, before: GroupConfig, registered: number): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
   const isAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));
-  const problems = isAsBefore ? formProblems(config) : configProblems(config);
+  const problems = isAsBefore
+    ? formProblems(config)
+    : [...configProblems(config), ...sizeProblems(config, registered)];
   if (problems.length === 0) return;
   throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {
     reasons: problems,
   });
+}
+
+/** A quorum reckoned from too small a size is none. */
+function sizeProblems({ strategyOptions: { size } }: GroupConfig, registered: number): string[] {
+  if (typeof size !== 'number' || size >= registered) return [];
+  return [`strategyOptions.size: ${size} is less than the ${registered} nodes that are registered`];
 }
 
 /** By slot, in their order; empty where they cannot be told. */

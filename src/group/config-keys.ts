@@ -137,6 +137,8 @@ export function valueText(value: unknown): string {
 }
 
 function settable(key: string): string {
+  if (key.split('.').includes('__proto__'))
+    throw new PetrelError('INVALID', `${cut(key)}: __proto__ cannot be a name`);
   const own = ownCommands.find(({ pattern }) => pattern.test(key));
   if (own !== undefined) throw new PetrelError('INVALID', `${cut(key)} is changed by ${own.command}`);
   if (plainKeys.includes(key) || siteKey.test(key) || strategyOptionKey.test(key)) return key;

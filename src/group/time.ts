@@ -62,6 +62,14 @@ export class KeptClock {
   }
 }
 
+const instantPattern = /^(?<day>\d{4}-\d\d-\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+
+/** The parser takes 30 February for 2 March. */
+function isDay(day: string): boolean {
+  const parsed = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
+}
+
 /**
  * A point in time as people write it: an instant with its zone, or a duration from now. Takes the time now, milliseconds
  * since the epoch. Throws a RangeError that says what would be right.
@@ -69,7 +77,9 @@ export class KeptClock {
 export function readPointInTime(text: string): (nowMs: number) => number {
   if (/^\d{4}-/.test(text)) {
     const atMs = Date.parse(text);
-    if (/(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(atMs)) return () => atMs;
+    const { day } = instantPattern.exec(text)?.groups ?? {};
+    if (day !== undefined && !isDay(day)) throw new RangeError(`${day} is not a day of the calendar`);
+    if (day !== undefined && !Number.isNaN(atMs)) return () => atMs;
     throw new RangeError(
       'an instant is written with its zone, like 2026-01-31T02:00:00Z or 2026-01-31T02:00:00+01:00',
     );

@@ -62,6 +62,8 @@ function parseServer(text: string, part: string, where: string): Server {
   if (part.includes('[') || part.includes(']'))
     refuse(text, `${where} (${quoted(part)}) has a stray bracket`);
   const [host = '', port, ...more] = part.split(':');
+  if (/\s/.test(host) || (more.length > 0 && /\s/.test(part)))
+    refuse(text, `${where} (${quoted(part)}) has a space in it; servers are separated by commas`);
   if (more.length > 0)
     refuse(text, `${where} (${quoted(part)}) needs brackets if it is IPv6, as in "[::1]:2181"`);
   checkHost(text, host, where);
@@ -70,8 +72,6 @@ function parseServer(text: string, part: string, where: string): Server {
 
 function checkHost(text: string, host: string, where: string): void {
   if (host === '') refuse(text, `${where} has no host`);
-  if (/\s/.test(host))
-    refuse(text, `${where} (${quoted(host)}) has a space in it; servers are parted by commas`);
   if (!/^[A-Za-z0-9._-]+$/.test(host)) refuse(text, `${where} (${quoted(host)}) is no host name`);
   if (/^[\d.]+$/.test(host) && !isIPv4(host)) refuse(text, `${where} (${quoted(host)}) is no IPv4 address`);
 }

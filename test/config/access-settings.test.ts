@@ -40,6 +40,18 @@ describe('credentials', () => {
     await expect(both).rejects.toThrow(/not both/);
   });
 
+  it('T7 are one line: empty lines behind it are none of the password', async () => {
+    const PETREL_AUTH_FILE = await file('digest:petrel:s3cret\n\r\n\n');
+    expect(credentialsOf(await read({ PETREL_AUTH_FILE }))).toBe('petrel:s3cret');
+    await file('digest:petrel:s3cret\n# mine\n');
+    const settings = await read({ PETREL_AUTH_FILE });
+    expect(() => credentialsOf(settings)).toThrow(/holds more than one line/);
+    await expect(read({ PETREL_AUTH: 'digest:petrel:s3cret\n' })).rejects.toThrow(/on one line/);
+    await expect(read({ PETREL_TLS_PASSPHRASE: 's3cret\n', PETREL_TLS_KEY: '/dev/null' })).rejects.toThrow(
+      /one line/,
+    );
+  });
+
   it.each([
     ['digest:petrel:s3cret', 0o644, /is open to others, its mode is 0644/],
     ['petrel:s3cret', 0o600, /holds no credentials: written digest:USER:PASSWORD/],

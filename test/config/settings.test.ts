@@ -5,7 +5,9 @@ import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSettings, settingOptions } from '../../src/config/read-settings.js';
 import { agentSettings, commonSettings } from '../../src/config/settings.js';
+import { readYaml } from '../../src/config/yaml.js';
 import { PetrelError } from '../../src/errors.js';
+import { readPointInTime } from '../../src/group/time.js';
 
 let directory: string;
 beforeEach(async () => {
@@ -359,5 +361,52 @@ describe('wrong settings', () => {
       PETREL_TERM: '3',
     });
     expect(warnings).toEqual(['PETREL_PRIORTY has no meaning here: did you mean PETREL_PRIORITY?']);
+  });
+});
+
+describe('T8 a refusal', () => {
+  it.each([
+    ['site: 1\n', 'site: 1 is a number here, not a text: write "1", in quotes'],
+    ['nodeId: true\n', 'nodeId: true is a boolean here, not a text: write "true", in quotes'],
+    ['site: a\n---\nsite: b\n', 'it holds several YAML documents: keep one, without ---'],
+    ['auth: 12345\n', 'written digest:USER:PASSWORD'],
+  ])('of %j says what to do', async (text, words) => {
+    const [reason = ''] = await reasonsOf(read(['-c', await file(text)]));
+    expect(reason).toContain(words);
+    expect(reason).not.toContain('12345');
+  });
+
+  it('is not made of what Kubernetes sets for a Service named petrel; PETREL_PORT=8008 is still a slip', async () => {
+    const set = {
+      PETREL_PORT: 'tcp://10.0.0.1:8008',
+      PETREL_SERVICE_PORT: '8008',
+      PETREL_PORT_8008_TCP: 'tcp://10.0.0.1:8008',
+      PETREL_PORT_8008_TCP_ADDR: '10.0.0.1',
+    };
+    expect((await read([], set)).warnings).toEqual([]);
+    expect((await read([], { PETREL_PORT: '8008' })).warnings).toHaveLength(1);
+  });
+});
+
+describe('T7 what would not mean what it says', () => {
+  it.each([
+    [['--tag', '__proto__=1']],
+    [['--score', '__proto__=uptime']],
+    [['--score', '{"__proto__": "uptime"}']],
+  ])('is refused: %j', async (args) => {
+    expect(await reasonsOf(read(args))).toEqual([expect.stringContaining('__proto__ cannot be a name')]);
+  });
+
+  it('is refused in a file, and as a day', async () => {
+    const [reason = ''] = await reasonsOf(read(['-c', await file('tags: { __proto__: x }\n')]));
+    expect(reason).toContain(':1:9: not YAML: __proto__ cannot be a name');
+    expect(() => readYaml('nodes: { __proto__: { site: a } }')).toThrow(
+      '__proto__ cannot be a name at line 1',
+    );
+    for (const text of ['2027-02-30T02:30Z', '2027-02-29T00:00:00+01:00', '2027-04-31T00:00:00Z'])
+      expect(() => readPointInTime(text)).toThrow('is not a day of the calendar');
+    expect(() => readPointInTime('2027-1-3T00:00Z')).toThrow('an instant is written with its zone');
+    expect(() => readPointInTime('2027-02-28T25:00:00Z')).toThrow('an instant is written with its zone');
+    expect(readPointInTime('2028-02-29T02:30:00+01:00')(0)).toBe(Date.UTC(2028, 1, 29, 1, 30));
   });
 });

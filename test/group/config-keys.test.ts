@@ -136,3 +136,21 @@ describe('a configuration as text', () => {
     expect(() => parseConfigText(text)).toThrow(message);
   });
 });
+
+it('T7 a quorum is not reckoned from fewer nodes than are registered, nor is __proto__ taken for a key', async () => {
+  await using group = await newGroup();
+  for (const node of ['a1', 'b1', 'c1']) await group.node(node);
+  const author = { by: 'eve', reason: null };
+  const size = (text: string) =>
+    assign([
+      { key: 'strategy', text: 'latency' },
+      { key: 'strategyOptions.size', text },
+    ]);
+  await expect(planChange(group.access, author, size('2'))).rejects.toThrow(
+    'strategyOptions.size: 2 is less than the 3 nodes that are registered',
+  );
+  expect((await planChange(group.access, author, size('3'))).config?.strategyOptions).toEqual({ size: 3 });
+  expect(() => assign([{ key: 'sites.__proto__.priority', text: '1' }])).toThrow(
+    '__proto__ cannot be a name',
+  );
+});

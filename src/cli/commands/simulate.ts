@@ -60,7 +60,7 @@ function strategyOption(
   before: Record<string, unknown> | null = null,
 ): Record<string, unknown> {
   const { name = '', value = '' } = /^(?<name>[^=]+)=(?<value>.*)$/s.exec(text)?.groups ?? {};
-  if (name === '') throw new InvalidArgumentError('It is written NAME=VALUE.');
+  if (name === '' || name === '__proto__') throw new InvalidArgumentError('It is written NAME=VALUE.');
   try {
     return Object.fromEntries([...Object.entries(before ?? {}), [name, readYaml(value)]]);
   } catch (error) {
