@@ -88,7 +88,11 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
   if (!isPermissionError(error)) return null;
   const right =
     'give the credentials of one of its agents by --auth-file, or have its ACL changed (petrel acl apply)';
-  return new PetrelError('FORBIDDEN', `no permission to ${verb} ${error.path ?? path}: ${right}`, {
+  const at = error.path ?? path;
+  const parent = at.slice(0, Math.max(1, at.lastIndexOf('/')));
+  // The znode above decides who may create one.
+  const where = verb !== 'use' && error.code === 'NO_AUTH' ? `, by the ACL of ${parent}` : '';
+  return new PetrelError('FORBIDDEN', `no permission to ${verb} ${at}${where} (${error.message}): ${right}`, {
     cause: error,
   });
 }

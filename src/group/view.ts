@@ -159,9 +159,13 @@ async function readOthers(
 }
 
 export function noGroup({ root }: GroupPaths): PetrelError {
-  return new PetrelError('INVALID', `there is no group at ${root}: no agent ever ran there`, {
-    remedies: [{ kind: 'root' }],
-  });
+  return new PetrelError(
+    'INVALID',
+    `there is no group at ${root}: no agent has made it. An agent that may not says so in its log`,
+    {
+      remedies: [{ kind: 'root' }],
+    },
+  );
 }
 
 /** Null when there is no such znode; with `watch` its creation is then watched for. */

@@ -66,6 +66,8 @@ export class ZooKeeperStore implements Store {
   readonly #aclOf: (path: string) => Acl;
   readonly #changeListeners: Listeners<string>;
   readonly #stateListeners: Listeners<StoreState>;
+  /** For people. */
+  readonly #identity: string;
 
   constructor(options: ZooKeeperStoreOptions) {
     this.#clock = options.clock;
@@ -73,6 +75,10 @@ export class ZooKeeperStore implements Store {
     this.#aclOf = options.acl;
     this.#changeListeners = new Listeners(options.logger, 'changes in ZooKeeper');
     this.#stateListeners = new Listeners(options.logger, 'the connection to ZooKeeper');
+    const users = options.credentials.map(
+      ({ scheme, credentials }) => `${scheme}:${credentials.split(':', 1)[0]}`,
+    );
+    this.#identity = users.length === 0 ? 'world:anyone, without credentials' : users.join(', ');
     this.#session = new Session({
       ...options,
       onState: (state) => this.#stateListeners.notify(state),
@@ -263,7 +269,7 @@ export class ZooKeeperStore implements Store {
       let release = () => {};
       const fail = (error: unknown) => {
         release();
-        reject(toStoreError(error, subject));
+        reject(this.#withIdentity(toStoreError(error, subject)));
       };
       const abort = () =>
         fail(new StoreError('ABORTED', 'given up by its caller', { cause: signal?.reason }));
@@ -285,6 +291,13 @@ export class ZooKeeperStore implements Store {
         fail(error);
       }
     });
+  }
+
+  /** Whoever is refused wants to know as whom. Passwords are not told. */
+  #withIdentity(error: StoreError): StoreError {
+    if (error.code !== 'NO_AUTH') return error;
+    const { path, failedOp, cause } = error;
+    return new StoreError(error.code, `${error.message}, as ${this.#identity}`, { path, failedOp, cause });
   }
 
   #lateness(timeoutMs: number): StoreError {
