@@ -52,11 +52,18 @@ const phases = {
 } as const;
 
 /** The decision; of a leader that lost its claim and is to claim again by the same one, when it gave that away. */
-function waitedForSinceMs({ elected, history, members }: GroupView, { node, term }: Elected): number {
+function waitedForSinceMs(
+  { elected, history, members }: GroupView,
+  { node, term, previous }: Elected,
+): number {
   const led = history?.value?.term === term ? history.value.fencingToken : null;
   const member = members.find((one) => one.node === node);
   const hasReleased = led !== null && member?.value?.lastRelease?.token === led;
-  return hasReleased ? Math.max(elected.modifiedAtMs, member.modifiedAtMs) : elected.modifiedAtMs;
+  // The old leader's release, by this decision, is no time that the elected node had.
+  const released = hasReleased
+    ? member
+    : members.find((one) => one.node === previous?.node && one.value?.lastRelease?.term === term);
+  return Math.max(elected.modifiedAtMs, released?.modifiedAtMs ?? 0);
 }
 
 /** While paused, a node that must not claim is not waited for, nor replaced. */

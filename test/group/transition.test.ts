@@ -19,3 +19,20 @@ it('a leader that lost its claim and is to claim again has been waited for since
   };
   expect(transitionOf(view, epoch0Ms + 301_000)).toMatchObject({ phase: 'claiming', elapsedMs: 1_000 });
 });
+
+it('T4 the old leader’s release is not counted against the new one', () => {
+  const lastRelease = { token: '101', term: 4, result: 'ok', durationMs: 8_000, error: null };
+  const released = { ...member('b1', { lastRelease }), modifiedAtMs: epoch0Ms + 8_000 };
+  const view = {
+    ...group({
+      elected: versioned(decided({ node: 'a1', term: 4, previous: { node: 'b1', site: 'b' } })),
+      history: versioned({ term: 3, fencingToken: '101' }),
+    }),
+    members: [member('a1'), released],
+    paths: groupPaths('/group'),
+    seats: [],
+    problems: [],
+    newestChangeMs: 0,
+  };
+  expect(transitionOf(view, epoch0Ms + 8_500)).toMatchObject({ phase: 'claiming', elapsedMs: 500 });
+});
