@@ -14,6 +14,11 @@
  * yet vouches as well. It counts as soon as anything is committed on the same connection: a server that loses its
  * leader hangs up on its clients, so then it was the leader in office that vouched.
  *
+ * The session timeout is the smallest that any server granted to the session. Servers may differ in their limits, and the
+ * one of the session's creation counts again, for all sessions, as soon as the ensemble has a new leader. A server may
+ * also have taken the session up with less without being heard: until a write is committed half the timeout counts from
+ * that handshake. Not promised: anything where one server grants less than half of what another does.
+ *
  * All instants are milliseconds on one monotonic clock.
  */
 import { heard, noTouch, type Touch } from './touch.js';
@@ -31,6 +36,8 @@ export interface LeaseEvidence {
   readonly answered: readonly AnsweredRequest[];
   /** When the handshake of the present connection was sent; it counts once a write has committed. */
   readonly handshakeSentAtMs: number;
+  /** Since when a server may have taken the session up, with a smaller timeout, that was not heard of; Infinity: none. */
+  readonly doubtedSinceMs: number;
   readonly touch: Touch;
 }
 
@@ -44,20 +51,28 @@ export const noEvidence: LeaseEvidence = {
   provenAtMs: Number.NEGATIVE_INFINITY,
   answered: [],
   handshakeSentAtMs: Number.NEGATIVE_INFINITY,
+  doubtedSinceMs: Number.POSITIVE_INFINITY,
   touch: noTouch,
 };
 
 /** A handshake sent at `sentAtMs` opened the session. */
 export function sessionOpened(sentAtMs: number): LeaseEvidence {
-  return { provenAtMs: sentAtMs, answered: [], handshakeSentAtMs: sentAtMs, touch: noTouch };
+  return { ...noEvidence, provenAtMs: sentAtMs, handshakeSentAtMs: sentAtMs };
+}
+
+/** A handshake goes out that is to take the session up again. Its answer may get lost when the ensemble has heard of it. */
+export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
+  return { ...evidence, doubtedSinceMs: Math.min(evidence.doubtedSinceMs, sentAtMs) };
 }
 
 /**
- * A handshake sent at `sentAtMs` took the session up again: a new connection, so what came before is kept only as proof,
- * and of a session timeout that may have been shorter, by `grownMs`, than the one granted now.
+ * A handshake sent at `sentAtMs` took the session up again: a new connection, so what came before is kept only as proof.
+ * Where its server grants less than all before, by `shrunkMs`, what is proven holds for as long as it did, and no longer than
+ * the new timeout from that handshake on.
  */
-export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, grownMs: number): LeaseEvidence {
-  const provenAtMs = evidence.provenAtMs - Math.max(0, grownMs);
+export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
+  const { provenAtMs: was } = evidence;
+  const provenAtMs = shrunkMs <= 0 ? was : Math.min(was + leaseShare * shrunkMs, Math.max(was, sentAtMs));
   return { ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
 }
 
@@ -85,11 +100,18 @@ export function writeCommitted(
   for (const entry of evidence.answered) {
     if (entry.answeredAtMs <= limit) provenAtMs = Math.max(provenAtMs, entry.sentAtMs);
   }
-  return { ...evidence, provenAtMs };
+  return { ...evidence, provenAtMs, doubtedSinceMs: Number.POSITIVE_INFINITY };
+}
+
+/** Newest instant from which the session is proven to live for its timeout; in doubt, for half of it. */
+export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
+  return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
 }
 
 /** Share of the session timeout by which a sign of life must precede the write that proves it. */
 const proofGap = 1 / 4;
+/** Share of the session timeout that a server grants at least which nobody has heard of yet. */
+const doubtShare = 1 / 2;
 /** Share of the session timeout that a lease lasts: clock rates may differ by 10 %. */
 const leaseShare = 0.9;
 /** Share of the session timeout kept at a lease's end for releasing and killing. */

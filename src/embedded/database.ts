@@ -86,7 +86,12 @@ export class Database {
 
   /** What a server does when it starts on data that it finds: nobody could have been heard of meanwhile. */
   touchAllSessions(nowMs: number): void {
-    for (const id of this.#sessions.ids) this.#sessions.touch(id, nowMs);
+    this.#sessions.takeOver(nowMs);
+  }
+
+  /** How long a session may be silent; undefined when it is over. */
+  timeoutOf(id: bigint): number | undefined {
+    return this.#sessions.timeoutOf(id);
   }
 
   /** Ends a session, with all its ephemeral znodes. Undefined when there is no such session. */

@@ -25,7 +25,10 @@ export interface SessionOptions extends SessionLimits {
 }
 
 interface Entry {
+  /** As a server granted it last. */
   timeoutMs: number;
+  /** As it was when the session was opened. */
+  readonly openedWithMs: number;
   expiresAtMs: number;
 }
 
@@ -54,7 +57,11 @@ export class SessionTable {
     const id = this.#nextId;
     this.#nextId += 1n;
     const timeoutMs = this.#granted(askedTimeoutMs);
-    this.#sessions.set(id, { timeoutMs, expiresAtMs: this.#bucket(nowMs + timeoutMs) });
+    this.#sessions.set(id, {
+      timeoutMs,
+      openedWithMs: timeoutMs,
+      expiresAtMs: this.#bucket(nowMs + timeoutMs),
+    });
     return { id, password: this.#passwordOf(id), timeoutMs };
   }
 
@@ -75,6 +82,19 @@ export class SessionTable {
     if (!entry) return false;
     entry.expiresAtMs = this.#bucket(nowMs + entry.timeoutMs);
     return true;
+  }
+
+  /** How long a session may be silent; undefined when it is over. */
+  timeoutOf(id: bigint): number | undefined {
+    return this.#sessions.get(id)?.timeoutMs;
+  }
+
+  /** A server takes all sessions over: each counts from now on, with the timeout that it was opened with. */
+  takeOver(nowMs: number): void {
+    for (const [id, entry] of this.#sessions) {
+      entry.timeoutMs = entry.openedWithMs;
+      this.touch(id, nowMs);
+    }
   }
 
   end(id: bigint): boolean {

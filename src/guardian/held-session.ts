@@ -20,7 +20,7 @@ import {
   attachRequest,
   authRequest,
   closeRequest,
-  isAttached,
+  grantedMs,
   pingRequest,
 } from './requests.js';
 
@@ -60,6 +60,9 @@ export class HeldSession {
   readonly #end: Promise<SessionEnd>;
   #settle: (end: SessionEnd) => void = () => {};
   #attempt: Attempt | null = null;
+  /** The smallest and the greatest timeout granted, as far as is known: it is kept by one, and over by the other. */
+  #leastMs: number;
+  #mostMs: number;
   #failures = 0;
   #ending = false;
   #trouble: string | null = null;
@@ -69,6 +72,7 @@ export class HeldSession {
     this.#options = options;
     this.#rotation = new ServerRotation(options.session.servers, options.random);
     this.#password = Buffer.from(options.session.password, 'base64');
+    this.#leastMs = this.#mostMs = options.session.timeoutMs;
     this.#next = new Alarm(options.clock);
     this.#expiry = new Alarm(options.clock);
     this.#end = new Promise((resolve) => {
@@ -96,9 +100,9 @@ export class HeldSession {
   }
 
   async #try(): Promise<void> {
-    const { clock, lookup, dial, session } = this.#options;
+    const { clock, lookup, dial } = this.#options;
     const server = this.#rotation.next();
-    const limitMs = session.timeoutMs * attemptShare;
+    const limitMs = this.#leastMs * attemptShare;
     try {
       const signal = this.#stopped.signal;
       const resolved = await resolveHost(server.host, { clock, timeoutMs: limitMs, lookup, signal });
@@ -144,7 +148,13 @@ export class HeldSession {
       // One that is refused is not asked again: whoever attaches to it keeps it from expiring.
       if (closed === null) this.#answered(attempt);
       else this.#finish(closed === 'done' ? 'ended' : 'unconfirmed');
-    } else if (isAttached(frame)) {
+      return;
+    }
+    const timeoutMs = grantedMs(frame);
+    if (timeoutMs === null) this.#finish('over');
+    else {
+      this.#leastMs = Math.min(this.#leastMs, timeoutMs);
+      this.#mostMs = Math.max(this.#mostMs, timeoutMs);
       attempt.attached = true;
       this.#failures = 0;
       this.#trouble = null;
@@ -152,26 +162,24 @@ export class HeldSession {
       if (auth !== null) attempt.wire.write(authRequest(auth));
       if (this.#ending) attempt.wire.write(closeRequest);
       this.#answered(attempt);
-    } else this.#finish('over');
+    }
   }
 
   #answered(attempt: Attempt): void {
     this.#inTouch();
-    const atMs = this.#options.clock.monotonicMs() + this.#options.session.timeoutMs * pingShare;
+    const atMs = this.#options.clock.monotonicMs() + this.#leastMs * pingShare;
     this.#next.set(atMs, () => this.#ping(attempt));
   }
 
   #ping(attempt: Attempt): void {
-    const { clock, session } = this.#options;
     attempt.wire.write(pingRequest);
-    const atMs = clock.monotonicMs() + session.timeoutMs * attemptShare;
+    const atMs = this.#options.clock.monotonicMs() + this.#leastMs * attemptShare;
     this.#next.set(atMs, () => this.#lost('a ping was not answered', attempt));
   }
 
   /** From now it takes the session this long to expire. */
   #inTouch(): void {
-    const { clock, session } = this.#options;
-    const atMs = clock.monotonicMs() + session.timeoutMs * expiryShare;
+    const atMs = this.#options.clock.monotonicMs() + this.#mostMs * expiryShare;
     this.#expiry.set(atMs, () => this.#finish('unconfirmed'));
   }
 

@@ -32,7 +32,7 @@ export interface SessionNote {
   readonly id: string;
   /** In base64. */
   readonly password: string;
-  /** As the ensemble granted it. */
+  /** The smallest that the ensemble granted. */
   readonly timeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** Null: in the clear. */

@@ -24,9 +24,10 @@ export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): 
 export const pingRequest = header(ping);
 export const closeRequest = header(close);
 
-/** True: the session goes on. False: it is over. Throws RangeError for what is no answer to `attachRequest`. */
-export function isAttached(frame: Buffer): boolean {
-  return frame.readInt32BE(4) > 0 && frame.readBigInt64BE(8) !== 0n;
+/** The timeout granted; null: the session is over. Throws RangeError for what is no answer to `attachRequest`. */
+export function grantedMs(frame: Buffer): number | null {
+  const timeoutMs = frame.readInt32BE(4);
+  return timeoutMs > 0 && frame.readBigInt64BE(8) !== 0n ? timeoutMs : null;
 }
 
 /** Null: it answers something else. refused: the session goes on. Throws RangeError for what is no reply. */

@@ -15,6 +15,7 @@ import {
   type LeaseEvidence,
   noEvidence,
   requestAnswered,
+  resumptionAsked,
   sessionOpened,
   sessionResumed,
   writeCommitted,
@@ -79,7 +80,11 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #over: Failure | undefined;
   #connection: Connection | undefined;
   #authsDue = 0;
+  /** The smallest timeout that any server granted. ZooKeeper keeps the one of the session's creation, whatever servers
+   * grant later, and a new leader of the ensemble counts by it. */
   #negotiatedTimeoutMs = 0;
+  /** The greatest: without contact the session may last that long. */
+  #longestTimeoutMs = 0;
   #lastContactAtMs = Number.POSITIVE_INFINITY;
   #evidence = noEvidence;
   #cancelTimer: () => void = () => {};
@@ -200,6 +205,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   // -- What the connection tells
 
   handshake(): jute.ConnectRequest {
+    if (this.#hasSession) this.#evidence = resumptionAsked(this.#evidence, this.#clock.monotonicMs());
     const { sessionTimeoutMs } = this.#options;
     const { PROTOCOL_VERSION: version, protocol } = jute;
     return new protocol.ConnectRequest(
@@ -220,15 +226,19 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#hasSession && !response.sessionId.equals(this.sessionId)) {
       throw new Error(`asked for session 0x${hex(this.sessionId)}, got 0x${hex(response.sessionId)}`);
     }
-    const grownMs = response.timeOut - this.#negotiatedTimeoutMs;
+    const shrunkMs = this.#negotiatedTimeoutMs - response.timeOut;
     this.#evidence = this.#hasSession
-      ? sessionResumed(this.#evidence, sentAtMs, grownMs)
+      ? sessionResumed(this.#evidence, sentAtMs, shrunkMs)
       : sessionOpened(sentAtMs);
     this.sessionId = response.sessionId;
     this.sessionPassword = response.passwd ?? Buffer.alloc(16);
-    this.#negotiatedTimeoutMs = response.timeOut;
+    this.#negotiatedTimeoutMs = Math.min(
+      this.#negotiatedTimeoutMs || Number.POSITIVE_INFINITY,
+      response.timeOut,
+    );
+    this.#longestTimeoutMs = Math.max(this.#longestTimeoutMs, response.timeOut);
     this.#lastContactAtMs = this.#clock.monotonicMs();
-    connection.accept(response.timeOut);
+    connection.accept(this.#negotiatedTimeoutMs);
     if (this.#ending) this.#sendClose(connection);
     else this.#authenticate(connection);
     this.#armTimer();
@@ -425,7 +435,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   #expiresAtMs(): number {
-    return this.#lastContactAtMs + this.#timeoutMs * expiryShare;
+    return this.#lastContactAtMs + (this.#longestTimeoutMs || this.#timeoutMs) * expiryShare;
   }
 
   #armTimer(): void {

@@ -6,6 +6,7 @@
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import type { Acl } from '../core/acl.js';
+import { provenAlive } from '../core/lease.js';
 import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
 import { Listeners } from '../listeners.js';
@@ -106,7 +107,7 @@ export class ZooKeeperStore implements Store {
   }
 
   provenAliveAtMs(): number {
-    return this.#session.evidence.provenAtMs;
+    return provenAlive(this.#session.evidence, this.negotiatedTimeoutMs);
   }
 
   inTouchSinceMs(): number {

@@ -3,8 +3,10 @@ import {
   leaseFrom,
   noEvidence,
   pingIntervalMs,
+  provenAlive,
   renewalIntervalMs,
   requestAnswered,
+  resumptionAsked,
   sessionOpened,
   sessionResumed,
   writeCommitted,
@@ -55,15 +57,25 @@ describe('what a handshake proves', () => {
   });
 });
 
-describe('a lease', () => {
-  it('is not made longer by a server that grants a longer session timeout, before anything is committed there', () => {
-    const before = leaseFrom(1000, T);
-    const after = leaseFrom(sessionResumed(sessionOpened(1000), 1500, T).provenAtMs, 2 * T);
-    expect(after.endsAtMs).toBeLessThanOrEqual(before.endsAtMs);
-    const shorter = sessionResumed(sessionOpened(1000), 1500, -T / 2);
-    expect(shorter.provenAtMs).toBe(1000);
+describe('V2 servers that grant different timeouts', () => {
+  it('V2 what is proven outlasts neither the timeout it was proven with nor the smaller one granted since', () => {
+    const endsAtMs = (resumedAtMs: number) =>
+      leaseFrom(sessionResumed(sessionOpened(1000), resumedAtMs, T / 2).provenAtMs, T / 2).endsAtMs;
+    expect(endsAtMs(1500)).toBe(leaseFrom(1500, T / 2).endsAtMs);
+    expect(endsAtMs(4000)).toBe(leaseFrom(1000, T).endsAtMs);
   });
 
+  it('V2 a server that may have taken the session up unheard shortens the lease until a write is committed', () => {
+    const asked = resumptionAsked(resumptionAsked(sessionOpened(1000), 1200), 1900);
+    expect(leaseFrom(provenAlive(asked, T), T).endsAtMs).toBe(leaseFrom(1200, T / 2).endsAtMs);
+    const answered = sessionResumed(asked, 1900, 0);
+    expect(provenAlive(answered, T)).toBe(provenAlive(asked, T));
+    expect(provenAlive(writeCommitted(answered, 2000, T), T)).toBe(1900);
+    expect(provenAlive(resumptionAsked(sessionOpened(1000), 9000), T)).toBe(1000);
+  });
+});
+
+describe('a lease', () => {
   it('ends before the session can, with room to release', () => {
     const lease = leaseFrom(1000, T);
     expect(lease.endsAtMs).toBeLessThan(1000 + T / 1.1);

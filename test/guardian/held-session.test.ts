@@ -62,6 +62,15 @@ describe('the session of an agent that has died', () => {
     expect(await onlooker.exists(path)).toBeNull();
   });
 
+  it('V2 is kept by the smallest timeout granted, not by the one that the agent had', async () => {
+    await using fake = await FakeServer.start({ handshake: (talk) => talk.grant({ timeoutMs: 90 }) });
+    const { servers } = parseConnectionString(fake.address);
+    const password = Buffer.alloc(16).toString('base64');
+    const held = hold({ id: '7', password, timeoutMs: 60_000, servers, tls: null, auth: null });
+    await until(() => (fake.talks[0]?.pings ?? 0) >= 2);
+    expect(await held.end()).toBe('ended');
+  });
+
   it('is ended at once when that is asked for before a server is reached', async () => {
     const servers = await sharedZooKeeper();
     const path = uniqueRoot('held');

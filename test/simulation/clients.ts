@@ -110,9 +110,9 @@ export class Clients {
   }
 
   #shakeHands(peer: Peer, packet: Buffer): void {
-    const { lastZxidSeen, sessionId, password, timeoutMs, hasReadOnlyFlag } = readConnectRequest(
-      new JuteReader(packet),
-    );
+    const request = readConnectRequest(new JuteReader(packet));
+    const { lastZxidSeen, sessionId, password, hasReadOnlyFlag } = request;
+    const timeoutMs = Math.min(request.timeoutMs, this.#server.maxSessionTimeoutMs);
     if (lastZxidSeen > this.#database.lastZxid) {
       this.#drop(peer);
       return;

@@ -285,8 +285,8 @@ export class Conduct {
     if (node === undefined || lease === undefined || lease.endsAtMs < 0) return;
     const { rate } = node.machine.clock;
     const leaseEndsMs = nowMs + (lease.endsAtMs - (node.process?.clock.monotonicMs() ?? 0)) / rate;
-    const { sinceMs, rate: leadersRate } = transaction.silence;
-    const earlyMs = Math.round(leaseEndsMs - (sinceMs + this.#court.setup.sessionTimeoutMs / leadersRate));
+    const { sinceMs, timeoutMs, rate: leadersRate } = transaction.silence;
+    const earlyMs = Math.round(leaseEndsMs - (sinceMs + timeoutMs / leadersRate));
     if (earlyMs <= 0) return;
     this.#court.violate(2, `the session of ${node.name} may end ${earlyMs} ms before its lease`);
   }

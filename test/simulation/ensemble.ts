@@ -4,7 +4,7 @@
  *
  * As in ZooKeeper: a server that hears nothing of its leader serves on, reads and pings, until its patience (syncLimit)
  * ends; signs of life of sessions reach the leader with the answers to its own pings; a new leader gives all sessions
- * their whole timeout again, and its wall clock is another one. A proposal whose leader is lost may survive
+ * the whole timeout that they were opened with again, and its wall clock is another one. A proposal whose leader is lost may survive
  * where one of the servers that elect the next leader had heard of it: who has the longest log of these becomes the leader.
  */
 import { Database } from '../../src/embedded/database.js';
@@ -16,6 +16,7 @@ import type { Notification } from '../../src/embedded/watches.js';
 import { type Delays, Link } from './link.js';
 import type { MachineClock } from './process.js';
 import { Server } from './server.js';
+import type { ServerConfig } from './setup.js';
 import type { World } from './world.js';
 
 /** Who asked for a change, and waits for its answer. */
@@ -23,6 +24,13 @@ export interface Asker {
   readonly server: Server;
   readonly peer: number;
   readonly xid: number;
+}
+
+/** What the ensemble's leader knows of a session: since when it is silent and may be so for how long, by a clock of this rate. */
+export interface Silence {
+  readonly sinceMs: number;
+  readonly timeoutMs: number;
+  readonly rate: number;
 }
 
 /** What the servers agree on, one after the other. */
@@ -33,7 +41,7 @@ export type Transaction =
       readonly session: bigint;
       readonly asker: Asker | null;
       /** Where it has expired: what the ensemble's leader knows of it. */
-      readonly silence?: { readonly sinceMs: number; readonly rate: number };
+      readonly silence?: Silence;
     }
   | {
       readonly kind: 'write';
@@ -64,6 +72,8 @@ export interface EnsembleOptions {
   readonly servers: number;
   readonly tickMs: number;
   readonly minSessionTimeoutMs: number;
+  /** Of servers that are configured otherwise than the rest; by their numbers. */
+  readonly unlike?: readonly ServerConfig[];
   readonly delays: Delays;
   readonly overflow: SequenceOverflow;
   clockOf(server: number): MachineClock;
@@ -103,7 +113,8 @@ export class Ensemble {
       new Database({
         tickTimeMs: options.tickMs,
         minTimeoutMs: options.minSessionTimeoutMs,
-        maxTimeoutMs: 20 * options.tickMs,
+        // Each server has a limit of its own.
+        maxTimeoutMs: Number.MAX_SAFE_INTEGER,
         secret: 'simulated',
         startedAtMs: 0,
         sequenceOverflow: options.overflow,
@@ -116,6 +127,9 @@ export class Ensemble {
           world: options.world,
           ensemble: this,
           index,
+          tickMs: options.tickMs,
+          maxSessionTimeoutMs: 20 * options.tickMs,
+          ...options.unlike?.[index],
           machine: options.clockOf(index),
           database: newDatabase(),
         }),

@@ -172,6 +172,8 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
 export const whoLeads = -1;
 export const whoElects = -2;
 export const bystander = -3;
+/** In the place of a server's number: whichever leads the ensemble then. */
+export const ensembleLeader = -1;
 /** Of several leaders that of the last slot. */
 export const whoLeadsLast = -4;
 
@@ -432,12 +434,17 @@ function detailsOf(details: object, names: Names): string[] {
     if (name === 'node' && typeof value === 'number') return names.nodes[value] ?? roles[value];
     if (name === 'node') return 'whoever is next';
     if (name === 'site') return typeof value === 'number' ? `site ${names.sites[value]}` : '';
-    if (name === 'server') return value === null ? 'every server' : `server ${value}`;
+    if (name === 'server') return serverText(value);
     if (!name.endsWith('Ms')) return `${name} ${value}`;
     const ms = typeof value === 'number' ? `${Math.round(value)} ms` : 'for good';
     return name === 'forMs' ? (value === 0 ? '' : `for ${ms}`) : `${name.slice(0, -2)} ${ms}`;
   });
   return texts.filter((text) => text !== undefined && text !== '').map(String);
+}
+
+function serverText(server: unknown): string {
+  if (server === null) return 'every server';
+  return server === ensembleLeader ? 'whichever server leads' : `server ${server}`;
 }
 
 function isFault(value: unknown): value is Fault {

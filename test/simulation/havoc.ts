@@ -3,7 +3,7 @@ import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import type { Operation } from '../../src/embedded/tree.js';
 import type { Conduct } from './conduct.js';
 import type { Commit, Ensemble } from './ensemble.js';
-import { aimed, bystander, type Fault, whoElects, whoLeads, whoLeadsLast } from './faults.js';
+import { aimed, bystander, ensembleLeader, type Fault, whoElects, whoLeads, whoLeadsLast } from './faults.js';
 import type { Judge } from './judge.js';
 import type { Network } from './network.js';
 import type { Node } from './node.js';
@@ -325,10 +325,13 @@ export class Havoc {
     server: index,
     forMs,
   }: Extract<Fault, { server: number; kind: `${string}server${string}` }>) {
-    const server = this.#cast.ensemble.servers[index];
+    const { servers } = this.#cast.ensemble;
+    const server = index === ensembleLeader ? servers.find(({ isLeading }) => isLeading) : servers[index];
     if (server === undefined) return;
     if (kind === 'kill server') {
       server.kill();
+      // Its sockets are closed: the others need not wait for its silence.
+      if (index === ensembleLeader) for (const other of servers) other.hangUpOnLeader();
       this.#for(forMs, () => {
         if (!server.process.isAlive) server.start();
       });

@@ -6,7 +6,7 @@ import type { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
 import { answer } from '../../src/embedded/requests.js';
 import { Clients, type Peer } from './clients.js';
-import { apply, type Ensemble, syncLimitTicks, type Transaction } from './ensemble.js';
+import { apply, type Ensemble, type Silence, syncLimitTicks, type Transaction } from './ensemble.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
@@ -14,6 +14,8 @@ interface ServerOptions {
   readonly world: World;
   readonly ensemble: Ensemble;
   readonly index: number;
+  readonly tickMs: number;
+  readonly maxSessionTimeoutMs: number;
   readonly machine: MachineClock;
   readonly database: Database;
 }
@@ -35,6 +37,9 @@ const electionTicks = 0.25;
 export class Server {
   readonly index: number;
   epoch = 0;
+  /** The longest timeout that it grants. */
+  readonly maxSessionTimeoutMs: number;
+  readonly #tickMs: number;
   readonly #world: World;
   readonly #ensemble: Ensemble;
   readonly #machine: MachineClock;
@@ -56,7 +61,9 @@ export class Server {
   readonly #heardMs = new Map<bigint, number>();
   #leadsSinceMs = 0;
 
-  constructor({ world, ensemble, index, machine, database }: ServerOptions) {
+  constructor({ world, ensemble, index, tickMs, maxSessionTimeoutMs, machine, database }: ServerOptions) {
+    this.#tickMs = tickMs;
+    this.maxSessionTimeoutMs = maxSessionTimeoutMs;
     this.#world = world;
     this.#ensemble = ensemble;
     this.index = index;
@@ -118,7 +125,7 @@ export class Server {
   }
 
   #searchSoon(life: number): void {
-    const delayMs = this.#ensemble.tickMs * electionTicks * this.#world.chance.between(0.5, 1.5);
+    const delayMs = this.#tickMs * electionTicks * this.#world.chance.between(0.5, 1.5);
     this.#world.after(this.#ensemble.servers.length === 1 ? 0 : delayMs, () => {
       this.#process.deliver(() => {
         if (life !== this.#life || !this.isLooking) return;
@@ -160,7 +167,7 @@ export class Server {
   }
 
   #everyHalfTick(life: number): void {
-    const { tickMs: tick } = this.#ensemble;
+    const tick = this.#tickMs;
     this.#process.clock.timer(tick / 2, () => {
       if (life !== this.#life) return;
       if (this.#role.name === 'leading') this.#mind(this.#role.heardAtMs);
@@ -180,8 +187,8 @@ export class Server {
   /** The leader's turn: pings its followers, sees whether they are enough, ends the sessions that are overdue. */
   #mind(heardAtMs: Map<Server, number>): void {
     const now = this.#nowMs();
-    const { tickMs, servers, majority } = this.#ensemble;
-    const inTouch = [...heardAtMs.values()].filter((atMs) => now - atMs <= syncLimitTicks * tickMs);
+    const { servers, majority } = this.#ensemble;
+    const inTouch = [...heardAtMs.values()].filter((atMs) => now - atMs <= syncLimitTicks * this.#tickMs);
     const settling = heardAtMs.size === 0 && servers.length > 1;
     if (!settling && inTouch.length + 1 < majority) {
       this.#loseTouch(this.#life);
@@ -305,9 +312,10 @@ export class Server {
     else this.#touched.add(session);
   }
 
-  /** As the leader: since when it has heard nothing of a session, and how fast its clock goes. */
-  silenceOf(session: bigint): { readonly sinceMs: number; readonly rate: number } {
-    return { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, rate: this.#machine.rate };
+  /** As the leader. */
+  silenceOf(session: bigint): Silence {
+    const timeoutMs = this.#database.timeoutOf(session) ?? 0;
+    return { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, timeoutMs, rate: this.#machine.rate };
   }
 
   #hears(session: bigint): void {

@@ -4,12 +4,20 @@ import type { SequenceOverflow } from '../../src/embedded/tree.js';
 import type { Chance } from '../support/chance.js';
 import type { Delays } from './link.js';
 
+/** Where a server's configuration is its own. */
+export interface ServerConfig {
+  readonly tickMs?: number;
+  readonly maxSessionTimeoutMs?: number;
+}
+
 export interface Setup {
   readonly nodes: readonly string[];
   readonly sites: readonly string[];
   readonly servers: number;
   readonly sessionTimeoutMs: number;
   readonly tickMs: number;
+  /** Of servers that are configured otherwise than the rest; by their numbers. */
+  readonly unlike: readonly ServerConfig[];
   readonly delays: Delays;
   /** How fast the clocks of nodes and servers go against true time; null: each as it is drawn. */
   readonly rates: { readonly nodes: number; readonly servers: number } | null;
@@ -65,6 +73,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     servers: pick([1, 3]),
     sessionTimeoutMs,
     tickMs: sessionTimeoutMs / pick([2, 3, 4]),
+    unlike: [],
     delays: pick([
       { leastMs: 0.2, mostMs: 2 },
       { leastMs: 1, mostMs: sessionTimeoutMs / 150 },

@@ -24,6 +24,7 @@ import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
 import { isInPlace, missingText } from './slots-filled.js';
 import type { Story } from './told.js';
+import { hasUnlikeServers, unlikeServersLifeOf } from './unlike-lives.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
 
@@ -89,15 +90,17 @@ function sourcesOf(seed: number) {
     ofSites: drawn.fork(),
     ofSlots: drawn.fork(),
     ofLapses: drawn.fork(),
+    ofLimits: drawn.fork(),
   };
 }
 
 function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
-  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses } = sourcesOf(seed);
+  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses, ofLimits } = sourcesOf(seed);
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
   if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
   if (hasSeveralLeaders(seed, ofSlots)) return { life: slotLifeOf(ofSlots, life), ofWorld };
+  if (hasUnlikeServers(seed)) return { life: unlikeServersLifeOf(ofLimits, setup), ofWorld };
   return { life: hasLapses(seed) ? lapseLifeOf(ofLapses, setup) : life, ofWorld };
 }
 
@@ -145,6 +148,7 @@ class Simulation {
       servers: setup.servers,
       tickMs: setup.tickMs,
       minSessionTimeoutMs: 2 * setup.tickMs,
+      unlike: setup.unlike,
       delays: setup.delays,
       overflow: setup.overflow,
       clockOf: () => ({

@@ -39,9 +39,23 @@ export const leaseSabotages: readonly Sabotage[] = [
     name: 'resumed handshake counts at once',
     rule: 'A handshake that takes a session up again counts only once a write is committed on its connection',
     file: lease,
-    find: '  return { ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
+    find: '  return { ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };',
     replace:
-      '  return { ...evidence, provenAtMs: Math.max(provenAtMs, sentAtMs), answered: [], handshakeSentAtMs: sentAtMs };\n}\n\n/** A request',
+      '  return { ...evidence, provenAtMs: Math.max(provenAtMs, sentAtMs), answered: [], handshakeSentAtMs: sentAtMs };',
+  },
+  {
+    name: 'lease by the timeout granted last',
+    rule: 'The lease counts by the smallest timeout ever granted to its session',
+    file: 'src/zookeeper/session.ts',
+    find: '      this.#negotiatedTimeoutMs || Number.POSITIVE_INFINITY,\n',
+    replace: '',
+  },
+  {
+    name: 'a server that was not heard has granted as much as before',
+    rule: 'A server may have taken the session up with less, and its answer be lost: until a write is committed half counts',
+    file: lease,
+    find: 'doubtedSinceMs: Math.min(evidence.doubtedSinceMs, sentAtMs)',
+    replace: 'doubtedSinceMs: evidence.doubtedSinceMs',
   },
   {
     name: 'lease longer than the session',

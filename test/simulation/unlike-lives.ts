@@ -1,0 +1,68 @@
+/**
+ * Lives in which the ensemble is being changed server by server: ticks and limits of session timeouts differ. A session that
+ * was opened at one server goes on at another. Then the ensemble's leader is lost, and the node cut off with it; or the
+ * answer of the other server is lost, and all after it.
+ *
+ * Every tick is at most half of the smallest timeout. No server grants unheard less than half of what others do.
+ */
+import type { Chance } from '../support/chance.js';
+import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
+import type { ServerConfig, Setup } from './setup.js';
+import { at, plain, type Story, settledMs } from './told.js';
+
+const every = 50;
+const digits = 33;
+
+export function hasUnlikeServers(seed: number): boolean {
+  return seed % every === digits;
+}
+
+export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): Story {
+  const { sessionTimeoutMs } = setup;
+  const tickMs = sessionTimeoutMs / 8;
+  // The answer of a server that takes the session up gets lost, with all that comes after it.
+  const isUnheard = odds(0.4);
+  const usual = upTo(2);
+  const unlike = [0, 1, 2].map((server): ServerConfig => {
+    const ticks = { tickMs: pick([tickMs, tickMs / 2]) };
+    if (server === usual || odds(0.4)) return ticks;
+    return {
+      ...ticks,
+      maxSessionTimeoutMs: Math.round((isUnheard ? 0.5 : between(0.25, 0.6)) * sessionTimeoutMs),
+    };
+  });
+  const faults = [0, 1, 2].flatMap((turn) => {
+    const atMs = settledMs + turn * 5 * sessionTimeoutMs;
+    const forMs = Math.round(1.5 * sessionTimeoutMs);
+    const cut = (direction: Direction): Fault => ({
+      kind: 'cut',
+      node: whoLeads,
+      server: null,
+      direction,
+      forMs,
+    });
+    const reset = at(atMs, { kind: 'reset', node: whoLeads, forMs: 0 });
+    if (isUnheard) return [reset, at(atMs + between(1.5, 4) * setup.delays.mostMs, cut('back'))];
+    const lostMs = atMs + between(0.6, 1.2) * sessionTimeoutMs;
+    return [
+      reset,
+      ...(odds(0.5) ? [at(atMs + 0.3 * sessionTimeoutMs, reset.fault)] : []),
+      ...(odds(0.8) ? [at(lostMs, cut('both'))] : []),
+      at(lostMs, { kind: 'kill server', server: ensembleLeader, forMs }),
+    ];
+  });
+  return {
+    setup: {
+      ...setup,
+      ...plain,
+      nodes: ['a1', 'b1', 'a2'],
+      servers: 3,
+      // The lease seems to last longest, and the session shortest.
+      rates: { nodes: 0.955, servers: 1.045 },
+      tickMs,
+      unlike,
+      troubleMs: settledMs + 16 * sessionTimeoutMs,
+    },
+    faults,
+  };
+}
