@@ -6,7 +6,7 @@
  */
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { excused, type Lapse, resumption, withLapse } from '../core/lapse.js';
-import { type Lease, leaseFrom, noLease } from '../core/lease.js';
+import { type Lease, leaseFrom, noLease, renewalIntervalMs } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
 import { named, type Story, story } from '../core/story.js';
@@ -172,9 +172,11 @@ export class Leadership {
         this.#prepare(action.elected, action.electedVersion);
         return false;
       case 'claim':
-        return await this.#claim(round, action.elected, action.electedVersion);
+        return (
+          !this.#isTooEarly(round.store) && (await this.#claim(round, action.elected, action.electedVersion))
+        );
       case 'adopt':
-        return await this.#adopt(round.store, action);
+        return !this.#isTooEarly(round.store) && (await this.#adopt(round.store, action));
       case 'take-over':
         this.#takeOver(action.elected);
         return false;
@@ -247,6 +249,15 @@ export class Leadership {
       `not taking over: ${detail.phase} failed: ${detail.reason}`,
     );
     this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });
+  }
+
+  /** Puts a claim off whose lease would end before it is renewed, as it does after a stall. */
+  #isTooEarly(store: Store): boolean {
+    if (store.lastsToRenewal()) return false;
+    const { clock, wake } = this.#options;
+    this.#cancelRetry();
+    this.#cancelRetry = clock.timer(renewalIntervalMs(store.negotiatedTimeoutMs), wake);
+    return true;
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {

@@ -58,6 +58,10 @@ export class Share implements Store {
     return this.#store.provenAliveAtMs();
   }
 
+  lastsToRenewal(): boolean {
+    return this.#store.lastsToRenewal();
+  }
+
   inTouchSinceMs(): number {
     return this.#store.inTouchSinceMs();
   }

@@ -108,6 +108,19 @@ export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessi
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
 }
 
+/**
+ * Whether the lease that a claim sent now would come with lasts until it can be renewed: until the first sign of life that
+ * it does not rest on yet is proven in turn. After a stall it does not: the signs from before are too old, those since too young.
+ */
+export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTimeoutMs: number): boolean {
+  const { provenAtMs } = writeCommitted(evidence, nowMs, sessionTimeoutMs);
+  const next = evidence.answered.find((entry) => entry.sentAtMs > provenAtMs)?.answeredAtMs ?? nowMs;
+  const provableAtMs = Math.max(nowMs, next + sessionTimeoutMs * proofGap);
+  const { releaseAtMs } = leaseFrom(provenAtMs, sessionTimeoutMs);
+  // The renewal that proves it may be the one after the next, and has to be answered.
+  return provableAtMs + 2 * sessionTimeoutMs * renewShare < releaseAtMs;
+}
+
 /** Share of the session timeout by which a sign of life must precede the write that proves it. */
 const proofGap = 1 / 4;
 /** Share of the session timeout that a server grants at least which nobody has heard of yet. */

@@ -172,6 +172,8 @@ export interface Store {
    * the negotiated timeout.
    */
   provenAliveAtMs(): number;
+  /** Whether a lease that began with a write sent now would last until its renewal. */
+  lastsToRenewal(): boolean;
   /** Monotonic instant since which servers have answered without a break (`core/touch.ts`); not in the past while they do not. */
   inTouchSinceMs(): number;
 

@@ -6,7 +6,7 @@
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import type { Acl } from '../core/acl.js';
-import { provenAlive } from '../core/lease.js';
+import { lastsToRenewal, provenAlive } from '../core/lease.js';
 import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
 import { Listeners } from '../listeners.js';
@@ -108,6 +108,10 @@ export class ZooKeeperStore implements Store {
 
   provenAliveAtMs(): number {
     return provenAlive(this.#session.evidence, this.negotiatedTimeoutMs);
+  }
+
+  lastsToRenewal(): boolean {
+    return lastsToRenewal(this.#session.evidence, this.#clock.monotonicMs(), this.negotiatedTimeoutMs);
   }
 
   inTouchSinceMs(): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  lastsToRenewal,
   leaseFrom,
   noEvidence,
   pingIntervalMs,
@@ -72,6 +73,40 @@ describe('V2 servers that grant different timeouts', () => {
     expect(provenAlive(answered, T)).toBe(provenAlive(asked, T));
     expect(provenAlive(writeCommitted(answered, 2000, T), T)).toBe(1900);
     expect(provenAlive(resumptionAsked(sessionOpened(1000), 9000), T)).toBe(1000);
+  });
+});
+
+describe('A1 a lease to claim with', () => {
+  const pinged = (...atMs: number[]) => {
+    let evidence = sessionOpened(-10 * T);
+    for (const sentAtMs of atMs) {
+      evidence = requestAnswered(evidence, { sentAtMs, answeredAtMs: sentAtMs + 10 }, T);
+    }
+    return evidence;
+  };
+
+  it.each([0.4, 0.5, 0.6])('A1 does not rest on signs from before a stall of %s T', (stall) => {
+    const before = -stall * T;
+    const evidence = pinged(before - 0.25 * T, before, 0);
+    expect(lastsToRenewal(evidence, 20, T)).toBe(false);
+    expect(
+      lastsToRenewal(
+        requestAnswered(evidence, { sentAtMs: 0.2 * T, answeredAtMs: 0.2 * T + 10 }, T),
+        0.25 * T + 20,
+        T,
+      ),
+    ).toBe(true);
+  });
+
+  it('A1 is there for an idle node at any moment between two pings', () => {
+    for (let phase = 0; phase < 0.25; phase += 0.01) {
+      const last = -phase * T - 10;
+      expect(lastsToRenewal(pinged(last - 0.5 * T, last - 0.25 * T, last), 0, T)).toBe(true);
+    }
+  });
+
+  it('A1 is there for a session that was just opened', () => {
+    expect(lastsToRenewal(sessionOpened(-20), 0, T)).toBe(true);
   });
 });
 

@@ -63,6 +63,9 @@ export function lapsesOf(court: Court): Lapses {
   function answered(claim: ClaimSeen, { config, decisions }: Picture): void {
     const { node, resumes } = claim.content;
     if (config === null || resumes?.lostLease !== true) return;
+    const { mostLapses } = setup;
+    if (mostLapses !== null && 1 + resumes.earlierAgoMs.length > mostLapses)
+      court.violate(9, `${node} has lost its lease more often than it stood still`);
     const { base, max } = config.content.exclusion;
     const withinMs = durationMs(max) * slack;
     const isAgain = resumes.earlierAgoMs.some((agoMs) => agoMs - resumes.agoMs <= withinMs);

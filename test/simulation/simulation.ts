@@ -23,6 +23,7 @@ import { drawSetup, type Setup, sticks } from './setup.js';
 import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
 import { isInPlace, missingText } from './slots-filled.js';
+import { hasStalls, stallLifeOf } from './stall-lives.js';
 import type { Story } from './told.js';
 import { hasUnlikeServers, unlikeServersLifeOf } from './unlike-lives.js';
 import { Wiretap } from './wiretap.js';
@@ -91,15 +92,17 @@ function sourcesOf(seed: number) {
     ofSlots: drawn.fork(),
     ofLapses: drawn.fork(),
     ofLimits: drawn.fork(),
+    ofStalls: drawn.fork(),
   };
 }
 
 function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
-  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses, ofLimits } = sourcesOf(seed);
+  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses, ofLimits, ofStalls } = sourcesOf(seed);
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
   if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
   if (hasSeveralLeaders(seed, ofSlots)) return { life: slotLifeOf(ofSlots, life), ofWorld };
+  if (hasStalls(seed)) return { life: stallLifeOf(ofStalls, setup), ofWorld };
   if (hasUnlikeServers(seed)) return { life: unlikeServersLifeOf(ofLimits, setup), ofWorld };
   return { life: hasLapses(seed) ? lapseLifeOf(ofLapses, setup) : life, ofWorld };
 }

@@ -87,6 +87,13 @@ export const leaseSabotages: readonly Sabotage[] = [
       "const lease = leaseFrom(this.#store.state !== 'LOST' ? this.#options.clock.monotonicMs() : this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);",
   },
   {
+    name: 'claims with a lease from before a stall',
+    rule: 'A claim is made only with a lease that lasts until it can be renewed: one stall is one lost lease',
+    file: leadership,
+    find: 'if (store.lastsToRenewal()) return false;',
+    replace: 'if (store !== null) return false;',
+  },
+  {
     name: 'ended lease revived',
     rule: 'A lease once ended is never revived',
     file: leadership,

@@ -1,0 +1,35 @@
+/**
+ * Lives in which the leader's agent stands still for about half a session timeout, once: it is back
+ * before its session ends, and has lost its lease.
+ */
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import type { Chance } from '../support/chance.js';
+import { whoLeads } from './faults.js';
+import type { Setup } from './setup.js';
+import { at, plain, type Story, settledMs } from './told.js';
+
+const every = 50;
+const digits = 13;
+
+export function hasStalls(seed: number): boolean {
+  return seed % every === digits;
+}
+
+export function stallLifeOf({ between }: Chance, setup: Setup): Story {
+  const { sessionTimeoutMs } = setup;
+  const config = groupConfigSchema.parse({ ...setup.config, exclusion: { base: '10s', max: '2m' } });
+  const forMs = Math.round(between(0.4, 0.6) * sessionTimeoutMs);
+  const atMs = settledMs + between(0, 0.5) * sessionTimeoutMs;
+  return {
+    setup: {
+      ...setup,
+      ...plain,
+      nodes: ['a1', 'b1', 'a2'],
+      delays: { leastMs: 0.2, mostMs: 2 },
+      config,
+      mostLapses: 1,
+      troubleMs: settledMs + 5 * sessionTimeoutMs,
+    },
+    faults: [at(atMs, { kind: 'freeze agent', node: whoLeads, forMs })],
+  };
+}
