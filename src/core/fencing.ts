@@ -24,9 +24,11 @@ export interface Fence {
 export type FencingAction =
   | { readonly do: 'alarm'; readonly message: string; readonly node: string | null }
   | { readonly do: 'fence'; readonly fence: Fence }
-  | { readonly do: 'remove-fenced-claim'; readonly fence: Fence };
+  | { readonly do: 'remove-fenced-claim'; readonly fence: Fence }
+  | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: null };
 
 export interface Standoff {
+  readonly self: string;
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly elected: Elected;
@@ -38,17 +40,29 @@ export interface Standoff {
 
 /** What to do about a claim that is held for too long; nothing while its time is not over. */
 export function heldTooLong(standoff: Standoff): FencingAction[] {
-  const { snapshot, memory, canFence, nowMs } = standoff;
+  const { self, snapshot, memory, canFence, nowMs } = standoff;
   const { watched } = memory;
   const { current } = snapshot;
   if (current === null || watched?.condition.kind !== 'holding' || overdueMs(watched, nowMs) < 0) return [];
   const { node } = watched.condition;
+  if (node === self) return leftToOthers(standoff, current, watched.limitMs);
   const fence = node === null ? null : fenceOf(standoff, current, node);
   if (memory.fenced?.token === current.token) {
     return fence === null ? [] : [{ do: 'remove-fenced-claim', fence }];
   }
   const alarm = memory.alarmed === current.token ? [] : [alarmOf(standoff, node, watched.limitMs)];
   return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
+}
+
+/** Nobody fences himself: an elector that keeps the claim hands its role over, so that another can fence it. */
+function leftToOthers(standoff: Standoff, { token }: Claim, limitMs: number): FencingAction[] {
+  const { self, members, memory } = standoff;
+  if (memory.alarmed === token) return [];
+  const alarm = alarmOf({ ...standoff, canFence: false }, self, limitMs);
+  if (!members.some(({ node, seat }) => seat !== null && node !== self)) return [alarm];
+  const reason =
+    'this node has not released leader/current in time: another node is to elect, and to fence it';
+  return [alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
 
 function alarmOf(

@@ -653,6 +653,24 @@ describe('an old leader that holds on', () => {
     expect(bench.current).toBeNull();
   });
 
+  it.each([true, false])(
+    'A6 leaves itself to another to fence where it elects itself, once (onFence: %s)',
+    (canFence) => {
+      const bench = stuck({ canFence, self: 'a1' });
+      expect(verbs(bench.advance(34_000))).toEqual(['read-clock', 'alarm', 'give-up-seat']);
+      expect(bench.advance(34_000)).toEqual([]);
+      Object.assign(bench, { self: 'b1', canFence: true, memory: newElector });
+      bench.settle();
+      expect(verbs(bench.advance(34_000))).toEqual(['read-clock', 'alarm', 'fence']);
+    },
+  );
+
+  it('A6 does not fence itself where nobody else has a seat', () => {
+    const bench = stuck({ canFence: true, self: 'a1' });
+    bench.members = bench.members.map((one) => (one.node === 'a1' ? one : { ...one, seat: null }));
+    expect(verbs(bench.advance(34_000))).not.toContain('fence');
+  });
+
   it('is not fenced, nor told of, by what was read before a write of one’s own: it may have released since', () => {
     const bench = stuck({ canFence: true });
     bench.advance(33_999);

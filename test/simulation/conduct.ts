@@ -203,6 +203,8 @@ export class Conduct {
     // An earlier life of the heir is not fenced, nor anybody while the heir is not there.
     const isAnothers = now.elected?.content.node !== claim?.content.node;
     if (!isDue || !setup.hasFence || !isAnothers || heirOf(now) === null) return null;
+    if (claim?.owner === now.seats[0]?.owner && now.seats.length > 1)
+      return `${claim?.content.node} keeps the claim for too long, and goes on electing`;
     // One hook of a node runs at a time: an elector whose own does not end cannot fence.
     const elector = nodes.find(({ session }) => session === now.seats[0]?.owner);
     if (elector?.machine.misbehaved(promptMs) !== false) return null;

@@ -10,6 +10,7 @@ import { Ensemble } from './ensemble.js';
 import { drawFaults, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
 import { type Cast, Havoc } from './havoc.js';
 import { Judge, type Violation } from './judge.js';
+import { keepingLifeOf, keepsClaim } from './keeping-lives.js';
 import { hasLapses, lapseLifeOf } from './lapse-lives.js';
 import { Machine } from './machine.js';
 import { Network } from './network.js';
@@ -93,15 +94,18 @@ function sourcesOf(seed: number) {
     ofLapses: drawn.fork(),
     ofLimits: drawn.fork(),
     ofStalls: drawn.fork(),
+    ofKeeping: drawn.fork(),
   };
 }
 
 function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
-  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses, ofLimits, ofStalls } = sourcesOf(seed);
+  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses, ofLimits, ofStalls, ofKeeping } =
+    sourcesOf(seed);
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
   if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
   if (hasSeveralLeaders(seed, ofSlots)) return { life: slotLifeOf(ofSlots, life), ofWorld };
+  if (keepsClaim(seed)) return { life: keepingLifeOf(ofKeeping, setup), ofWorld };
   if (hasStalls(seed)) return { life: stallLifeOf(ofStalls, setup), ofWorld };
   if (hasUnlikeServers(seed)) return { life: unlikeServersLifeOf(ofLimits, setup), ofWorld };
   return { life: hasLapses(seed) ? lapseLifeOf(ofLapses, setup) : life, ofWorld };

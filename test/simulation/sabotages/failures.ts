@@ -188,6 +188,13 @@ export const failureSabotages: readonly Sabotage[] = [
     replace: "  return canFence && fence === undefined ? [...alarm, { do: 'fence', fence }] : alarm;",
   },
   {
+    name: 'an elector judges itself that keeps the claim',
+    rule: 'An elector that does not release in time hands its role over, so that another fences it',
+    file: fencing,
+    find: '  if (node === self) return leftToOthers(standoff, current, watched.limitMs);\n',
+    replace: '  if (node === self) return leftToOthers(standoff, current, watched.limitMs).slice(0, 1);\n',
+  },
+  {
     name: 'the heir fenced',
     rule: 'The fence never hits the node that is elected',
     file: fencing,

@@ -1,0 +1,31 @@
+/** Lives in which the leader is the elector as well, and does not get rid of its workload: the others have to fence it. */
+import type { Chance } from '../support/chance.js';
+import { bystander, whoElects } from './faults.js';
+import type { Setup } from './setup.js';
+import { at, people, plain, type Story, settledMs } from './told.js';
+
+const every = 50;
+const digits = 23;
+
+export function keepsClaim(seed: number): boolean {
+  return seed % every === digits;
+}
+
+export function keepingLifeOf({ between }: Chance, setup: Setup): Story {
+  const movedMs = settledMs + between(1_500, 2_500);
+  return {
+    setup: {
+      ...setup,
+      ...plain,
+      nodes: ['a1', 'b1', 'a2'],
+      delays: { leastMs: 0.2, mostMs: 2 },
+      hasFence: true,
+      troubleMs: movedMs + 6_000,
+    },
+    faults: [
+      at(settledMs, { kind: 'hook', node: whoElects, phase: 'takeover', mood: 'undying', forMs: 1_400 }),
+      at(settledMs, people({ do: 'failover', node: whoElects })),
+      at(movedMs, people({ do: 'failover', node: bystander })),
+    ],
+  };
+}
