@@ -2,9 +2,12 @@
  * The writes by which a node claims, says READY, and gives its claim away. Each is one multi: it checks the node's seat, names the
  * versions that it was decided by, and writes the node's registration with the rest.
  */
+
+import { renewalIntervalMs } from '../core/lease.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { ClaimContent, Registration } from '../core/znodes.js';
-import type { Operation } from '../ports/store.js';
+import type { Clock } from '../ports/clock.js';
+import type { Operation, Store } from '../ports/store.js';
 import { checkSeat, encode } from './membership.js';
 
 export interface Claimant {
@@ -50,4 +53,14 @@ export function givingAway(claimant: Claimant, claimVersion: number): Operation[
 
 function registering({ paths, registration }: Claimant): Operation {
   return { type: 'set', path: paths.node(registration.node), data: encode(registration), version: 'any' };
+}
+
+/** Whether a claim's lease would end before it is renewed, as it does after a stall. Wakes its node when to look again. */
+export function isTooEarly(
+  store: Store,
+  { clock, wake }: { readonly clock: Clock; readonly wake: () => void },
+): boolean {
+  if (store.lastsToRenewal()) return false;
+  clock.timer(renewalIntervalMs(store.negotiatedTimeoutMs), wake);
+  return true;
 }

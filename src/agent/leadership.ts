@@ -6,7 +6,7 @@
  */
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { excused, type Lapse, resumption, withLapse } from '../core/lapse.js';
-import { type Lease, leaseFrom, noLease, renewalIntervalMs } from '../core/lease.js';
+import { type Lease, leaseFrom, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
 import { named, type Story, story } from '../core/story.js';
@@ -14,7 +14,7 @@ import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } fro
 import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
-import { claiming, givingAway, sayingReady } from './claim-writes.js';
+import { claiming, givingAway, isTooEarly, sayingReady } from './claim-writes.js';
 import { dutyContext } from './duty-context.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
@@ -172,11 +172,9 @@ export class Leadership {
         this.#prepare(action.elected, action.electedVersion);
         return false;
       case 'claim':
-        return (
-          !this.#isTooEarly(round.store) && (await this.#claim(round, action.elected, action.electedVersion))
-        );
+        return await this.#claim(round, action.elected, action.electedVersion);
       case 'adopt':
-        return !this.#isTooEarly(round.store) && (await this.#adopt(round.store, action));
+        return await this.#adopt(round.store, action);
       case 'take-over':
         this.#takeOver(action.elected);
         return false;
@@ -251,19 +249,10 @@ export class Leadership {
     this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });
   }
 
-  /** Puts a claim off whose lease would end before it is renewed, as it does after a stall. */
-  #isTooEarly(store: Store): boolean {
-    if (store.lastsToRenewal()) return false;
-    const { clock, wake } = this.#options;
-    this.#cancelRetry();
-    this.#cancelRetry = clock.timer(renewalIntervalMs(store.negotiatedTimeoutMs), wake);
-    return true;
-  }
-
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
     const { clock, amend } = this.#options;
     const { seat, store } = round;
-    if (seat === null) return false;
+    if (seat === null || isTooEarly(store, this.#options)) return false;
     const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
     const { term } = elected;
     const content = this.#claimContent({ status: 'PROGRESS', term, electedVersion, resumes });
@@ -287,6 +276,7 @@ export class Leadership {
   async #adopt(store: Store, action: Extract<TenureAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
     const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
+    if (isTooEarly(store, this.#options)) return false;
     if ((await guarded(() => store.multi([stands]))) === null) return true;
     this.#begin(store, claim.token, elected, electedVersion);
     return true;

@@ -89,7 +89,7 @@ export const leaseSabotages: readonly Sabotage[] = [
   {
     name: 'claims with a lease from before a stall',
     rule: 'A claim is made only with a lease that lasts until it can be renewed: one stall is one lost lease',
-    file: leadership,
+    file: 'src/agent/claim-writes.ts',
     find: 'if (store.lastsToRenewal()) return false;',
     replace: 'if (store !== null) return false;',
   },
