@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { hasEnded, type ProcessState, parseStat } from '../hooks/process-state.js';
 import type { Host } from '../ports/host.js';
 
 /** Agents that run in this process, by incarnation. */
@@ -50,7 +51,7 @@ export function parseProcess(text: string): ProcessName | null {
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
   const found = lookAt(pid);
-  if (found?.hasEnded === true) return false;
+  if (found !== null && hasEnded(found)) return false;
   return startedAt === null || found === null || found.startedAt === startedAt;
 }
 
@@ -59,17 +60,14 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }
 
-/** `startedAt` in clock ticks since the machine's start. Null where the system does not tell. */
-function lookAt(pid: number): { hasEnded: boolean; startedAt: string | null } | null {
+/** Null where the system does not tell. */
+function lookAt(pid: number): ProcessState | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The command's name, in parentheses, may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { hasEnded: fields[0] === 'Z' || fields[0] === 'X', startedAt: fields[19] ?? null };
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return null;
   }

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PetrelError } from '../errors.js';
+import { hasEnded, parseStat } from '../hooks/process-state.js';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
 export interface DevAgentsOptions {
@@ -39,7 +40,7 @@ export class DevAgents implements AsyncDisposable {
   /** Its guardian runs: so it has an agent, or will have one again. */
   isRunning(node: string): boolean {
     const guardian = this.#guardians.get(node);
-    return guardian !== undefined && !hasEnded(guardian);
+    return guardian !== undefined && !isOver(guardian);
   }
 
   /** Starts those that do not run. Returns their names. */
@@ -105,7 +106,7 @@ export class DevAgents implements AsyncDisposable {
 
   async stop(node: string): Promise<void> {
     const guardian = this.#guardians.get(node);
-    if (guardian === undefined || hasEnded(guardian)) return;
+    if (guardian === undefined || isOver(guardian)) return;
     const ended = once(guardian, 'exit');
     guardian.kill('SIGTERM');
     guardian.kill('SIGCONT');
@@ -123,15 +124,13 @@ export class DevAgents implements AsyncDisposable {
   }
 }
 
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
 export function isRunning(pid: number): boolean {
   const stat = textOf(`/proc/${pid}/stat`);
-  // The command's name, in parentheses, may hold anything.
-  const state = stat.charAt(stat.lastIndexOf(')') + 2);
-  return state !== '' && !'ZX'.includes(state);
+  return stat !== '' && !hasEnded(parseStat(stat));
 }
 
 /** Of its main thread, as all of Node.js are. */

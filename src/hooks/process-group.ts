@@ -35,9 +35,17 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
       killedAtMs ??= now;
     }
     await sleep(clock, Math.min(firstLookMs * 2 ** look, longestLookMs, Math.max(1, killAtMs() - now)));
-    if (look < looksBeforeScan ? !processes.groupExists(pgid) : !processes.groupLives(pgid)) return true;
+    if (look < looksBeforeScan ? !processes.groupExists(pgid) : isDead(processes, pgid)) return true;
     if (killedAtMs !== null && clock.monotonicMs() - killedAtMs > proofPatienceMs) return false;
   }
+}
+
+/** What forks and exits may be missed by a look. What has been killed forks no more, so a look after that misses nothing. */
+function isDead(processes: Processes, pgid: number): boolean {
+  if (!processes.groupExists(pgid)) return true;
+  if (processes.groupLives(pgid)) return false;
+  processes.signalGroup(pgid, 'SIGKILL');
+  return !processes.groupLives(pgid);
 }
 
 /** Ends, by `end`, what was started with this variable in its environment, by whomever. False when that cannot be told,

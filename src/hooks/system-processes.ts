@@ -2,30 +2,40 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import type { CommandLine, Exit, Processes, StartedCommand } from '../ports/processes.js';
+import { hasEnded, type ProcessState, parseStat } from './process-state.js';
 import { withoutSecrets } from './secret-variables.js';
 
-export const systemProcesses: Processes = {
-  start(command) {
-    try {
-      return started(spawned(command));
-    } catch (error) {
-      return notStarted(error instanceof Error ? error : new Error(String(error)));
-    }
-  },
-  signalGroup(pgid, signal) {
-    signalled(pgid, signal);
-  },
-  groupExists: (pgid) => signalled(pgid, 0),
-  groupLives: (pgid) => signalled(pgid, 0) && !onlyZombies(pgid),
-  groupsWith(variable, value) {
-    try {
-      const bearers = pids().filter((pid) => environmentOf(pid).includes(`${variable}=${value}`));
-      return [...new Set(bearers.flatMap((pid) => readStat(pid)?.pgid ?? []))];
-    } catch {
-      return null;
-    }
-  },
-};
+/** What is asked of the system. */
+export interface System {
+  /** Throws what the system says, with its code. */
+  kill(pid: number, signal: NodeJS.Signals | 0): void;
+  /** Where /proc is mounted. */
+  readonly proc: string;
+}
+
+export const systemProcesses = processesOf({
+  kill: (pid, signal) => void process.kill(pid, signal),
+  proc: '/proc',
+});
+
+export function processesOf(system: System): Processes {
+  const exists = (pgid: number) => signalled(system, pgid, 0);
+  return {
+    start(command) {
+      try {
+        return started(spawned(command));
+      } catch (error) {
+        return notStarted(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+    signalGroup(pgid, signal) {
+      signalled(system, pgid, signal);
+    },
+    groupExists: exists,
+    groupLives: (pgid) => exists(pgid) && !onlyZombies(system.proc, pgid),
+    groupsWith: (variable, value) => groupsWith(system.proc, `${variable}=${value}`),
+  };
+}
 
 function spawned({ program, args, env, passesOutput }: CommandLine): ChildProcess {
   const output = passesOutput ? 'inherit' : 'pipe';
@@ -64,59 +74,94 @@ function failedStart(error: Error): Exit {
   return { code: null, signal: null, startError: String(code ?? error.message) };
 }
 
-/** False when there is no such group. */
-function signalled(pgid: number, signal: NodeJS.Signals | 0): boolean {
+/** False when there is no such group. All else that the system may answer does not prove that. */
+function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-pgid, signal);
+    kill(-pgid, signal);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) !== 'ESRCH';
   }
 }
 
-/** False where /proc does not tell, or shows no member at all: it may hide other users' processes. */
-function onlyZombies(pgid: number): boolean {
+/** False where /proc does not tell, shows no member at all, or may hide some. */
+function onlyZombies(proc: string, pgid: number): boolean {
   let members = 0;
   try {
-    for (const pid of pids()) {
-      const stat = readStat(pid);
-      if (stat?.pgid !== pgid) continue;
-      if (stat.state !== 'Z' && stat.state !== 'X') return false;
+    for (const pid of pids(proc)) {
+      const state = stateOf(proc, pid);
+      if (state?.pgid !== pgid) continue;
+      if (!hasEnded(state)) return false;
       members += 1;
     }
+    return members > 0 && showsAll(proc);
   } catch {
     return false;
   }
-  return members > 0;
 }
 
-function pids(): string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-}
-
-/** Empty for a process that is gone, a zombie, or another user's. */
-function environmentOf(pid: string): string[] {
+function groupsWith(proc: string, assignment: string): number[] | null {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    const bearers = pids(proc).filter((pid) => environmentOf(proc, pid).includes(assignment));
+    return [...new Set(bearers.flatMap((pid) => stateOf(proc, pid)?.pgid ?? []))];
+  } catch {
+    return null;
+  }
+}
+
+/** Mounted with hidepid, it hides what other users run: also what a hook runs by sudo. Throws where that cannot be read. */
+function showsAll(proc: string): boolean {
+  const mount = readFileSync(`${proc}/self/mountinfo`, 'latin1')
+    .split('\n')
+    .findLast((line) => line.split(' ')[4] === proc);
+  return !/\bhidepid=(?!0\b|off\b)/.test(mount ?? '');
+}
+
+function pids(proc: string): string[] {
+  return readdirSync(proc).filter((name) => /^\d+$/.test(name));
+}
+
+/** Of any thread that lives: the main thread's has gone with it. Empty for a process that is gone, a zombie, or another user's. */
+function environmentOf(proc: string, pid: string): string[] {
+  const own = environmentAt(`${proc}/${pid}`);
+  if (own !== null) return own;
+  try {
+    const threads = readdirSync(`${proc}/${pid}/task`);
+    return (
+      threads.map((thread) => environmentAt(`${proc}/${pid}/task/${thread}`)).find((one) => one !== null) ??
+      []
+    );
   } catch {
     return [];
+  }
+}
+
+/** Null where there is none to be read. */
+function environmentAt(directory: string): string[] | null {
+  try {
+    return readFileSync(`${directory}/environ`, 'latin1').split('\0');
+  } catch {
+    return null;
   }
 }
 
 /** Read into one buffer again and again: a look at every process of the machine should not take memory for each. */
 const statBuffer = Buffer.alloc(1024);
 
-function readStat(pid: string): { state: string; pgid: number } | null {
+/** Null for a process that is gone. Throws where the system does not tell. */
+function stateOf(proc: string, pid: string): ProcessState | null {
   let fd: number | null = null;
   try {
-    fd = openSync(`/proc/${pid}/stat`, 'r');
-    const text = statBuffer.toString('latin1', 0, readSync(fd, statBuffer, 0, statBuffer.length, 0));
-    // The command's name, in parentheses, may hold anything.
-    const [state = '', , pgid] = text.slice(text.lastIndexOf(')') + 2).split(' ', 3);
-    return { state, pgid: Number(pgid) };
-  } catch {
-    return null;
+    fd = openSync(`${proc}/${pid}/stat`, 'r');
+    return parseStat(statBuffer.toString('latin1', 0, readSync(fd, statBuffer, 0, statBuffer.length, 0)));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return null;
+    throw error;
   } finally {
     if (fd !== null) closeSync(fd);
   }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null;
 }

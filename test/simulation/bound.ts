@@ -35,7 +35,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const graceMs = 2 * ms('grace');
   const releaseMs = ms('release') + graceMs;
   const hooks = faults.filter((fault) => fault.kind === 'hook');
-  const hangs = hooks.some(({ mood }) => ['slow', 'hangs', 'stubborn', 'fatal'].includes(mood));
+  const hangs = hooks.some(({ mood }) => ['slow', 'hangs', 'stubborn', 'headless', 'fatal'].includes(mood));
   const isHooked = hooks.length > 0;
   const losesServers = has('kill server', 'freeze server', 'cut server off', 'partition', 'strand');
   const losesAgents = faults.some(mayEndSession);

@@ -340,7 +340,7 @@ function drawFault(chance: Chance, target: Target): Fault {
     kind: 'hook',
     node,
     phase: pick(['takeover', 'takeover', 'release', 'prepare', 'fence']),
-    mood: pick(['slow', 'fails', 'fails', 'hangs', 'stubborn', 'undying']),
+    mood: pick(['slow', 'fails', 'headless', 'hangs', 'stubborn', 'undying']),
     forMs: 4 * forMs,
   });
   const ofHook = () =>

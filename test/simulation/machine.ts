@@ -5,15 +5,17 @@
 import { Guard } from '../../src/hooks/guard.js';
 import type { Keeper, KeeperListener, Keepers } from '../../src/hooks/keepers.js';
 import type { FromKeeper, ToKeeper } from '../../src/hooks/messages.js';
+import { hasEnded, type ProcessState } from '../../src/hooks/process-state.js';
 import type { Phase } from '../../src/ports/duty.js';
 import type { CommandLine, Exit, GroupSignal, Processes, StartedCommand } from '../../src/ports/processes.js';
 import { Link } from './link.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
-/** How a hook behaves: `stubborn` hangs and ignores SIGTERM, `undying` works well and then outlives even a SIGKILL for
- * long, `fatal` hangs and takes its agent's life. */
-export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'undying' | 'fatal';
+/** How a hook behaves: `stubborn` hangs and ignores SIGTERM, `headless` works well and leaves a workload whose main thread
+ * has ended, and which ignores SIGTERM, `undying` works well and then outlives even a SIGKILL for long, `fatal` hangs and
+ * takes its agent's life. */
+export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'headless' | 'undying' | 'fatal';
 
 /** A process group that a hook command leads. */
 export interface Group {
@@ -127,7 +129,7 @@ export class Machine {
       start: (command) => this.#start(process, command),
       signalGroup: (pgid, signal) => process.call(() => this.#signal(pgid, signal)),
       groupExists: (pgid) => this.#groups.has(pgid),
-      groupLives: (pgid) => this.#groups.has(pgid),
+      groupLives: (pgid) => statesOf(this.#groups.get(pgid)).some((state) => !hasEnded(state)),
       groupsWith: (_variable, value) =>
         this.groups.filter(({ run }) => run === value).map(({ pgid }) => pgid),
     };
@@ -144,7 +146,7 @@ export class Machine {
     });
     process.call(() => {
       const mood = this.moods.get(phase) ?? 'well';
-      const ignoresTerm = mood === 'stubborn';
+      const ignoresTerm = mood === 'stubborn' || mood === 'headless';
       const target = env.PETREL_TARGET ?? '';
       const run = env.PETREL_RUN ?? '';
       const isUndying = mood === 'undying';
@@ -211,9 +213,17 @@ export class Machine {
   }
 }
 
-/** What its hook left in the background does well, unless nothing can end it. */
+/** What its hook left in the background does well, unless it does not end when it is told to. */
 function isMisbehaving({ mood, leads, isUndying }: Group): boolean {
-  return isUndying || (leads && mood !== 'well');
+  return isUndying || mood === 'headless' || (leads && mood !== 'well');
+}
+
+/** What the system tells of its processes. */
+function statesOf(group: Group | undefined): Pick<ProcessState, 'state' | 'threads'>[] {
+  if (group === undefined) return [];
+  const runs = { state: 'S', threads: 1 };
+  const workload = group.mood === 'headless' ? { state: 'Z', threads: 2 } : runs;
+  return [...(group.leads ? [runs] : []), ...(group.hasWorkload ? [workload] : [])];
 }
 
 const phases: readonly Phase[] = ['prepare', 'takeover', 'release', 'fence'];

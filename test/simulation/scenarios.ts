@@ -444,6 +444,19 @@ const fenceFails: Scenario = (_, setup) => {
   };
 };
 
+/** What the leader runs looks like a zombie, ignores SIGTERM and goes on working, when another is to lead. */
+const mainThreadEnds: Scenario = (_, setup) => {
+  const laterMs = settledMs + 1_500;
+  return {
+    setup: groupOf(setup, { troubleMs: laterMs + 2 * setup.sessionTimeoutMs }),
+    faults: [
+      at(settledMs, hook(bystander, 'takeover', 'headless', 1_400)),
+      at(settledMs, failoverTo(bystander)),
+      at(laterMs, failoverTo(bystander)),
+    ],
+  };
+};
+
 /** The leader's agent and guardian die, and are back at once, while what they ran outlives its kill. */
 const backAtOnce: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
@@ -673,4 +686,5 @@ const scenarios: readonly Scenario[] = [
   leftWithDeposed,
   leaderReset,
   registrationDeleted,
+  mainThreadEnds,
 ];

@@ -70,6 +70,20 @@ export const dutySabotages: readonly Sabotage[] = [
     replace: '  if (killAtMs() > 0) return true;\n  let killedAtMs: number | null = null;',
   },
   {
+    name: 'a process counts as dead when its main thread has ended',
+    rule: 'Dead is a process of which every thread has ended',
+    file: 'src/hooks/process-state.ts',
+    find: "(state === 'Z' || state === 'X') && threads <= 1;",
+    replace: "(state === 'Z' || state === 'X') && threads <= 1_000;",
+    also: [
+      {
+        file: 'src/hooks/process-group.ts',
+        find: "  processes.signalGroup(pgid, 'SIGKILL');\n  return !processes.groupLives(pgid);\n",
+        replace: '  return true;\n',
+      },
+    ],
+  },
+  {
     name: "a dead keeper's workload goes on",
     rule: 'When the keeper dies the agent kills what it ran',
     file: duty,

@@ -1,0 +1,63 @@
+/** V1: a process whose main thread has ended looks like a zombie while its other threads work. With real processes. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { isOtherAlive } from '../../src/agent/process-life.js';
+import { context } from './duty-context.js';
+import { bench, eventually, machine } from './support.js';
+
+const at = bench();
+const program = fileURLToPath(new URL('fixtures/headless.py', import.meta.url));
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+if (!hasPython) console.warn('SKIPPED: V1 needs python3 for a process whose main thread has ended');
+
+/** Takes over, and leaves such a process behind. */
+const takeover = `PETREL_TEST_FOUND=$DIR python3 ${program} $DIR/log & echo $! > $DIR/pid; until [ -s $DIR/log ]; do sleep 0.02; done`;
+const release = context('release', { timeoutMs: 10_000, graceMs: 100 });
+
+const stateOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*/s, '$1');
+
+/** Also of a process that is not there. */
+function threadsOf(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/task`).length;
+  } catch {
+    return 0;
+  }
+}
+
+async function leading() {
+  const duty = at().duty({ onTakeover: takeover });
+  const outcome = await duty.run(context('takeover', { timeoutMs: 30_000 })).outcome;
+  expect(outcome).toMatchObject({ result: 'ok' });
+  const pid = Number(at().lines('pid')[0]);
+  await eventually(() => [stateOf(pid), threadsOf(pid)]).toEqual(['Z', 2]);
+  return { duty, pid, outcome };
+}
+
+describe.skipIf(!hasPython)('V1 a process whose main thread has ended', () => {
+  it('is killed by the release, which proves it dead only then', async () => {
+    const { duty, pid, outcome } = await leading();
+    expect(outcome).toMatchObject({ provenDead: false });
+    expect(await duty.run(release).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(threadsOf(pid)).toBeLessThan(2);
+  });
+
+  it('is killed when the tenure is let go without a release', async () => {
+    const { duty, pid } = await leading();
+    duty.letGo();
+    await eventually(() => threadsOf(pid)).toBeLessThan(2);
+  });
+
+  it('is found by what it was started with, and counts as an agent that lives', async () => {
+    const { duty, pid } = await leading();
+    const { processes } = machine;
+    const [pgid = 0] = processes.groupsWith('PETREL_TEST_FOUND', at().directory) ?? [];
+    expect(processes.groupLives(pgid)).toBe(true);
+    expect(isOtherAlive({ pid, startedAt: null })).toBe(true);
+    duty.letGo();
+    await eventually(() => isOtherAlive({ pid, startedAt: null })).toBe(false);
+    expect(threadsOf(pid)).toBeLessThan(2);
+  });
+});
