@@ -166,3 +166,42 @@ it('a release tried again by another keeper after the lease has ended is run, an
   expect(machine.started).toEqual(['takeover', 'release', 'release']);
   expect(second.filter(({ provenDead, left }) => provenDead && left > 0)).toEqual([]);
 });
+
+it('a takeover waits until nothing is left of an earlier tenure', async () => {
+  const { machine, duty } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
+  await machine.run(100);
+  duty.letGo();
+  const takeover = duty.run(context('takeover', { term: 4, timeoutMs: 60_000, graceMs: 100 }));
+  await machine.run(900);
+  expect(machine.started).toEqual(['takeover']);
+  await machine.run(5000);
+  expect(machine.started).toEqual(['takeover', 'takeover']);
+  expect(await takeover.outcome).toMatchObject({ result: 'ok' });
+});
+
+it('a takeover fails where something of an earlier tenure does not die', async () => {
+  const { machine, duty } = agentWith({ ...quick, workload: late });
+  await machine.run(100);
+  duty.letGo();
+  const takeover = duty.run(context('takeover', { term: 4, timeoutMs: 60_000, graceMs: 100 }));
+  await machine.run(4900);
+  expect(await takeover.outcome).toMatchObject({
+    result: 'failed',
+    error: expect.stringContaining('processes of an earlier tenure are still there'),
+  });
+  expect(machine.started).toEqual(['takeover']);
+});
+
+it('at the end of its lease nothing of a tenure lives, however long it would like to take', async () => {
+  const stubborn = { ...late, diesInMs: 0 };
+  const releases: Script[] = [quick, { ...stubborn, workload: stubborn }];
+  for (const one of releases) {
+    const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
+    const { machine, duty } = agentWith({ ...quick, workload: stubborn }, one);
+    duty.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, patient);
+    await machine.run(1900);
+    expect(machine.groups.size).toBeGreaterThan(0);
+    await machine.run(1999);
+    expect(machine.groups.size).toBe(0);
+  }
+});

@@ -11,7 +11,6 @@ import { stepIn } from './slot-court.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
 const idleMs = 500;
-const punctualMs = 60;
 /** What an agent leaves behind is ended within so long, by its keeper, where no hook takes longer. */
 const orphanedMs = 600;
 
@@ -112,7 +111,7 @@ export class Conduct {
     if (status?.fencingToken == null || status.lease.endsAtMs < 0) return;
     const now = machine.clock.startMs + this.#court.world.nowMs * machine.clock.rate;
     const isKept = [...machine.keepers].some((keeper) => keeper.isRunning && !keeper.wasFrozen);
-    if (!isKept || now <= status.lease.endsAtMs + punctualMs) return;
+    if (!isKept || now <= status.lease.endsAtMs) return;
     const group = machine.groups.find(({ token, isUndying }) => token === status.fencingToken && !isUndying);
     if (group?.phase === 'takeover')
       this.#court.violate(2, `what ${node.name} runs under token ${group.token} outlives its lease`);
