@@ -2,6 +2,7 @@
  * The guardian's program. It loads nothing but this folder and what that needs, which is Node.js alone: so that it is
  * small, and there is nothing for it to hang on.
  */
+import { keepPipesReady } from '../hooks/pipes.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { LineWriter } from '../line-writer.js';
 import { systemClock } from '../ports/clock.js';
@@ -43,6 +44,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   const done = guardian.run();
   // What takes longest to start has been started.
   const sentinel = new Sentinel();
+  keepPipesReady();
   collectGarbage();
   systemd.watch(() => guardian.isWell);
   const code = await done;

@@ -11,6 +11,7 @@ import { systemClock } from '../ports/clock.js';
 import { sleep } from './alarm.js';
 import { Guards } from './guards.js';
 import { type FromGuards, isToGuards } from './messages.js';
+import { keepPipesReady } from './pipes.js';
 import { systemProcesses } from './system-processes.js';
 
 const stderrFd = 2;
@@ -67,5 +68,6 @@ process.on('disconnect', () => {
   agentGone = true;
   guards.agentGone('the agent has gone');
 });
+keepPipesReady();
 // The agent decides when to end; a signal to all processes of a service must not take away its guard.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});

@@ -1,7 +1,10 @@
 /** The operating system's processes. The keeper runs this, so it needs nothing but Node.js. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { CommandLine, Exit, Processes, StartedCommand } from '../ports/processes.js';
+import { takePipes } from './pipes.js';
 import { hasEnded, type ProcessState, parseStat } from './process-state.js';
 import { withoutSecrets } from './secret-variables.js';
 
@@ -23,7 +26,7 @@ export function processesOf(system: System): Processes {
   return {
     start(command) {
       try {
-        return started(spawned(command));
+        return startOf(command);
       } catch (error) {
         return notStarted(error instanceof Error ? error : new Error(String(error)));
       }
@@ -37,25 +40,50 @@ export function processesOf(system: System): Processes {
   };
 }
 
-function spawned({ program, args, env, passesOutput }: CommandLine): ChildProcess {
-  const output = passesOutput ? 'inherit' : 'pipe';
+function startOf(command: CommandLine): StartedCommand {
+  if (command.passesOutput) return started(spawned(command, 'inherit', 'inherit'));
+  const pipes = takePipes();
+  if (pipes === null) return started(spawned(command, 'pipe', 'pipe'));
+  const { stdout, stderr } = pipes;
+  const reading = [stdout, stderr].map(
+    ({ readFd }) => new Socket({ fd: readFd, readable: true, writable: false }),
+  );
+  try {
+    return started(spawned(command, stdout.writeFd, stderr.writeFd), reading);
+  } catch (error) {
+    for (const socket of reading) socket.destroy();
+    throw error;
+  } finally {
+    closeSync(stdout.writeFd);
+    closeSync(stderr.writeFd);
+  }
+}
+
+type Output = 'inherit' | 'pipe' | number;
+
+function spawned({ program, args, env }: CommandLine, stdout: Output, stderr: Output): ChildProcess {
   return spawn(program, args, {
     detached: true,
     env: { ...withoutSecrets(process.env), ...env },
-    stdio: ['ignore', output, output],
+    stdio: ['ignore', stdout, stderr],
   });
 }
 
-function started(child: ChildProcess): StartedCommand {
+/** `output`: stdout and stderr, where they are not the child's own. */
+function started(child: ChildProcess, output: readonly Readable[] = []): StartedCommand {
+  // Undefined, too, where no more files can be opened.
+  const [stdout = child.stdout ?? null, stderr = child.stderr ?? null] = output;
+  const closes = output.map((one) => new Promise((resolve) => one.once('close', resolve)));
+  const closed = new Promise((resolve) => child.once('close', resolve));
   return {
     pgid: child.pid ?? null,
-    stdout: child.stdout ?? null,
-    stderr: child.stderr ?? null,
+    stdout,
+    stderr,
     exit: new Promise((resolve) => {
       child.once('error', (error) => resolve(failedStart(error)));
       child.once('exit', (code, signal) => resolve({ code, signal, startError: null }));
     }),
-    closed: new Promise((resolve) => child.once('close', () => resolve())),
+    closed: Promise.all([closed, ...closes]).then(() => {}),
   };
 }
 

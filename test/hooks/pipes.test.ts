@@ -1,0 +1,73 @@
+/** A3: what a hook can do with the files that its output goes to. With real processes. */
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { HookProcess } from '../../src/hooks/hook-process.js';
+import { context } from './duty-context.js';
+import { bench, machine } from './support.js';
+
+const at = bench();
+afterEach(() => vi.unstubAllEnvs());
+
+function run(script: string, on = machine) {
+  const lines: string[] = [];
+  const spec = {
+    name: 'onTakeover',
+    program: '/bin/sh',
+    args: ['-c', script],
+    commandText: script,
+    env: {},
+    timeoutMs: 30_000,
+    graceMs: 1_000,
+    leavesWorkload: false,
+    passesOutput: false,
+    drainMs: 30_000,
+  };
+  const hook = new HookProcess(
+    spec,
+    { line: (stream, text) => lines.push(`${stream} ${text}`), leftOut: () => {} },
+    on,
+  );
+  return hook.outcome.then((outcome) => ({ ...outcome, lines }));
+}
+
+const opens = 'set -e; echo one > /dev/stderr; echo two > /dev/stdout; echo three >> /proc/self/fd/2';
+const written = ['stderr one', 'stderr three', 'stdout two'];
+
+describe('A3 a hook', () => {
+  it('can open /dev/stderr and /dev/stdout', async () => {
+    const duty = at().duty({ onTakeover: opens, onRelease: opens });
+    for (const phase of ['takeover', 'release'] as const) {
+      const { result, outputTail } = await duty.run(context(phase)).outcome;
+      expect(result).toBe('ok');
+      expect([...outputTail].sort()).toEqual(['one', 'three', 'two']);
+    }
+  });
+
+  it('can, however many run at the same time, and each is told its own output', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, n) => run(`${opens}; echo mine ${n}`)));
+    outcomes.forEach(({ result, lines }, n) => {
+      expect(result).toBe('ok');
+      expect(lines.sort()).toEqual([...written, `stdout mine ${n}`].sort());
+    });
+  });
+
+  it('runs, and is read, where no pipes can be made', async () => {
+    vi.stubEnv('PATH', '/nowhere');
+    vi.resetModules();
+    const { systemProcesses } = await import('../../src/hooks/system-processes.js');
+    const without = { ...machine, processes: systemProcesses };
+    const { result, lines } = await run('echo one >&2; echo two', without);
+    expect(result).toBe('ok');
+    expect(lines.sort()).toEqual(['stderr one', 'stdout two']);
+    expect((await run(opens, without)).result).toBe('failed');
+  });
+
+  it('has no pipes of others open, and leaves none', async () => {
+    const own = readdirSync('/proc/self/fd').length;
+    for (let n = 0; n < 20; n++) await run(opens);
+    expect(readdirSync('/proc/self/fd').length).toBeLessThan(own + 20);
+    // The other is that of `ls` to `grep`.
+    const { lines } = await run('ls -l /proc/self/fd | grep -c petrel-pipes');
+    expect(lines).toEqual(['stdout 1']);
+  });
+});
