@@ -1,7 +1,7 @@
 /** How a node in the foreground is asked to leave or to read its settings anew: by signals, or by its guardian. */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
-import type { AskedSignal } from '../guardian/messages.js';
+import { type AskedSignal, askedSignals } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
 /** What leaves, with all that it is in. Asked again, it waits for nobody. */
@@ -37,10 +37,7 @@ export function leaveWhenAsked(agent: Leaving, log: Logger, { guardian, asked, r
     if (leaveSignals.includes(signal)) leave(signal, source);
     else reload();
   };
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (signal === 'SIGTERM' || signal === 'SIGINT' || signal === 'SIGHUP') hear(signal, 'signal');
-  };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const signal of askedSignals) process.on(signal, () => hear(signal, 'signal'));
   guardian?.listen({
     asked: (signal) => hear(signal, 'guardian'),
     gone: () => {

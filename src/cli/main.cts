@@ -9,8 +9,29 @@ import programFile = require('../program-file.cjs');
 import guardedCommands = require('./guarded.cjs');
 
 const args = process.argv.slice(2);
+
+// What log rotation and others send to all that they know. Left alone, the one lets any user of the machine run code here, by
+// Node.js's inspector, and the other ends the process.
+for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {});
+// One that came before that opens it now, and once more a moment later.
+keepInspectorClosed([0, 100, 1_000]);
+// A service manager's reload of an agent that has read no settings yet.
+if (guardedCommands.hasGuardian()) process.on('SIGHUP', () => {});
+
 /** Compiled, each program is one file (`npm run build`). */
 const isSource = __filename.endsWith('.cts');
+
+/** Unless somebody asked for it by an option. */
+function keepInspectorClosed([afterMs, ...later]: readonly number[]): void {
+  const options = [...process.execArgv, process.env.NODE_OPTIONS];
+  const isWanted = options.some((option) => option?.includes('--inspect'));
+  if (afterMs === undefined || !process.features.inspector || isWanted) return;
+  const close = () => {
+    process.getBuiltinModule('node:inspector').close();
+    keepInspectorClosed(later);
+  };
+  setTimeout(close, afterMs).unref();
+}
 
 async function beGuardian(): Promise<void> {
   const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) = isSource

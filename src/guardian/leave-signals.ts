@@ -8,5 +8,6 @@ const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
 export const leaveSignals: readonly AskedSignal[] = [
   'SIGTERM',
   'SIGINT',
+  'SIGQUIT',
   ...(hasTerminal ? (['SIGHUP'] as const) : []),
 ];

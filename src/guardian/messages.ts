@@ -73,8 +73,8 @@ export type ToAgent =
   | { readonly type: 'asked'; readonly signal: AskedSignal }
   | { readonly type: 'there?' };
 
-export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
-export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
+export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'];
 
 /** Whose guardian it is, as the agent tells it first. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;

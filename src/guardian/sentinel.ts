@@ -11,7 +11,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
 /** Each line is all groups that live now. Signals to a whole service must not take it away. */
-const script = `trap '' TERM INT HUP QUIT
+const script = `trap '' TERM INT HUP QUIT USR1 USR2 PIPE
 while read -r line; do groups=$line; done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
