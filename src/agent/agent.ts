@@ -20,7 +20,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
-import { type AgentStatus, statusText } from './agent-status.js';
+import { type AgentStatus, leftText, statusText } from './agent-status.js';
 import { Auditor } from './auditor.js';
 import { Contents } from './contents.js';
 import { EarlierLives, type Workload } from './earlier-life.js';
@@ -459,11 +459,11 @@ export class Agent {
     this.#leadership.close();
     // What may still live keeps its claim: the session is then left to expire.
     const abandon = !(await duty.close());
-    if (abandon) log.error('the workload is not proven dead: the session is left to expire by itself');
+    if (abandon) log.error('the workload is not proven dead: the session is left to expire');
     const ended = (await this.#store?.close({ abandon })) ?? true;
     forget(sessionMemory, ended, log);
     this.#unlist();
-    log.info({ ended }, ended ? 'left the group' : 'left; the session will expire by itself');
+    log.info({ ended }, leftText(ended, this.#store?.negotiatedTimeoutMs ?? 0));
   }
 
   /** What is written is what others will read: a text cut short is so here, too. */

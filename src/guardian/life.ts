@@ -165,7 +165,9 @@ export class Life {
     this.#hang.clear();
     const codeAtDeath = this.#guards.hasRunWorkload ? this.#codeAtDeath : null;
     const said = this.#said ?? codeAtDeath;
-    const held = this.#session === null ? null : holdSession(this.#session);
+    // An agent that left in order has tried to end its session for as long as that made sense.
+    const isLeft = this.#said !== null && this.#living.size === 0;
+    const held = this.#session === null || isLeft ? null : holdSession(this.#session);
     if (this.#said === null) report.say('error', `the agent ${how}: ending what it ran, then its session`);
     const loud = new Alarm(clock);
     this.#beLoud(loud, goneAtMs, held);
