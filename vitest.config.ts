@@ -12,17 +12,7 @@ const alias = {
 const hangMs = 600_000;
 
 function project(name: keyof typeof projectFiles): TestProjectConfiguration {
-  const needsZooKeeper = name !== 'unit';
-  return {
-    extends: true,
-    test: {
-      name,
-      ...projectFiles[name],
-      ...(needsZooKeeper
-        ? { globalSetup: 'test/support/global-setup.ts', setupFiles: 'test/support/setup.ts' }
-        : {}),
-    },
-  };
+  return { extends: true, test: { name, ...projectFiles[name] } };
 }
 
 export default defineConfig({
@@ -34,9 +24,11 @@ export default defineConfig({
     isolate: false,
     // More than a small machine has cores: most tests wait most of the time.
     maxWorkers: 3,
+    globalSetup: 'test/support/global-setup.ts',
+    setupFiles: 'test/support/setup.ts',
     testTimeout: hangMs,
     hookTimeout: hangMs,
     reporters: process.stdout.isTTY ? ['default'] : ['dot'],
-    projects: [project('unit'), project('embedded'), project('real'), project('rest')],
+    projects: [project('embedded'), project('real'), project('rest')],
   },
 });

@@ -5,15 +5,6 @@
  * is said beside it. It is no place for a test that needs luck.
  */
 
-/** Pure code, and what needs no ZooKeeper. */
-const unit = [
-  'test/*.test.ts',
-  'test/{core,doctor,strategies,config,scores}/**/*.test.ts',
-  'test/{embedded,page,simulation}/**/*.test.ts',
-  'test/{support,chaos}/test/*.test.ts',
-  'test/**/*.properties.test.ts',
-];
-
 /** The promises that rest on what a real server does. */
 const real = ['test/contract/*.test.ts', 'test/integration/essentials.test.ts'];
 
@@ -43,11 +34,14 @@ const rest = [
   'test/dev/**/*.test.ts',
   'test/cli/{acl,dev,several,story}.test.ts',
   'test/http/leading.test.ts',
+  // Hooks and leases by the clock: `test/hooks/{late-deaths,random-tenures,taken-back}.test.ts`, and the simulated lives.
+  'test/hooks/tenure.test.ts',
+  'test/agent/lapses.test.ts',
   'test/config/log.test.ts',
-  // Commands in processes of their own: `test/group` for what each does, `test/cli/look.test.ts` for how it is shown.
-  'test/cli/{change,config,run,secrets,watch,which-group}.test.ts',
-  // A thousand readers at once: `test/http/reads.test.ts`, some at once.
-  'test/http/events.test.ts',
+  // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for that they do it.
+  'test/cli/{change,config,look,lost-output,run,secrets,watch,which-group}.test.ts',
+  // A thousand readers at once, and slow ones: `test/http/{agent,crowd}.test.ts`.
+  'test/http/{events,limits,reads}.test.ts',
   // Renewals between agent and guardian, by the clock: `test/hooks/tenure.test.ts`, and the simulated lives.
   'test/guardian/renewals.test.ts',
   // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes, kazoo.
@@ -68,9 +62,8 @@ const rest = [
 const all = ['test/**/*.test.ts', 'examples/**/*.test.ts'];
 
 export const projectFiles = {
-  unit: { include: unit, exclude: rest },
-  /** On the development server of `src/embedded`, unless PETREL_TEST_ZOOKEEPER says otherwise. */
-  embedded: { include: all, exclude: [...unit, ...real, ...rest] },
+  /** Without a ZooKeeper, or on the development server of `src/embedded`. */
+  embedded: { include: all, exclude: [...real, ...rest] },
   /** On the best ZooKeeper that can be had: containers, else one run by Java, else the embedded one. */
   real: { include: real },
   /** On the best ZooKeeper, too. */

@@ -10,10 +10,8 @@ import { until } from '../support/until.js';
 
 let zooKeeper = '';
 
-/** Asking for it leaves a connection of its own, which is kept for a while. */
 beforeAll(async () => {
   zooKeeper = await sharedZooKeeper();
-  await until(() => !process.getActiveResourcesInfo().includes('TCPSocketWrap'), { timeoutMs: 30_000 });
 });
 
 /** What keeps this process alive, by kind, once what ends by itself has ended. */
@@ -33,7 +31,7 @@ async function leavesNothing(life: () => Promise<void>): Promise<void> {
       if (more.length > 0) throw new Error(`still open: ${JSON.stringify(more)}`);
       return true;
     },
-    { timeoutMs: 8000, describe: 'every handle to be let go of' },
+    { describe: 'every handle to be let go of' },
   );
 }
 

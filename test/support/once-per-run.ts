@@ -24,6 +24,8 @@ export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Pr
     return result;
   };
   const server = createServer((request, response) => {
+    // Who counts what its process holds is to find nothing of this.
+    response.setHeader('connection', 'close');
     resultOf((request.url ?? '/').slice(1)).then(
       (result) => response.end(result),
       (error: unknown) => response.writeHead(500).end(errorMessage(error)),
