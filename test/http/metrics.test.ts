@@ -189,7 +189,9 @@ describe('/metrics', () => {
     await using group = await Group.found(own.connectString);
     const sessionTimeoutMs = 2_000;
     await using nodes = await pair(group, new RecordingDuty(), sessionTimeoutMs);
-    expect((await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_count')).toBe(0);
+    await shows(nodes.ofA, 'petrel_leader', 1);
+    const fencedBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_count') ?? 0;
+    const marginBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_sum') ?? 0;
     own.freeze();
     let lastLedMs = 0;
     await until(
@@ -202,8 +204,8 @@ describe('/metrics', () => {
       { intervalMs: 1 },
     );
     expect(lastLedMs).toBeLessThan(nodes.a.status.lease.releaseAtMs);
-    const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', 1);
-    const margin = told.value('petrel_self_fence_margin_seconds_sum') ?? 0;
+    const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', fencedBefore + 1);
+    const margin = (told.value('petrel_self_fence_margin_seconds_sum') ?? 0) - marginBefore;
     expect(margin).toBeGreaterThan(0);
     // A timer may ring a moment early.
     expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2 + 0.005);
