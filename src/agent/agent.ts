@@ -234,11 +234,16 @@ export class Agent {
     if (refusal !== null) this.#leaveBecauseOf(refusal);
     const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
     if (isRoutine) log.debug({ error }, `round cut short: ${error.message}`);
-    else if (error.message !== this.#trouble) log.error({ error, path: error.path }, error.message);
-    this.#trouble = isRoutine ? this.#trouble : error.message;
+    else this.#report(error, error.message);
     if (this.#store !== null) await this.#step(this.#store, null);
     if (this.#hasLeft(null)) return null;
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
+  }
+
+  /** Once, until another trouble comes, or none. */
+  #report(error: unknown, message: string): void {
+    if (message !== this.#trouble) this.#options.log.error({ error }, message);
+    this.#trouble = message;
   }
 
   /** ZooKeeper does not let this node do its part: it releases what it has, and goes. */
@@ -252,14 +257,15 @@ export class Agent {
     const { log } = this.#options;
     const store = this.#store;
     if (store?.state !== 'CONNECTED') return await this.#roundFailed(missing);
-    log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
+    if (this.#trouble === '')
+      log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
     try {
       await this.#leadership.checkClaim(store);
       await ensureTree(store, this.#paths, this.#lookout.slotCount);
       return retryMs / 10;
     } catch (error) {
       if (error instanceof PetrelError) throw error;
-      log.error({ error }, `the group's znodes could not be created: ${errorMessage(error)}`);
+      this.#report(error, `the group's znodes could not be created: ${errorMessage(error)}`);
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : retryMs;
     }
@@ -293,6 +299,7 @@ export class Agent {
       await this.#step(store, null);
       return retryMs / 10;
     }
+    this.#trouble = '';
     if (snapshot.seat === null || snapshot.self?.value?.incarnation !== this.#registration.incarnation) {
       this.#lookout.sits(null);
       await this.#step(store, snapshot);

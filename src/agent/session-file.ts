@@ -5,8 +5,8 @@
  *
  * The file holds the session's password, so it is readable by its owner alone.
  */
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { longSchema, parseJson } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -26,6 +26,32 @@ const severalGroups = '%groups';
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
+/** Conditions of the machine that end without a change of settings: who starts the agent again may succeed. */
+const passing: ReadonlySet<unknown> = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+]);
+
+function isPassing(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && passing.has(cause.code);
+}
+
+/** One by one, because on a read-only disk a recursive `mkdir` says ENOENT. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectory(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+  }
+}
+
 export class SessionFile implements SessionMemory {
   readonly #path: string;
   readonly #lock: string;
@@ -36,19 +62,20 @@ export class SessionFile implements SessionMemory {
     this.#lock = join(directory, `${node}.lock`);
   }
 
-  /** `root` null: of a node that is in several groups. Throws PetrelError INVALID when the directory cannot be used, DUPLICATE_NODE when a living agent uses it for this
-   * node of this group. */
+  /** `root` null: of a node that is in several groups. Throws PetrelError INVALID when the
+   * directory cannot be used, FAILED when that may pass by itself (a full or read-only disk), DUPLICATE_NODE when a living
+   * agent uses it for this node of this group. */
   static open(stateDir: string, root: string | null, node: string): SessionFile {
     const directory = join(stateDir, root === null ? severalGroups : encodeURIComponent(root.slice(1)));
     const file = new SessionFile(directory, node);
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      makeDirectory(directory);
       file.#takeLock(node);
       file.#earlier = file.#read();
     } catch (cause) {
       if (cause instanceof PetrelError) throw cause;
       const message = `the state directory ${stateDir} cannot be used: ${errorMessage(cause)}`;
-      throw new PetrelError('INVALID', message, { cause });
+      throw new PetrelError(isPassing(cause) ? 'FAILED' : 'INVALID', message, { cause });
     }
     return file;
   }

@@ -3,9 +3,9 @@
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
-import { isPermissionError, isStoreError, type Operation, type Store } from '../ports/store.js';
+import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
 
-/** Creates what is missing, for so many slots. Throws PetrelError FORBIDDEN, or INVALID when there is no chroot; or StoreError. */
+/** Creates what is missing, for so many slots. Throws PetrelError FORBIDDEN; or StoreError, NO_NODE when there is no chroot. */
 export async function ensureTree(store: Store, paths: GroupPaths, slots = 1): Promise<void> {
   const contents: [string, string][] = [
     ...ancestors(paths.root).map((path): [string, string] => [path, '']),
@@ -64,10 +64,9 @@ async function create(store: Store, path: string, content: string): Promise<void
     if (isStoreError(error, 'NODE_EXISTS')) return;
     if (isStoreError(error, 'NO_NODE') && (await store.exists('/')) === null) {
       const right = 'create the znode that it names at its end (its chroot), or leave that out';
-      throw new PetrelError(
-        'INVALID',
-        `the connection string starts at a znode that does not exist: ${right}`,
-      );
+      throw new StoreError('NO_NODE', `the chroot of the connection string does not exist: ${right}`, {
+        cause: error,
+      });
     }
     throw forbidden(error, path, 'create') ?? error;
   }

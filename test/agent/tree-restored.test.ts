@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type Store, StoreError } from '../../src/ports/store.js';
 import { deleteTree, Group } from '../support/agent-group.js';
-import { sharedZooKeeper } from '../support/ensemble.js';
+import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
 /** Refuses to create the root while `refuses` says so. Nothing is created then, so no watch fires. */
@@ -49,4 +49,22 @@ it('A12 an agent that cannot create the tree leaves all the same', async () => {
   await until(() => a.log.some((message) => message.includes('could not be created')));
   await a.stop();
   expect(a.ended).toEqual({ error: null });
+});
+
+it('A2 a chroot that vanishes is waited for, and told of once', async () => {
+  const zooKeeper = await sharedZooKeeper();
+  await using outside = await Group.found(zooKeeper);
+  const chroot = uniqueRoot('chroot');
+  await outside.store.create(chroot, Buffer.alloc(0), 'persistent');
+  await using group = await Group.found(`${zooKeeper}${chroot}`);
+  const a = group.start('a');
+  const { stat } = await group.ready('a');
+  await deleteTree(outside.store, chroot);
+  const told = () => a.log.filter((message) => message.includes('chroot of the connection string'));
+  await until(() => told().length > 0);
+  expect(a.ended).toBeNull();
+  await outside.store.create(chroot, Buffer.alloc(0), 'persistent');
+  const again = await group.ready('a');
+  expect(again.stat.czxid).toBeGreaterThan(stat.czxid);
+  expect(told()).toHaveLength(1);
 });

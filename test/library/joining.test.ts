@@ -133,12 +133,6 @@ describe('an ensemble that is not there', () => {
   });
 });
 
-it('a chroot that does not exist is an error that says so', async () => {
-  const error = await refusal({ zookeeper: `${await sharedZooKeeper()}${uniqueRoot('nowhere')}` });
-  expect(error.code).toBe('INVALID');
-  expect(error.message).toContain('chroot');
-});
-
 describe('the signal given to join', () => {
   it('keeps a process from joining when it has fired already', async () => {
     const reason = new Error('too late');

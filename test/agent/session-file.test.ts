@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SessionFile } from '../../src/agent/session-file.js';
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'petrel-state-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function refusal(stateDir: string): unknown {
+  try {
+    SessionFile.open(stateDir, '/g', 'a1');
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+it('A2 a state directory that can never be used is a wrong setting', () => {
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  expect(refusal(join(file, 'state'))).toMatchObject({
+    code: 'INVALID',
+    message: expect.stringContaining('ENOTDIR'),
+  });
+});
+
+const program = `
+  import { SessionFile } from './src/agent/session-file.ts';
+  try { SessionFile.open(process.argv[1], '/g', 'a1'); } catch ({ code, message }) { console.log(code, message); }
+`;
+const script =
+  'mount -t tmpfs -o ro none "$0" && exec "$1" --import tsx --input-type=module -e "$2" "$0/state"';
+const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+it.runIf(canMount)('A2 a state directory on a read-only disk is a failure that may pass, and says so', () => {
+  const args = ['--mount', 'sh', '-c', script, directory, process.execPath, program];
+  const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
+  expect(stdout, stderr).toMatch(/^FAILED the state directory .* cannot be used: EROFS/);
+});
