@@ -95,7 +95,7 @@ describe('an agent that is killed together with its guardian', () => {
     const sinceKill = startStopwatch();
     const again = await cluster.run(old.node);
     const waited = again.logged(
-      /session of an earlier life of .* still lives: waiting for its end, at most .* 3 s/,
+      /session of an earlier life of .* still lives: waiting for its end, at most .* 5 s/,
     );
     const joined = again.logged(/^joined/);
     await Promise.race([waited, joined]);

@@ -73,7 +73,7 @@ export interface ClusterOptions {
   readonly servers: Servers;
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
-  /** What the agents ask for. */
+  /** What the agents ask for. Default 5 s: a starved machine takes no lease that the test did not. */
   readonly sessionTimeoutMs?: number;
   /** Hooks that the agents have. */
   readonly hooks?: readonly HookPhase[];
@@ -86,6 +86,8 @@ export interface ClusterOptions {
   /** Further variables of a node's agent. */
   readonly env?: (node: string) => Readonly<Record<string, string>>;
 }
+
+const usualSessionTimeoutMs = 5_000;
 
 /** Short times, and no moves that no test asked for. */
 export const testConfig: GroupConfig = groupConfigSchema.parse({
@@ -174,7 +176,7 @@ export class Cluster {
   }
 
   async start(): Promise<void> {
-    const { servers, sessionTimeoutMs = 3_000, config = {} } = this.#options;
+    const { servers, sessionTimeoutMs = usualSessionTimeoutMs, config = {} } = this.#options;
     const stateDir = await mkdtemp(join(tmpdir(), 'petrel-cluster-'));
     const viewLinks = await Links.to(servers.all);
     const view = new GroupView(viewLinks.connectString, this.root, sessionTimeoutMs);
@@ -191,7 +193,7 @@ export class Cluster {
 
   /** Starts the agent of a node. Given another life before, it has its state directory. */
   async run(node: string): Promise<PetrelProcess> {
-    const { sites, sessionTimeoutMs = 3_000 } = this.#options;
+    const { sites, sessionTimeoutMs = usualSessionTimeoutMs } = this.#options;
     const stateDir = join(this.#started.stateDir, node);
     await mkdir(stateDir, { recursive: true });
     const agent = await startProcess(['agent', ...this.#hookFlags()], {
