@@ -8,7 +8,10 @@ const alias = {
   petrel: fileURLToPath(new URL('src/index.ts', import.meta.url)),
 };
 
-/** A hang, on the slowest machine: waits for a condition end by themselves long before (`test/support/until.ts`). */
+/**
+ * Time after which a test counts as hanging: waits for a condition fail long before
+ * (`test/support/until.ts`).
+ */
 const hangMs = 600_000;
 
 function project(name: keyof typeof projectFiles): TestProjectConfiguration {

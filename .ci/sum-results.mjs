@@ -1,5 +1,6 @@
-// sum-results FILE...: names the tests that failed in the JSON reports of several vitest runs, and sums them up in a last
-// line. Fails when a test failed, when a file could not be run, or when a run has no passed test.
+// sum-results FILE...: names the tests that failed in the JSON reports of several vitest runs, and prints the
+// totals in its last line. Fails when a test failed, when a file could not be run, or when a run has no
+// passed test.
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 

@@ -6,11 +6,11 @@ interface Log {
   warn(fields: object, message: string): void;
 }
 
-/** Calls a listener. `onError` gets what it throws, and what the promise that it returns rejects with. */
+/** Calls a listener. `onError` receives what it throws, or what its promise rejects with. */
 export function callListener(call: () => unknown, onError: (error: unknown) => void): void {
   try {
     const returned = call();
-    // A rejection that nobody handles ends the process. Any thenable can reject, not only a Promise of this realm.
+    // An unhandled rejection ends the process. Any thenable can reject, not only a Promise of this realm.
     if (returned !== undefined) Promise.resolve(returned).catch(onError);
   } catch (error) {
     onError(error);
@@ -22,7 +22,7 @@ export class Listeners<T> {
   readonly #log: Log;
   readonly #of: string;
 
-  /** `of`: what they listen to. */
+  /** `of`: the subject of the listeners, for log messages. */
   constructor(log: Log, of: string) {
     this.#log = log;
     this.#of = of;
@@ -34,7 +34,7 @@ export class Listeners<T> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A listener that is added meanwhile hears of the next value first. */
+  /** A listener added during the call is first notified of the next value. */
   notify(value: T): void {
     for (const listener of [...this.#listeners]) {
       callListener(

@@ -1,14 +1,15 @@
 /**
- * Which test file runs where. `npm test` runs all but `rest`; `npm run test:rest` runs that, and the rest of the nets.
+ * Assigns each test file to a project. `npm test` runs all but `rest`; `npm run test:rest` runs `rest` and
+ * more.
  *
- * A file belongs to `rest` when it takes long and something cheaper in `npm test` holds the same promise; what that is,
- * is said beside it. It is no place for a test that needs luck.
+ * A file belongs to `rest` when it takes long and something cheaper in `npm test` covers the same promise; a
+ * comment names that. It is no place for a flaky test.
  */
 
-/** The promises that rest on what a real server does. */
+/** Promises that depend on a real server's behaviour. */
 const real = ['test/contract/*.test.ts', 'test/integration/essentials.test.ts'];
 
-/** Takes long; after each entry, what holds its promise in `npm test`. */
+/** Takes long. The comment before each entry names what covers its promise in `npm test`. */
 const rest = [
   // The whole state space of small groups: `test/core`, and the simulated lives of `test/simulation`.
   'test/exploration/**/*.test.ts',
@@ -16,7 +17,7 @@ const rest = [
   // The commands around these nets: the nets themselves.
   'test/simulation/{main,sabotages/hunt}.test.ts',
   'test/chaos/{chaos,test/main}.test.ts',
-  // The laboratory and the planning beside the kernel: nothing that an agent runs.
+  // The laboratory and the planning tools: an agent runs none of them.
   'test/lab/**/*.test.ts',
   'test/what-if/**/*.test.ts',
   'test/cli/{lab,simulate,deployments}.test.ts',
@@ -38,7 +39,8 @@ const rest = [
   'test/hooks/tenure.test.ts',
   'test/agent/lapses.test.ts',
   'test/config/log.test.ts',
-  // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for that they do it.
+  // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for running
+  // them.
   'test/cli/{change,config,look,lost-output,run,secrets,watch,which-group}.test.ts',
   // A thousand readers at once, and slow ones: `test/http/{agent,crowd}.test.ts`.
   'test/http/{events,limits,reads}.test.ts',
@@ -64,7 +66,7 @@ const all = ['test/**/*.test.ts', 'examples/**/*.test.ts'];
 export const projectFiles = {
   /** Without a ZooKeeper, or on the development server of `src/embedded`. */
   embedded: { include: all, exclude: [...real, ...rest] },
-  /** On the best ZooKeeper that can be had: containers, else one run by Java, else the embedded one. */
+  /** On the best ZooKeeper available: containers, else Java, else the embedded one. */
   real: { include: real },
   /** On the best ZooKeeper, too. */
   rest: { include: rest },

@@ -21,9 +21,11 @@ export function statusText(status: AgentStatus): string {
   return `${status.leads} ${status.stage} ${status.term} ${status.slot} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
 }
 
-/** Said last. `timeoutMs` of a session that could not be ended, 0 where none was open. Servers take up to a third more. */
+/**
+ * The agent's last message. `timeoutMs`: the session's; 0 if none was open. Servers may take a third longer.
+ */
 export function leftText(ended: boolean, timeoutMs: number): string {
   if (ended || timeoutMs === 0) return 'left the group';
   const withinS = ((timeoutMs * 4) / 3 / 1000).toFixed(1);
-  return `left; the session could not be ended: it expires within ${withinS} s, or later where the ensemble has no quorum`;
+  return `left, but the session could not be ended: it expires within ${withinS} s, later without a quorum`;
 }

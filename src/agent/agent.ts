@@ -216,7 +216,7 @@ export class Agent {
     if (this.#refusal !== null) throw this.#refusal;
   }
 
-  /** The longest wait for the next round, in ms; the lease may call for it sooner. Null: the agent has left. */
+  /** Longest wait until the next round, in ms; the lease may require it sooner. Null: the agent has left. */
   async #tryRound(): Promise<number | null> {
     try {
       return await this.#round();
@@ -240,7 +240,7 @@ export class Agent {
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
   }
 
-  /** Once, until another trouble comes, or none. */
+  /** Logs a trouble once, until it ends or another one follows. */
   #report(error: unknown, message: string): void {
     if (message !== this.#trouble) this.#options.log.error({ error }, message);
     this.#trouble = message;

@@ -55,7 +55,7 @@ function registering({ paths, registration }: Claimant): Operation {
   return { type: 'set', path: paths.node(registration.node), data: encode(registration), version: 'any' };
 }
 
-/** Whether a claim's lease would end before it is renewed, as it does after a stall. Wakes its node when to look again. */
+/** True if a claim's lease would end before its renewal, as after a stall. Wakes the node to try again. */
 export function isTooEarly(
   store: Store,
   { clock, wake }: { readonly clock: Clock; readonly wake: () => void },

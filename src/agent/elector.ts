@@ -267,7 +267,7 @@ export class Elector {
     if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
   }
 
-  /** Once at a time for each claim; tried again, after ever longer pauses, while the claim stands. */
+  /** Runs one fence at a time for each claim; while the claim stands, retries it after ever longer pauses. */
   #fence(turn: ElectorTurn, fence: Fence): void {
     if (this.#fencing.has(fence.token)) return;
     this.#fencing.add(fence.token);
@@ -297,7 +297,7 @@ export class Elector {
         mayTryAgain();
       } else {
         const pauseMs = this.#backoff.failed(slot, fence.token, durationMs(config.timeouts.fence));
-        const again = `tried again in ${formatDuration(pauseMs)}`;
+        const again = `next attempt in ${formatDuration(pauseMs)}`;
         log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
         // By then what is read has to be read after a write again.
         clock.timer(pauseMs, () => {

@@ -18,7 +18,7 @@ export type AgentEvent =
     }
   /** This node, the elector, has committed the record of a transition; of each there is one in the group. */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
-  /** This node, the elector, has told the group that a switchover was asked for in vain: its term ended without it. */
+  /** This node, the elector, has recorded that a requested switchover was missed: its term ended first. */
   | { readonly kind: 'request-missed' }
   /** A run of the duty has ended, one that nobody asked for included. */
   | { readonly kind: 'ran'; readonly context: DutyContext; readonly outcome: DutyOutcome }

@@ -1,14 +1,14 @@
-/** How long after a fence that failed the same claim is fenced again. */
+/** Pauses between failed fences of the same claim. */
 import { backoffMs } from '../core/backoff.js';
 
-/** Never given up: nobody leads until the fence works, the claim ends, or a person steps in. */
+/** The elector never gives up: nobody leads until the fence works, the claim ends, or a person steps in. */
 const longestPauseMs = 60_000;
 
 export class FenceBackoff {
-  /** By slot, of the claim that was fenced there last. */
+  /** By slot: failures of the claim that was fenced there last. */
   readonly #failures = new Map<number, { readonly token: bigint; readonly count: number }>();
 
-  /** One more failure. `timeoutMs`: what a fence may take. */
+  /** Counts a failure and returns the pause until the next attempt. `timeoutMs`: time limit of one fence. */
   failed(slot: number, token: bigint, timeoutMs: number): number {
     const before = this.#failures.get(slot);
     const count = before?.token === token ? before.count + 1 : 1;

@@ -28,7 +28,10 @@ export class Pacing {
     this.#rouse();
   }
 
-  /** Waits until woken, for `restMs` at most, or until `dueAtMs`, which is asked again after each timer: a lease may be renewed. */
+  /**
+   * Waits until woken, for at most `restMs` or until `dueAtMs`. Reads `dueAtMs` again after each timer, since
+   * the lease may have been renewed.
+   */
   async sleep(restMs: number, dueAtMs: () => number | null = () => null): Promise<void> {
     const restUntilMs = this.#clock.monotonicMs() + restMs;
     const leftMs = () => Math.min(restUntilMs, dueAtMs() ?? restUntilMs) - this.#clock.monotonicMs();

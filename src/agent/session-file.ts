@@ -26,7 +26,7 @@ const severalGroups = '%groups';
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** Conditions of the machine that end without a change of settings: who starts the agent again may succeed. */
+/** Conditions that may pass without a change of settings, so that a restart of the agent can succeed. */
 const passing: ReadonlySet<unknown> = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -41,7 +41,7 @@ function isPassing(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && passing.has(cause.code);
 }
 
-/** One by one, because on a read-only disk a recursive `mkdir` says ENOENT. */
+/** Creates directories one by one: on a read-only disk a recursive `mkdir` reports ENOENT. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
@@ -62,9 +62,11 @@ export class SessionFile implements SessionMemory {
     this.#lock = join(directory, `${node}.lock`);
   }
 
-  /** `root` null: of a node that is in several groups. Throws PetrelError INVALID when the
-   * directory cannot be used, FAILED when that may pass by itself (a full or read-only disk), DUPLICATE_NODE when a living
-   * agent uses it for this node of this group. */
+  /**
+   * `root` null: of a node that is in several groups. Throws PetrelError INVALID when the directory cannot be
+   * used, FAILED when that may pass by itself (a full or read-only disk), DUPLICATE_NODE when a living agent
+   * uses it for this node of this group.
+   */
   static open(stateDir: string, root: string | null, node: string): SessionFile {
     const directory = join(stateDir, root === null ? severalGroups : encodeURIComponent(root.slice(1)));
     const file = new SessionFile(directory, node);

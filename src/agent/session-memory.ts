@@ -12,7 +12,9 @@ export interface SessionTicket {
 export interface SessionMemory {
   /** The earlier life's, as it stood when this life began; null when there is none, or it cannot be understood. */
   readonly earlier: SessionTicket | null;
-  /** `timeoutMs`: the smallest that the ensemble granted. May throw: the session is then not remembered. */
+  /**
+   * `timeoutMs`: the smallest that the ensemble ever granted. May throw: the session is then not remembered.
+   */
   write(ticket: SessionTicket, timeoutMs: number): void;
   /** `ended`: the session has ended in good order, there is nothing to remember. May throw. */
   close(ended: boolean): void;

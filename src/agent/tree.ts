@@ -5,7 +5,7 @@ import { initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
 
-/** Creates what is missing, for so many slots. Throws PetrelError FORBIDDEN; or StoreError, NO_NODE when there is no chroot. */
+/** Creates missing znodes. Throws PetrelError FORBIDDEN, or StoreError, NO_NODE when there is no chroot. */
 export async function ensureTree(store: Store, paths: GroupPaths, slots = 1): Promise<void> {
   const contents: [string, string][] = [
     ...ancestors(paths.root).map((path): [string, string] => [path, '']),
@@ -63,7 +63,7 @@ async function create(store: Store, path: string, content: string): Promise<void
   } catch (error) {
     if (isStoreError(error, 'NODE_EXISTS')) return;
     if (isStoreError(error, 'NO_NODE') && (await store.exists('/')) === null) {
-      const right = 'create the znode that it names at its end (its chroot), or leave that out';
+      const right = 'create that znode, or remove the chroot from the connection string';
       throw new StoreError('NO_NODE', `the chroot of the connection string does not exist: ${right}`, {
         cause: error,
       });
@@ -89,7 +89,7 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
     'give the credentials of one of its agents by --auth-file, or have its ACL changed (petrel acl apply)';
   const at = error.path ?? path;
   const parent = at.slice(0, Math.max(1, at.lastIndexOf('/')));
-  // The znode above decides who may create one.
+  // The parent's ACL decides who may create or delete its children.
   const where = verb !== 'use' && error.code === 'NO_AUTH' ? `, by the ACL of ${parent}` : '';
   return new PetrelError('FORBIDDEN', `no permission to ${verb} ${at}${where} (${error.message}): ${right}`, {
     cause: error,

@@ -171,7 +171,10 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
   ];
 }
 
-/** A signal, or nobody reads; one rehearsal ends by itself, and how it ends is its exit code. */
+/**
+ * Resolves on a signal, or when nobody reads the output. With `once` only on a signal: the outcome sets the
+ * exit code.
+ */
 function stopRequest({ once }: DevOptions): Promise<undefined> {
   return new Promise((resolve) => {
     const stop = () => resolve(undefined);

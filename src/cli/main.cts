@@ -10,18 +10,18 @@ import guardedCommands = require('./guarded.cjs');
 
 const args = process.argv.slice(2);
 
-// What log rotation and others send to all that they know. Left alone, the one lets any user of the machine run code here, by
-// Node.js's inspector, and the other ends the process.
+// Log rotation and other tools send these. By default SIGUSR1 opens the inspector of Node.js, through which
+// any user of the machine can run code here, and SIGUSR2 ends the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {});
-// One that came before that opens it now, and once more a moment later.
+// A SIGUSR1 that came earlier opens the inspector now, and again a moment later.
 keepInspectorClosed([0, 100, 1_000]);
-// A service manager's reload of an agent that has read no settings yet.
+// A service manager may ask for a reload before the agent has read any settings.
 if (guardedCommands.hasGuardian()) process.on('SIGHUP', () => {});
 
 /** Compiled, each program is one file (`npm run build`). */
 const isSource = __filename.endsWith('.cts');
 
-/** Unless somebody asked for it by an option. */
+/** Closes the inspector at each of these times, unless an option asked for it. */
 function keepInspectorClosed([afterMs, ...later]: readonly number[]): void {
   const options = [...process.execArgv, process.env.NODE_OPTIONS];
   const isWanted = options.some((option) => option?.includes('--inspect'));

@@ -33,7 +33,7 @@ function asMeant(code: number): CommandLineEnd {
   return { code, isMishap: false };
 }
 
-/** Of a command that gave no verdict: it was to print something. */
+/** Exit code of a command that gave no verdict, so that its output was its only result. */
 async function codeOfPrinting(): Promise<number> {
   try {
     await checkPrinted();

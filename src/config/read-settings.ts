@@ -331,7 +331,9 @@ function valueText(name: string, value: unknown): string {
   return text === '{}' ? '' : text;
 }
 
-/** What Kubernetes sets in every pod for a Service named petrel: PETREL_PORT=tcp://10.0.0.1:8008 and its like. */
+/**
+ * True for variables that Kubernetes sets in every pod for a Service named petrel, like PETREL_PORT=tcp://….
+ */
 function isOfKubernetes(name: string, value = ''): boolean {
   return /_PORT$/.test(name) ? /^[a-z]+:\/\//.test(value) : /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name);
 }

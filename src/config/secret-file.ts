@@ -6,8 +6,9 @@ import { PetrelError } from '../errors.js';
 const forbiddenMode = 0o027;
 
 /**
- * What the file holds: one line, without the line breaks at its end. Throws PetrelError INVALID when it holds more, when it
- * cannot be read, or others may; never tells what it holds. `key` is the setting that names it.
+ * Reads the file's one line, without the line breaks at its end. Throws PetrelError INVALID when the file
+ * holds more, cannot be read, or is open to others; the error never shows the content. `key` is the setting
+ * that names the file.
  */
 export function readSecretText(key: string, path: string): string {
   const { mode, text } = read(key, path);

@@ -60,7 +60,7 @@ function doubledIn({ items }: YAMLMap): YamlProblem[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
     if (!isScalar(key) || key.value === '<<') return [];
-    // As a key of an object it would vanish.
+    // As an object key it would be lost.
     if (key.value === '__proto__')
       return [{ offset: key.range?.[0] ?? 0, message: '__proto__ cannot be a name' }];
     const isDoubled = seen.has(key.value);

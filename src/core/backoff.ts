@@ -1,4 +1,4 @@
-/** How long to wait before what failed is tried again: twice as long after each failure in a row. */
+/** Pause before the next attempt: doubles with each failure in a row. */
 export function backoffMs(firstMs: number, maxMs: number, failures: number): number {
   return Math.min(Math.max(firstMs, maxMs), firstMs * 2 ** Math.min(Math.max(failures - 1, 0), 30));
 }

@@ -1,4 +1,4 @@
-/** What the elector changes of the group's configuration where that has come to its end: told, and cleared away. */
+/** Configuration that has expired: the elector reports it and clears it away. */
 import type { GroupConfig, SiteChange } from './group-config.js';
 import { endedOverrides } from './limits.js';
 import { requestText } from './requests.js';
@@ -18,7 +18,7 @@ export interface ChangeSites extends Told {
   readonly changes: readonly SiteChange[];
 }
 
-/** A switchover was asked for, and its term has ended without it. */
+/** Drops a requested switchover whose term has ended first. */
 export interface DropRequest extends Told {
   readonly do: 'drop-request';
 }
@@ -44,7 +44,9 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
   };
 }
 
-/** A missed request is never carried out late: the leader that it was to replace is not the one that leads now. */
+/**
+ * Drops a missed request instead of carrying it out late: the leader that it was to replace leads no more.
+ */
 export function dropMissedRequest({ snapshot, elected }: ConfigInput): DropRequest | null {
   const request = snapshot.config.value?.switchover ?? null;
   if (request === null || elected.missedRequest !== true) return null;

@@ -264,8 +264,8 @@ function replace(
 }
 
 /**
- * The leader that a planned change was to replace comes first where the change failed before anybody was READY: it was
- * good a moment ago. Where nobody asked for the change, only before its equals. A forced failover distrusts it.
+ * Puts the previous leader first if a planned change failed before anybody was READY: it was good a moment
+ * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
 function withLastGood(
   { elected, previous, config }: Question,

@@ -39,7 +39,7 @@ export function failedCandidate(
   return failed(lateText(watched, durationMs(config.timeouts.takeover)));
 }
 
-/** Names what the candidate was doing as its own report would: on a loaded machine either may come first. */
+/** Uses the words of the candidate's own report: on a loaded machine either report may come first. */
 function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {
   if (condition.kind === 'unclaimed') return `it did not claim within ${limitMs} ms, a prepare hook included`;
   return `its takeover took longer than the ${takeoverMs} ms it had: it was not READY within ${limitMs} ms`;

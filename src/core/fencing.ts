@@ -54,14 +54,13 @@ export function heldTooLong(standoff: Standoff): FencingAction[] {
   return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
 }
 
-/** Nobody fences himself: an elector that keeps the claim hands its role over, so that another can fence it. */
+/** A node cannot fence itself: an elector that keeps the claim hands over its role, so that another can. */
 function leftToOthers(standoff: Standoff, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = standoff;
   if (memory.alarmed === token) return [];
   const alarm = alarmOf({ ...standoff, canFence: false }, self, limitMs);
   if (!members.some(({ node, seat }) => seat !== null && node !== self)) return [alarm];
-  const reason =
-    'this node has not released leader/current in time: another node is to elect, and to fence it';
+  const reason = 'this node has not released leader/current in time; another elector has to fence it';
   return [alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
 

@@ -14,10 +14,12 @@
  * yet vouches as well. It counts as soon as anything is committed on the same connection: a server that loses its
  * leader hangs up on its clients, so then it was the leader in office that vouched.
  *
- * The session timeout is the smallest that any server granted to the session. Servers may differ in their limits, and the
- * one of the session's creation counts again, for all sessions, as soon as the ensemble has a new leader. A server may
- * also have taken the session up with less without being heard: until a write is committed half the timeout counts from
- * that handshake. Not promised: anything where one server grants less than half of what another does.
+ * The session timeout is the smallest that any server ever granted to the session. Servers may differ in
+ * their limits, and a new leader of the ensemble uses the timeout of the session's creation again. A server
+ * may also have resumed the session with a smaller timeout, and its answer been lost. So half the timeout
+ * counts from that handshake until a write commits.
+ *
+ * Not promised: anything where one server grants less than half of what another does.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -36,7 +38,7 @@ export interface LeaseEvidence {
   readonly answered: readonly AnsweredRequest[];
   /** When the handshake of the present connection was sent; it counts once a write has committed. */
   readonly handshakeSentAtMs: number;
-  /** Since when a server may have taken the session up, with a smaller timeout, that was not heard of; Infinity: none. */
+  /** When a server may first have resumed the session with a smaller timeout, unheard; Infinity: none. */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;
 }
@@ -60,15 +62,15 @@ export function sessionOpened(sentAtMs: number): LeaseEvidence {
   return { ...noEvidence, provenAtMs: sentAtMs, handshakeSentAtMs: sentAtMs };
 }
 
-/** A handshake goes out that is to take the session up again. Its answer may get lost when the ensemble has heard of it. */
+/** A handshake is sent to resume the session. Its answer may get lost after the ensemble has acted on it. */
 export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
   return { ...evidence, doubtedSinceMs: Math.min(evidence.doubtedSinceMs, sentAtMs) };
 }
 
 /**
- * A handshake sent at `sentAtMs` took the session up again: a new connection, so what came before is kept only as proof.
- * Where its server grants less than all before, by `shrunkMs`, what is proven holds for as long as it did, and no longer than
- * the new timeout from that handshake on.
+ * A handshake sent at `sentAtMs` resumed the session: a new connection, so what came before is kept only as
+ * proof. If the server grants less than all before it, by `shrunkMs`, the proof holds as long as it did, but
+ * no longer than the new timeout from that handshake on.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -103,27 +105,29 @@ export function writeCommitted(
   return { ...evidence, provenAtMs, doubtedSinceMs: Number.POSITIVE_INFINITY };
 }
 
-/** Newest instant from which the session is proven to live for its timeout; in doubt, for half of it. */
+/**
+ * Newest instant from which the session is proven to live for its timeout, or for half of it while in doubt.
+ */
 export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
 }
 
 /**
- * Whether the lease that a claim sent now would come with lasts until it can be renewed: until the first sign of life that
- * it does not rest on yet is proven in turn. After a stall it does not: the signs from before are too old, those since too young.
+ * True if the lease of a claim sent now would last until its renewal, when the next sign of life is proven in
+ * turn. After a stall it would not: older signs of life are too old, newer ones too young.
  */
 export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTimeoutMs: number): boolean {
   const { provenAtMs } = writeCommitted(evidence, nowMs, sessionTimeoutMs);
   const next = evidence.answered.find((entry) => entry.sentAtMs > provenAtMs)?.answeredAtMs ?? nowMs;
   const provableAtMs = Math.max(nowMs, next + sessionTimeoutMs * proofGap);
   const { releaseAtMs } = leaseFrom(provenAtMs, sessionTimeoutMs);
-  // The renewal that proves it may be the one after the next, and has to be answered.
+  // The proof may take the renewal after the next one, and that has to be answered.
   return provableAtMs + 2 * sessionTimeoutMs * renewShare < releaseAtMs;
 }
 
 /** Share of the session timeout by which a sign of life must precede the write that proves it. */
 const proofGap = 1 / 4;
-/** Share of the session timeout that a server grants at least which nobody has heard of yet. */
+/** Smallest share of the session timeout that a server is assumed to grant whose answer was not heard. */
 const doubtShare = 1 / 2;
 /** Share of the session timeout that a lease lasts: clock rates may differ by 10 %. */
 const leaseShare = 0.9;

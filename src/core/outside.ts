@@ -66,7 +66,7 @@ export class UnusableKey extends Error {
   override readonly name = 'UnusableKey';
 }
 
-/** A key as people wrote it. Throws UnusableKey for one that would vanish, since it means something to objects. */
+/** Returns a key as people wrote it. Throws UnusableKey for __proto__, which an object would not keep. */
 export function usableKey(key: string): string {
   if (key === '__proto__') throw new UnusableKey('__proto__ cannot be a name');
   return key;

@@ -42,7 +42,9 @@ export function previousLeader(
   return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
 }
 
-/** What ended a decision that is not READY: its node's failure, if any, and why the next decision is made. */
+/**
+ * End of a decision that never was READY: its node's failure, if any, and the reason of the next decision.
+ */
 export interface Ending {
   readonly failed: Failed | null;
   readonly next: string;
@@ -86,7 +88,7 @@ function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): Fail
   if (own !== null) return own.detail;
   if (elected.node === null) return null;
   const noted = failureOf(elected.failures, elected.node);
-  // One that excludes the node no longer is older than this decision, which names the node in spite of it.
+  // A failure that no longer excludes the node is older than this decision.
   const ofThis = noted?.until == null ? null : noted.reason;
   const reason = failed?.reason ?? ofThis ?? `replaced before it was READY: ${next}`;
   return { phase: 'takeover', reason, ...noCommand };

@@ -12,7 +12,7 @@ export function activeRequest(config: GroupConfig, elected: Elected, slot = 1): 
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
-/** Whether a decision that carries out no request leaves one behind: it counted until now, or was left behind before. */
+/** True if a decision that carries out no request leaves one behind: active until now, or missed before. */
 export function missesRequest(config: GroupConfig, elected: Elected, slot: number): boolean {
   if (config.switchover === null || (config.switchover.slot ?? 1) !== slot) return false;
   return config.switchover.replacesTerm === elected.term || elected.missedRequest === true;

@@ -159,7 +159,7 @@ export const electedSchema = z.object({
   /** The site of the leader that failed, where this decision is about its successor; until one is found, it stays. */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
-  /** The switchover that was asked for of the term before, or of an earlier one, was not carried out. */
+  /** A switchover that was requested in an earlier term was not carried out. */
   missedRequest: z.boolean().optional().catch(undefined),
   /** In the first slot's: how many there are, those that are being given up too. Missing: the one. */
   slots: slotSchema,

@@ -61,7 +61,7 @@ export interface GroupFacts {
   readonly members: readonly MemberFacts[];
   /** Who is READY; null: nobody. */
   readonly leader: string | null;
-  /** Transitions that have taken longer than they may. */
+  /** Transitions past their time limit. */
   readonly late: readonly Transition[];
   /** What is wrong in the tree, one line each. */
   readonly problems: readonly string[];

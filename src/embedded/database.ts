@@ -89,7 +89,7 @@ export class Database {
     this.#sessions.takeOver(nowMs);
   }
 
-  /** How long a session may be silent; undefined when it is over. */
+  /** Session timeout; undefined when the session is over. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.timeoutOf(id);
   }

@@ -25,9 +25,9 @@ export interface SessionOptions extends SessionLimits {
 }
 
 interface Entry {
-  /** As a server granted it last. */
+  /** Granted last. */
   timeoutMs: number;
-  /** As it was when the session was opened. */
+  /** Granted when the session was opened. */
   readonly openedWithMs: number;
   expiresAtMs: number;
 }
@@ -84,12 +84,14 @@ export class SessionTable {
     return true;
   }
 
-  /** How long a session may be silent; undefined when it is over. */
+  /** Session timeout; undefined when the session is over. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.get(id)?.timeoutMs;
   }
 
-  /** A server takes all sessions over: each counts from now on, with the timeout that it was opened with. */
+  /**
+   * A new server takes over all sessions: each starts again from now, with the timeout it was opened with.
+   */
   takeOver(nowMs: number): void {
     for (const [id, entry] of this.#sessions) {
       entry.timeoutMs = entry.openedWithMs;

@@ -150,7 +150,7 @@ function mustBeValid(config: GroupConfig, before: GroupConfig, registered: numbe
   });
 }
 
-/** A quorum reckoned from too small a size is none. */
+/** A size below the number of nodes gives a quorum that is none. */
 function sizeProblems({ strategyOptions: { size } }: GroupConfig, registered: number): string[] {
   if (typeof size !== 'number' || size >= registered) return [];
   return [`strategyOptions.size: ${size} is less than the ${registered} nodes that are registered`];

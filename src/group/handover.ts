@@ -97,7 +97,7 @@ export const cancelSwitchover: Request = ({ view, config }) => {
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
 
-/** What the elector is about to tell in the history, and may have told already. */
+/** Mentions a missed request, which the elector records in the history soon, or has recorded already. */
 function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
   const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));
   const isMissed = elected !== undefined && electedOrRestored(elected).missedRequest === true;

@@ -80,7 +80,7 @@ const gapSchema = z.object({
   /** Null while it lasts. */
   to: instantSchema.nullable(),
   lengthMs: z.number().nullable(),
-  /** It began earlier, by up to a session timeout or an outage: a leader that dies or is cut off is missed later than it ends. */
+  /** The gap began earlier, by up to a session timeout or an outage: a lost leader is noticed late. */
   atLeast: z.boolean(),
 });
 export type Gap = z.infer<typeof gapSchema>;
@@ -93,7 +93,7 @@ export const historySchema = z.object({
       transitionRecordSchema.extend({
         /** How long nobody was READY, up to this transition's end; null where the records do not tell. */
         leaderlessMs: z.number().nullable(),
-        /** It was longer: it is counted from when the loss was noticed. */
+        /** True: it was longer, since it is counted from when the loss was noticed. */
         leaderlessAtLeast: z.boolean(),
       }),
       changeRecordSchema,
@@ -182,7 +182,7 @@ function gapOf({ slot }: Pick<TransitionRecord, 'slot'>, { atMs, isNoticed }: Lo
   return { ...which, from: toInstant(atMs), to, lengthMs, atLeast: isNoticed };
 }
 
-/** How long nobody was READY, as a record tells it. */
+/** Fields of a record about the time in which nobody was READY. */
 export function leaderlessOf(gap: Gap | undefined): {
   leaderlessMs: number | null;
   leaderlessAtLeast: boolean;
@@ -192,7 +192,7 @@ export function leaderlessOf(gap: Gap | undefined): {
 
 interface Loss {
   readonly atMs: number;
-  /** Nobody tells when it happened: this is when it was noticed. */
+  /** True: the time of the loss is unknown, and `atMs` is when it was noticed. */
   readonly isNoticed: boolean;
 }
 

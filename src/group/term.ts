@@ -62,7 +62,7 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
     totalMs: z.number().nullable(),
     /** How long nobody was READY, failed tries included. */
     leaderlessMs: z.number().nullable(),
-    /** It was longer: it is counted from when the loss was noticed. */
+    /** True: it was longer, since it is counted from when the loss was noticed. */
     leaderlessAtLeast: z.boolean(),
   }),
   /** In their order; where a leader lost its lease and came back, of each of its leaderships. */

@@ -64,7 +64,7 @@ export class KeptClock {
 
 const instantPattern = /^(?<day>\d{4}-\d\d-\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The parser takes 30 February for 2 March. */
+/** The date parser turns 30 February into 2 March. */
 function isDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);

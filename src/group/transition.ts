@@ -59,7 +59,7 @@ function waitedForSinceMs(
   const led = history?.value?.term === term ? history.value.fencingToken : null;
   const member = members.find((one) => one.node === node);
   const hasReleased = led !== null && member?.value?.lastRelease?.token === led;
-  // The old leader's release, by this decision, is no time that the elected node had.
+  // The elected node could not claim while the old leader still released.
   const released = hasReleased
     ? member
     : members.find((one) => one.node === previous?.node && one.value?.lastRelease?.term === term);

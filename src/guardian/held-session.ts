@@ -60,7 +60,7 @@ export class HeldSession {
   readonly #end: Promise<SessionEnd>;
   #settle: (end: SessionEnd) => void = () => {};
   #attempt: Attempt | null = null;
-  /** The smallest and the greatest timeout granted, as far as is known: it is kept by one, and over by the other. */
+  /** Smallest and greatest timeout known to be granted: for pings, and for when the session is over. */
   #leastMs: number;
   #mostMs: number;
   #failures = 0;

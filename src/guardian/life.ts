@@ -165,7 +165,7 @@ export class Life {
     this.#hang.clear();
     const codeAtDeath = this.#guards.hasRunWorkload ? this.#codeAtDeath : null;
     const said = this.#said ?? codeAtDeath;
-    // An agent that left in order has tried to end its session for as long as that made sense.
+    // An agent that left in good order has already tried to end its session.
     const isLeft = this.#said !== null && this.#living.size === 0;
     const held = this.#session === null || isLeft ? null : holdSession(this.#session);
     if (this.#said === null) report.say('error', `the agent ${how}: ending what it ran, then its session`);

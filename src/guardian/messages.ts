@@ -32,7 +32,7 @@ export interface SessionNote {
   readonly id: string;
   /** In base64. */
   readonly password: string;
-  /** The smallest that the ensemble granted. */
+  /** The smallest that the ensemble ever granted. */
   readonly timeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** Null: in the clear. */

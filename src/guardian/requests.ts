@@ -24,7 +24,9 @@ export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): 
 export const pingRequest = header(ping);
 export const closeRequest = header(close);
 
-/** The timeout granted; null: the session is over. Throws RangeError for what is no answer to `attachRequest`. */
+/**
+ * Granted timeout; null: the session is over. Throws RangeError if the frame does not answer `attachRequest`.
+ */
 export function grantedMs(frame: Buffer): number | null {
   const timeoutMs = frame.readInt32BE(4);
   return timeoutMs > 0 && frame.readBigInt64BE(8) !== 0n ? timeoutMs : null;

@@ -90,7 +90,7 @@ export class CommandDuty implements Duty {
     this.#keeperOptions = { node, root, passesOutput: foreground };
     this.#life = life;
     this.#log = log;
-    this.#listeners = new Listeners(log, 'the duty');
+    this.#listeners = new Listeners(log, 'the workload');
     this.#machine = { clock, processes };
     this.#keepers = keepers;
     this.#groups = new KnownGroups(this.#machine, (pgid) => this.#groupGone(pgid));

@@ -117,7 +117,7 @@ export class HookProcess {
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    // One that puts itself in the background forks and exits: between two looks it may seem to be only zombies.
+    // A workload that goes into the background forks and exits, so a look may find only zombies.
     if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupExists(this.pgid);
     const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
     return endGroup(this.#machine, this.pgid, () =>

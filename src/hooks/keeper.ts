@@ -69,6 +69,7 @@ process.on('disconnect', () => {
   guards.agentGone('the agent has gone');
 });
 keepPipesReady();
-// The agent decides when to end; a signal to all processes of a service must not take away its guard, nor open an inspector.
+// The agent decides when to end. A signal to all processes of a service must neither end its guard nor open
+// an inspector.
 const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 for (const signal of ignored) process.on(signal, () => {});

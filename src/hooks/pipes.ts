@@ -1,9 +1,10 @@
 /**
- * Pipes for what commands write. What Node.js gives a child to write to is a socket, and a socket cannot be opened by name:
- * `echo > /dev/stderr` fails. Node.js makes no pipes, so `mkfifo` does; each loses its name as soon as it is open.
+ * Pipes for the output of commands. Node.js gives its children sockets, which cannot be opened by name:
+ * `echo > /dev/stderr` fails. Node.js cannot make pipes, so `mkfifo` does; the name of each is removed as
+ * soon as it is open.
  *
- * Some are kept ready, so that the start of a command does not wait for another's. Not promised: pipes where there is no
- * mkfifo, or nowhere to make them. Then commands write to sockets.
+ * Some pipes are kept ready, so that starting a command does not wait for mkfifo. Not promised: pipes where
+ * there is no mkfifo, or no directory to make them in. Commands then write to sockets.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -15,7 +16,7 @@ export interface Pipe {
   readonly writeFd: number;
 }
 
-/** Of one command. */
+/** The pipes of one command. */
 export interface OutputPipes {
   readonly stdout: Pipe;
   readonly stderr: Pipe;
@@ -25,13 +26,13 @@ export interface OutputPipes {
 const places = ['/dev/shm', tmpdir()];
 const batch = 4;
 const fewReady = 1;
-/** A command is not held up for longer. */
+/** Longest time for which a command's start waits for mkfifo. */
 const patienceMs = 1_000;
 
 const ready: OutputPipes[] = [];
 let isFilling = false;
 
-/** Null where there are none. */
+/** Null if no pipes can be made. */
 export function takePipes(): OutputPipes | null {
   if (ready.length === 0) fillNow();
   const taken = ready.pop() ?? null;
@@ -39,7 +40,7 @@ export function takePipes(): OutputPipes | null {
   return taken;
 }
 
-/** Makes some, if there are few, without holding anything up. */
+/** Makes more pipes in the background when few are left. */
 export function keepPipesReady(): void {
   if (isFilling || ready.length > fewReady) return;
   const paths = newPaths();
@@ -78,7 +79,9 @@ function options() {
   return { stdio: 'ignore' as const, env: { PATH: process.env.PATH } };
 }
 
-/** Who has been given one may open it, also as another user, as with sudo; nobody else finds it. */
+/**
+ * Lets a process that was given a pipe open it as another user too, as with sudo. Nobody else can find it.
+ */
 function argumentsOf({ pairs }: Paths): string[] {
   return ['-m', '666', ...pairs.flat()];
 }
@@ -97,7 +100,7 @@ function newPaths(): Paths | null {
   return null;
 }
 
-/** Those that were made. */
+/** Opens the pipes that mkfifo has made. */
 function open({ directory, pairs }: Paths): void {
   try {
     for (const [stdout, stderr] of pairs) ready.push(opened(stdout, stderr));
@@ -115,7 +118,7 @@ function opened(stdout: string, stderr: string): OutputPipes {
   }
 }
 
-/** The reading end first: without one the other would wait for it. */
+/** Opens the reading end first: the writing end would wait for it. */
 function openedPipe(path: string): Pipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -40,7 +40,7 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
   }
 }
 
-/** What forks and exits may be missed by a look. What has been killed forks no more, so a look after that misses nothing. */
+/** A look may miss a process that forks and exits. Killed processes fork no more: the next misses none. */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
   if (processes.groupLives(pgid)) return false;

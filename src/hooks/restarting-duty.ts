@@ -70,7 +70,7 @@ export class RestartingDuty implements Duty {
 
   constructor(options: RestartingDutyOptions) {
     this.#options = options;
-    this.#listeners = new Listeners(options.log, 'the duty');
+    this.#listeners = new Listeners(options.log, 'the workload');
     this.#restart = new Alarm(options.clock);
     options.duty.onEnd((end) => this.#ended(end));
   }

@@ -8,9 +8,9 @@ import { takePipes } from './pipes.js';
 import { hasEnded, type ProcessState, parseStat } from './process-state.js';
 import { withoutSecrets } from './secret-variables.js';
 
-/** What is asked of the system. */
+/** Access to the operating system. */
 export interface System {
-  /** Throws what the system says, with its code. */
+  /** Throws the system's error, with its code. */
   kill(pid: number, signal: NodeJS.Signals | 0): void;
   /** Where /proc is mounted. */
   readonly proc: string;
@@ -69,9 +69,9 @@ function spawned({ program, args, env }: CommandLine, stdout: Output, stderr: Ou
   });
 }
 
-/** `output`: stdout and stderr, where they are not the child's own. */
+/** `output`: stdout and stderr, unless they are the child's own streams. */
 function started(child: ChildProcess, output: readonly Readable[] = []): StartedCommand {
-  // Undefined, too, where no more files can be opened.
+  // The child's streams are undefined, too, when no more files can be opened.
   const [stdout = child.stdout ?? null, stderr = child.stderr ?? null] = output;
   const closes = output.map((one) => new Promise((resolve) => one.once('close', resolve)));
   const closed = new Promise((resolve) => child.once('close', resolve));
@@ -102,7 +102,7 @@ function failedStart(error: Error): Exit {
   return { code: null, signal: null, startError: String(code ?? error.message) };
 }
 
-/** False when there is no such group. All else that the system may answer does not prove that. */
+/** False only if the system says that there is no such group. No other answer proves it. */
 function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     kill(-pgid, signal);
@@ -112,7 +112,7 @@ function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): 
   }
 }
 
-/** False where /proc does not tell, shows no member at all, or may hide some. */
+/** False if /proc cannot be read, shows no member, or may hide some. */
 function onlyZombies(proc: string, pgid: number): boolean {
   let members = 0;
   try {
@@ -137,7 +137,9 @@ function groupsWith(proc: string, assignment: string): number[] | null {
   }
 }
 
-/** Mounted with hidepid, it hides what other users run: also what a hook runs by sudo. Throws where that cannot be read. */
+/**
+ * With hidepid, /proc hides other users' processes, such as those a hook runs by sudo. Throws if unreadable.
+ */
 function showsAll(proc: string): boolean {
   const mount = readFileSync(`${proc}/self/mountinfo`, 'latin1')
     .split('\n')
@@ -149,7 +151,9 @@ function pids(proc: string): string[] {
   return readdirSync(proc).filter((name) => /^\d+$/.test(name));
 }
 
-/** Of any thread that lives: the main thread's has gone with it. Empty for a process that is gone, a zombie, or another user's. */
+/**
+ * Reads the environment from any living thread: the main thread may have ended. Empty if none can be read.
+ */
 function environmentOf(proc: string, pid: string): string[] {
   const own = environmentAt(`${proc}/${pid}`);
   if (own !== null) return own;
@@ -164,7 +168,7 @@ function environmentOf(proc: string, pid: string): string[] {
   }
 }
 
-/** Null where there is none to be read. */
+/** Null if it cannot be read. */
 function environmentAt(directory: string): string[] | null {
   try {
     return readFileSync(`${directory}/environ`, 'latin1').split('\0');
@@ -176,7 +180,7 @@ function environmentAt(directory: string): string[] | null {
 /** Read into one buffer again and again: a look at every process of the machine should not take memory for each. */
 const statBuffer = Buffer.alloc(1024);
 
-/** Null for a process that is gone. Throws where the system does not tell. */
+/** Null for a process that is gone. Throws for any other error. */
 function stateOf(proc: string, pid: string): ProcessState | null {
   let fd: number | null = null;
   try {

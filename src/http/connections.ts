@@ -1,19 +1,19 @@
 /**
- * How many connections a client may hold open. Each costs the agent a file and some of the time that a renewal of its
- * lease needs, so that the most there can be is bounded, and what says nothing gives way to what does.
+ * Limits on open connections. Each costs the agent a file descriptor and time that a lease renewal needs. So
+ * their number is bounded, and idle connections give way to active ones.
  *
- * Not promised: an answer to everybody while somebody fills all connections with readers of events.
+ * Not promised: an answer for everybody while somebody fills all connections with readers of events.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Readers of events among them. */
+/** Includes readers of events. */
 export const maxConnections = 1_500;
-/** Connections without a whole request: new, between two requests, or with half a one. */
+/** Idle connections: new, between two requests, or with half a request sent. */
 export const maxIdle = 256;
 
-/** Hangs up on the connection that has been idle for longest when there are too many. */
+/** Closes the connection that has been idle longest when too many are idle. */
 export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections;
   const idle = new Set<Socket>();

@@ -27,7 +27,7 @@ export interface EventsOptions {
 }
 
 const maxReaders = 1_000;
-/** Readers that are written to before others have their turn: a renewal of the lease, or a question about the leader. */
+/** Readers written to in one turn. Lease renewals and other requests run between turns. */
 export const readersPerTurn = 50;
 /** What a reader may have left unread, beside one picture. */
 const maxBacklogBytes = 64 * 1024;
@@ -50,7 +50,7 @@ export class EventHub {
   /** The newest event, for those who come now; null: none yet. */
   #newest: Buffer | null = null;
   #said = '';
-  /** What readers are still to be given, the next ones first. */
+  /** Messages still to be written, by reader, the next ones first. */
   readonly #due = new Map<ServerResponse, Buffer>();
   #cancelTurn: (() => void) | null = null;
   #following: AbortController | null = null;
@@ -167,7 +167,7 @@ export class EventHub {
     this.#give(this.#readers, message);
   }
 
-  /** A few at a time, each the newest that there is when its turn comes. */
+  /** Writes to a few readers at a time; each gets the message that is newest when its turn comes. */
   #give(readers: Iterable<ServerResponse>, message: Buffer): void {
     for (const reader of readers) this.#due.set(reader, message);
     if (this.#cancelTurn === null) this.#writeSome();

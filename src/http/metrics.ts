@@ -182,7 +182,7 @@ export class Metrics {
     const leaderless = this.#leaderless;
     new Counter({
       name: 'petrel_leaderless_seconds_total',
-      help: 'At least for how long the slot had no READY leader, as this node has seen it as the elector: what passes until the loss of a leader is noticed, up to the session timeout, is not counted. To be added up over the group.',
+      help: 'Lower bound of the time without a READY leader in the slot, as seen by this node while it was the elector. The time until the loss of a leader is noticed, up to the session timeout, is not counted. Sum over the nodes of the group.',
       labelNames: ['slot'],
       registers: [this.#registry],
       collect() {
@@ -266,7 +266,7 @@ class Counted {
     });
     this.#missed = new Counter({
       name: 'petrel_switchovers_missed_total',
-      help: 'Switchovers that were asked for and never carried out, because their term ended before.',
+      help: 'Switchovers that were requested but never carried out, because their term ended first.',
       registers,
     });
     for (const reason of causeSchema.options) {

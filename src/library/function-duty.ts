@@ -62,7 +62,7 @@ export class FunctionDuty implements Duty {
 
   /** `isHeld` tells whether this node leads at this instant. */
   constructor(clock: Clock, isHeld: () => boolean, log: Logger) {
-    this.#listeners = new Listeners(log, 'the duty');
+    this.#listeners = new Listeners(log, 'the workload');
     this.#clock = clock;
     this.#isHeld = isHeld;
   }

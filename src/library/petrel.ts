@@ -169,7 +169,10 @@ export class Petrel implements AsyncDisposable {
     this.#scores.tell(name, value, options.tolerance);
   }
 
-  /** Listens. What a listener throws or rejects with is logged, and harms nobody else. The returned function unsubscribes. */
+  /**
+   * Adds a listener. Its errors and rejections are logged and harm nobody else. The returned function
+   * unsubscribes.
+   */
   on<Event extends keyof PetrelEvents>(
     event: Event,
     listener: (...args: PetrelEvents[Event]) => void,

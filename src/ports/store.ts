@@ -162,8 +162,10 @@ export interface Store {
   readonly sessionId: bigint;
   /** The session's password: who knows id and password can end the session. A secret. */
   readonly sessionPassword: Buffer;
-  /** The smallest that any server granted to this session, which may differ from what was asked; 0 before the first
-   * connection. */
+  /**
+   * The smallest timeout that any server granted to this session, which may differ from the requested one; 0
+   * before the first connection.
+   */
   readonly negotiatedTimeoutMs: number;
 
   /**

@@ -1,6 +1,6 @@
 /**
- * Says that no server can be reached: once all were tried in vain, then again at growing intervals while it lasts, and
- * when it is over. It goes by how long nobody was reached, so the first outage of all is reported like any other.
+ * Logs an outage: once all servers were tried in vain, then at growing intervals while it lasts, and when it
+ * is over. It counts from when no server was reached, so an outage from the start is reported like any other.
  */
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';
@@ -17,10 +17,10 @@ export class Outage {
   readonly #clock: Clock;
   readonly #log: Log;
   #sinceMs: number;
-  /** Null: it has not been reported. */
+  /** Null: this outage has not been reported. */
   #reported: { readonly nextAtMs: number; readonly intervalMs: number } | null = null;
 
-  /** Nobody is reached yet. */
+  /** Starts with no server reached. */
   constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
@@ -32,7 +32,7 @@ export class Outage {
     if (state === 'SUSPENDED') this.#sinceMs = this.#clock.monotonicMs();
   }
 
-  /** Every server was tried in vain once more; `why` says what came of each. */
+  /** Every server was tried in vain once more; `why` gives the reason for each. */
   goesOn(why: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#reported !== null && nowMs < this.#reported.nextAtMs) return;

@@ -1,10 +1,10 @@
-/** How long to pause when no server of the ensemble could be had: at random up to what is told here. */
+/** Longest pauses between rounds of connection attempts; the client picks a random pause up to these. */
 import { backoffMs } from '../core/backoff.js';
 
 /** The first pause: up to this share of the session timeout, and no longer than that. */
 const firstShare = 1 / 4;
 const firstMs = 1000;
-/** Doubled with each vain round, up to these shares: a session that may live is worth a hurry. */
+/** Doubled with each failed round, up to these shares: while the session may live, haste pays. */
 const longestShare = { session: 1 / 8, noSession: 1 } as const;
 const longestMs = 10_000;
 
@@ -12,7 +12,7 @@ export function firstPauseMs(timeoutMs: number): number {
   return Math.min(firstMs, timeoutMs * firstShare);
 }
 
-/** After so many rounds in a row in which each server had its turn in vain. */
+/** `rounds`: how many in a row have tried every server in vain. */
 export function longestPauseMs(timeoutMs: number, hasSession: boolean, rounds: number): number {
   const share = hasSession ? longestShare.session : longestShare.noSession;
   return backoffMs(firstPauseMs(timeoutMs), Math.min(longestMs, timeoutMs * share), rounds);

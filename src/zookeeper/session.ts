@@ -81,9 +81,9 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #connection: Connection | undefined;
   #authsDue = 0;
   /** The smallest timeout that any server granted. ZooKeeper keeps the one of the session's creation, whatever servers
-   * grant later, and a new leader of the ensemble counts by it. */
+   * grant later, and a new leader of the ensemble uses that one. */
   #negotiatedTimeoutMs = 0;
-  /** The greatest: without contact the session may last that long. */
+  /** The greatest timeout granted: without contact the session may last that long. */
   #longestTimeoutMs = 0;
   #lastContactAtMs = Number.POSITIVE_INFINITY;
   #evidence = noEvidence;

@@ -298,7 +298,7 @@ export class ZooKeeperStore implements Store {
     });
   }
 
-  /** Whoever is refused wants to know as whom. Passwords are not told. */
+  /** Names the identity that was refused, without its password. */
   #withIdentity(error: StoreError): StoreError {
     if (error.code !== 'NO_AUTH') return error;
     const { path, failedOp, cause } = error;

@@ -1,7 +1,7 @@
-/** The watches that a new connection has to set again, in frames that a server takes. */
+/** The watches that a new connection has to set again, in frames small enough for a server. */
 import type ConnectionManager from 'node-zookeeper-client/lib/ConnectionManager.js';
 
-/** About the size of a frame, far below what a server takes. */
+/** Approximate size of a frame, far below a server's limit. */
 const watchFrameBytes = 128 * 1024;
 
 interface WatchFrame {

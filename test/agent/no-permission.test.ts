@@ -1,4 +1,4 @@
-/** T6: who is refused is told by which ACL, and as whom. */
+/** T6: a refusal names the ACL that forbids, and the identity that was refused. */
 import { expect, it } from 'vitest';
 import { ensureTree } from '../../src/agent/tree.js';
 import { groupPaths } from '../../src/core/paths.js';

@@ -1,4 +1,4 @@
-/** V3: a verdict that cannot be written is the verdict all the same, by its exit code. */
+/** V3: a verdict that cannot be written keeps its exit code. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What the history says of a term that came to nothing: its own cause, whoever noticed it first. */
+/** T3, P41: the history gives a failed term its own cause, whoever noticed it first. */
 import { describe, expect, it } from 'vitest';
 import { Bench } from './bench.js';
 

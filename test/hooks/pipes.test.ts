@@ -1,4 +1,4 @@
-/** A3: what a hook can do with the files that its output goes to. With real processes. */
+/** A3: a hook can open its outputs by name. With real processes. */
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HookProcess } from '../../src/hooks/hook-process.js';

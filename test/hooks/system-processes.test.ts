@@ -1,4 +1,4 @@
-/** What counts as proof that a process group has ended, for what the system may say of it. */
+/** Proof that a process group has ended, for each answer that the system may give. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

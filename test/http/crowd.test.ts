@@ -1,4 +1,4 @@
-/** A13: what a crowd of readers may take of the time that leadership needs, counted in turns of the event loop. */
+/** A13: the share of time that many readers may take from leadership, in turns of the event loop. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import pino from 'pino';

@@ -1,4 +1,6 @@
-/** Lives in which the leader is the elector as well, and does not get rid of its workload: the others have to fence it. */
+/**
+ * Lives in which the leader is also the elector and cannot stop its workload: the others have to fence it.
+ */
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects } from './faults.js';
 import type { Setup } from './setup.js';

@@ -1,9 +1,10 @@
 /**
- * Lives in which the ensemble is being changed server by server: ticks and limits of session timeouts differ. A session that
- * was opened at one server goes on at another. Then the ensemble's leader is lost, and the node cut off with it; or the
- * answer of the other server is lost, and all after it.
+ * Lives during a rolling change of the ensemble: servers differ in ticks and limits of session timeouts. A
+ * session opened at one server moves to another. Then the ensemble's leader is lost, and the node is cut off
+ * with it; or the answer of the other server is lost, and everything after it.
  *
- * Every tick is at most half of the smallest timeout. No server grants unheard less than half of what others do.
+ * Every tick is at most half of the smallest timeout. A server whose answer is lost grants at
+ * least half of what others do.
  */
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';

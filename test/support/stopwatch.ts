@@ -1,6 +1,6 @@
 /**
- * Time as this process had it. Where the machine withholds its processors a tick is late, and counts once all the same: so
- * an upper bound holds on a slow or busy machine, and still tells a prompt answer from a wait for a timer.
+ * Counts only the time that this process got to run. On a busy machine a late tick still counts as one tick.
+ * So an upper bound holds there, and still tells a prompt answer from a wait for a timer.
  */
 
 const tickMs = 10;

@@ -9,8 +9,9 @@ import { startStopwatch } from './stopwatch.js';
 
 export interface UntilOptions {
   /**
-   * Fails after this time, as this process had it (`stopwatch.ts`). Default 20 s: generous, since only a failing test ever
-   * spends it, and less than the 30 s after which an agent looks again unasked, which would hide that nothing woke it.
+   * Fails after this time, measured by `stopwatch.ts`. The default of 20 s is generous, since only a failing
+   * test spends it. It is less than the 30 s after which an agent looks again by itself, which would hide
+   * that nothing woke it.
    */
   readonly timeoutMs?: number;
   readonly intervalMs?: number;
