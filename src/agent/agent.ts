@@ -299,7 +299,6 @@ export class Agent {
       await this.#step(store, null);
       return retryMs / 10;
     }
-    this.#trouble = '';
     if (snapshot.seat === null || snapshot.self?.value?.incarnation !== this.#registration.incarnation) {
       this.#lookout.sits(null);
       await this.#step(store, snapshot);
@@ -315,6 +314,7 @@ export class Agent {
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#lookout.scoresInMs;
     // What is overdue was acted on: what comes of it wakes.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
+    this.#trouble = '';
     return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
   }
 

@@ -3,11 +3,9 @@
  * versions that it was decided by, and writes the node's registration with the rest.
  */
 
-import { renewalIntervalMs } from '../core/lease.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { ClaimContent, Registration } from '../core/znodes.js';
-import type { Clock } from '../ports/clock.js';
-import type { Operation, Store } from '../ports/store.js';
+import type { Operation } from '../ports/store.js';
 import { checkSeat, encode } from './membership.js';
 
 export interface Claimant {
@@ -53,14 +51,4 @@ export function givingAway(claimant: Claimant, claimVersion: number): Operation[
 
 function registering({ paths, registration }: Claimant): Operation {
   return { type: 'set', path: paths.node(registration.node), data: encode(registration), version: 'any' };
-}
-
-/** True if a claim's lease would end before its renewal, as after a stall. Wakes the node to try again. */
-export function isTooEarly(
-  store: Store,
-  { clock, wake }: { readonly clock: Clock; readonly wake: () => void },
-): boolean {
-  if (store.lastsToRenewal()) return false;
-  clock.timer(renewalIntervalMs(store.negotiatedTimeoutMs), wake);
-  return true;
 }

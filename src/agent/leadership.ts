@@ -14,7 +14,8 @@ import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } fro
 import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
-import { claiming, givingAway, isTooEarly, sayingReady } from './claim-writes.js';
+import { ClaimGate } from './claim-gate.js';
+import { claiming, givingAway, sayingReady } from './claim-writes.js';
 import { dutyContext } from './duty-context.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
@@ -50,10 +51,12 @@ export class Leadership {
   #lapses: readonly Lapse[] = [];
   /** What the duty runs when the lease ends unrenewed. */
   #guardedBy: DutyContext | null = null;
+  readonly #gate: ClaimGate;
   readonly #unsubscribe: () => void;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
+    this.#gate = new ClaimGate(options);
     this.#unsubscribe = options.duty.onEnd((end) => this.#onDutyEnd(end));
   }
 
@@ -252,10 +255,9 @@ export class Leadership {
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
     const { clock, amend } = this.#options;
     const { seat, store } = round;
-    if (seat === null || isTooEarly(store, this.#options)) return false;
+    if (seat === null || this.#gate.isClosed(store)) return false;
     const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
-    const { term } = elected;
-    const content = this.#claimContent({ status: 'PROGRESS', term, electedVersion, resumes });
+    const content = this.#claimContent({ status: 'PROGRESS', term: elected.term, electedVersion, resumes });
     const registration = amend(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
     const results = await guarded(() => store.multi(claiming(claimant, electedVersion, content)));
@@ -276,7 +278,7 @@ export class Leadership {
   async #adopt(store: Store, action: Extract<TenureAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
     const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
-    if (isTooEarly(store, this.#options)) return false;
+    if (this.#gate.isClosed(store)) return false;
     if ((await guarded(() => store.multi([stands]))) === null) return true;
     this.#begin(store, claim.token, elected, electedVersion);
     return true;
@@ -492,6 +494,7 @@ export class Leadership {
     this.#run = null;
     this.#cancelRetry();
     this.#renewal?.stop();
+    this.#gate.close();
     this.#unsubscribe();
   }
 }

@@ -57,17 +57,20 @@ export function heldTooLong(standoff: Standoff): FencingAction[] {
 /** A node cannot fence itself: an elector that keeps the claim hands over its role, so that another can. */
 function leftToOthers(standoff: Standoff, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = standoff;
-  if (memory.alarmed === token) return [];
-  const alarm = alarmOf({ ...standoff, canFence: false }, self, limitMs);
-  if (!members.some(({ node, seat }) => seat !== null && node !== self)) return [alarm];
+  const canOthers = members.some(({ node, seat }) => seat !== null && node !== self);
+  const remedy = canOthers ? 'another node is to elect, and to fence it' : 'it must be stopped by hand';
+  const alarm = memory.alarmed === token ? [] : [alarmOf(standoff, self, limitMs, remedy)];
+  if (!canOthers) return alarm;
   const reason = 'this node has not released leader/current in time; another elector has to fence it';
-  return [alarm, { do: 'give-up-seat', reason, configVersion: null }];
+  // Not once only: the write may fail, and this node may come to be the elector again.
+  return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
 
 function alarmOf(
   { elected, members, canFence }: Standoff,
   node: string | null,
   limitMs: number,
+  remedy?: string,
 ): FencingAction {
   const isHeirHere = members.some((member) => member.node === elected.node);
   const heir =
@@ -76,7 +79,7 @@ function alarmOf(
       : `${elected.node} ${isHeirHere ? 'waits' : 'is elected and not registered'}`;
   const isFenced = node !== null && node !== elected.node && (isHeirHere || elected.node === null);
   const byHand = 'it must be stopped by hand';
-  const fencing = canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`;
+  const fencing = remedy ?? (canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`);
   const message = `${node ?? 'an unknown node'} still owns leader/current after ${limitMs} ms (${heir}); ${fencing}`;
   return { do: 'alarm', message, node };
 }

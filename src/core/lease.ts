@@ -121,8 +121,7 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
   const next = evidence.answered.find((entry) => entry.sentAtMs > provenAtMs)?.answeredAtMs ?? nowMs;
   const provableAtMs = Math.max(nowMs, next + sessionTimeoutMs * proofGap);
   const { releaseAtMs } = leaseFrom(provenAtMs, sessionTimeoutMs);
-  // The proof may take the renewal after the next one, and that has to be answered.
-  return provableAtMs + 2 * sessionTimeoutMs * renewShare < releaseAtMs;
+  return provableAtMs + sessionTimeoutMs * renewShare < releaseAtMs;
 }
 
 /** Share of the session timeout by which a sign of life must precede the write that proves it. */

@@ -27,7 +27,7 @@ const places = ['/dev/shm', tmpdir()];
 const batch = 4;
 const fewReady = 1;
 /** Longest time for which a command's start waits for mkfifo. */
-const patienceMs = 1_000;
+const patienceMs = 300;
 
 const ready: OutputPipes[] = [];
 let isFilling = false;
@@ -71,7 +71,7 @@ interface Paths {
 function fillNow(): void {
   const paths = newPaths();
   if (paths === null) return;
-  spawnSync('mkfifo', argumentsOf(paths), { ...options(), timeout: patienceMs });
+  spawnSync('mkfifo', argumentsOf(paths), { ...options(), timeout: patienceMs, killSignal: 'SIGKILL' });
   open(paths);
 }
 
@@ -105,7 +105,9 @@ function open({ directory, pairs }: Paths): void {
   try {
     for (const [stdout, stderr] of pairs) ready.push(opened(stdout, stderr));
   } catch {}
-  rmSync(directory, { recursive: true, force: true });
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch {}
 }
 
 function opened(stdout: string, stderr: string): OutputPipes {

@@ -103,7 +103,8 @@ export class Bench {
       const { actions } = this.round();
       for (const action of actions) this.perform(action);
       done.push(...actions);
-      if (!actions.some(({ do: verb }) => verb !== 'alarm' && verb !== 'fence')) return done;
+      // Whoever gave its seat up elects no more, and neither an alarm nor a fence changes what is read.
+      if (actions.every(({ do: verb }) => ['alarm', 'fence', 'give-up-seat'].includes(verb))) return done;
       if (done.length > 20) throw new Error(`it does not settle: ${actions[0]?.do} ${this.reason}`);
     }
   }
@@ -114,7 +115,8 @@ export class Bench {
     const done = this.settle();
     for (;;) {
       const { recheckInMs } = this.round();
-      if (recheckInMs === null || this.nowMs + recheckInMs > untilMs) break;
+      const isOver = recheckInMs === null || this.nowMs + recheckInMs > untilMs;
+      if (isOver || done.some(({ do: verb }) => verb === 'give-up-seat')) break;
       this.nowMs += recheckInMs;
       done.push(...this.settle());
     }

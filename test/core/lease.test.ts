@@ -98,12 +98,20 @@ describe('A1 a lease to claim with', () => {
     ).toBe(true);
   });
 
-  it('A1 is there for an idle node at any moment between two pings', () => {
-    for (let phase = 0; phase < 0.25; phase += 0.01) {
-      const last = -phase * T - 10;
-      expect(lastsToRenewal(pinged(last - 0.5 * T, last - 0.25 * T, last), 0, T)).toBe(true);
-    }
-  });
+  it.each([0.003, 0.05, 0.1])(
+    'A1 is there for an idle node at any moment, at a round trip of %s T',
+    (share) => {
+      const roundTrip = share * T;
+      for (let phase = 0; phase < 0.25; phase += 0.01) {
+        const last = -phase * T - roundTrip;
+        let evidence = sessionOpened(-10 * T);
+        for (const sentAtMs of [last - 0.5 * T, last - 0.25 * T, last]) {
+          evidence = requestAnswered(evidence, { sentAtMs, answeredAtMs: sentAtMs + roundTrip }, T);
+        }
+        expect(lastsToRenewal(evidence, 0, T), `phase ${phase}`).toBe(true);
+      }
+    },
+  );
 
   it('A1 is there for a session that was just opened', () => {
     expect(lastsToRenewal(sessionOpened(-20), 0, T)).toBe(true);

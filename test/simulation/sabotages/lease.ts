@@ -89,9 +89,9 @@ export const leaseSabotages: readonly Sabotage[] = [
   {
     name: 'claims with a lease from before a stall',
     rule: 'A claim is made only with a lease that lasts until it can be renewed: one stall is one lost lease',
-    file: 'src/agent/claim-writes.ts',
-    find: 'if (store.lastsToRenewal()) return false;',
-    replace: 'if (store !== null) return false;',
+    file: 'src/agent/claim-gate.ts',
+    find: 'if (store.lastsToRenewal()) {',
+    replace: 'if (store !== null) {',
   },
   {
     name: 'ended lease revived',
