@@ -4,13 +4,12 @@
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, people, plain, type Story, settledMs } from './told.js';
+import { at, hasDigits, people, plain, type Story, settledMs } from './told.js';
 
-const every = 50;
 const digits = 23;
 
 export function keepsClaim(seed: number): boolean {
-  return seed % every === digits;
+  return hasDigits(seed, digits);
 }
 
 export function keepingLifeOf({ between }: Chance, setup: Setup): Story {

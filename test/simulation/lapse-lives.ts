@@ -6,14 +6,13 @@ import { groupConfigSchema } from '../../src/core/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects, whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, plain, type Story, settledMs } from './told.js';
+import { at, hasDigits, plain, type Story, settledMs } from './told.js';
 
-const every = 50;
 /** None that is told otherwise, nor gone through call by call. */
 const digits = 43;
 
 export function hasLapses(seed: number): boolean {
-  return seed % every === digits;
+  return hasDigits(seed, digits);
 }
 
 export function lapseLifeOf({ between, odds }: Chance, setup: Setup): Story {

@@ -6,13 +6,12 @@ import { groupConfigSchema } from '../../src/core/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, plain, type Story, settledMs } from './told.js';
+import { at, hasDigits, plain, type Story, settledMs } from './told.js';
 
-const every = 50;
 const digits = 13;
 
 export function hasStalls(seed: number): boolean {
-  return seed % every === digits;
+  return hasDigits(seed, digits);
 }
 
 export function stallLifeOf({ between }: Chance, setup: Setup): Story {

@@ -36,3 +36,10 @@ export function at(atMs: number, fault: Fault): PlannedFault {
 export function people(act: Act): Fault {
   return { kind: 'people', act, forMs: 0 };
 }
+
+const every = 50;
+
+/** One seed in fifty, by its last digits below fifty: each kind of told life has its own. */
+export function hasDigits(seed: number, digits: number): boolean {
+  return seed % every === digits;
+}

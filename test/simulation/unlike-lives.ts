@@ -9,13 +9,12 @@
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
 import type { ServerConfig, Setup } from './setup.js';
-import { at, plain, type Story, settledMs } from './told.js';
+import { at, hasDigits, plain, type Story, settledMs } from './told.js';
 
-const every = 50;
 const digits = 33;
 
 export function hasUnlikeServers(seed: number): boolean {
-  return seed % every === digits;
+  return hasDigits(seed, digits);
 }
 
 export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): Story {
