@@ -23,7 +23,7 @@ const rest = [
   'test/cli/{lab,simulate,deployments}.test.ts',
   'test/bench/**/*.test.ts',
   'test/live/**/*.test.ts',
-  // A user's own strategy that loops, throws or grows: `test/core/rank.test.ts` for how its failure is taken.
+  // A user's own strategy that loops, throws or grows: `test/core/elect.test.ts` for how its failure is taken.
   'test/own-strategies/**/*.test.ts',
   'test/cli/own-strategies.test.ts',
   // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each, and the same
@@ -38,14 +38,13 @@ const rest = [
   // Hooks and leases by the clock: `test/hooks/{late-deaths,random-tenures,taken-back}.test.ts`, and the simulated lives.
   'test/hooks/tenure.test.ts',
   'test/agent/lapses.test.ts',
-  'test/config/log.test.ts',
+  'test/guardian/renewals.test.ts',
   // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for running
   // them.
   'test/cli/{change,config,look,lost-output,run,secrets,watch,which-group}.test.ts',
+  'test/config/log.test.ts',
   // A thousand readers at once, and slow ones: `test/http/{agent,crowd}.test.ts`.
   'test/http/{events,limits,reads}.test.ts',
-  // Renewals between agent and guardian, by the clock: `test/hooks/tenure.test.ts`, and the simulated lives.
-  'test/guardian/renewals.test.ts',
   // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes, kazoo.
   'test/http/{page,several-groups}.test.ts',
   'test/tracing/**/*.test.ts',
