@@ -34,8 +34,8 @@ export class ClaimGate {
     const nowMs = this.#clock.monotonicMs();
     const intervalMs = renewalIntervalMs(store.negotiatedTimeoutMs);
     // A longer gap is another stall, or another claim.
-    const isSame = this.#held !== null && nowMs - this.#held.lastMs < 2 * intervalMs;
-    const sinceMs = isSame && this.#held !== null ? this.#held.sinceMs : nowMs;
+    const held = this.#held;
+    const sinceMs = held !== null && nowMs - held.lastMs < 2 * intervalMs ? held.sinceMs : nowMs;
     this.#held = { sinceMs, lastMs: nowMs };
     if (nowMs - sinceMs >= store.negotiatedTimeoutMs * longestShare) return false;
     this.#cancelTimer ??= this.#clock.timer(intervalMs, () => {
