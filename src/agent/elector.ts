@@ -94,7 +94,7 @@ export class Elector {
       ({ action }) => action.do !== 'commit' || this.#mayMake(turn, action),
     );
     for (const { slot, action } of actions) {
-      if (action.do === 'give-up-seat') newSeat = await this.#giveUpSeat(turn, action);
+      if (action.do === 'give-up-seat') newSeat ??= await this.#giveUpSeat(turn, action);
       else if (action.do === 'commit') decisions.push(...(await this.#commit(turn, action)));
       else await this.#perform(turn, slot, action);
     }

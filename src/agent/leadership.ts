@@ -6,7 +6,7 @@
  */
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { excused, type Lapse, resumption, withLapse } from '../core/lapse.js';
-import { type Lease, leaseFrom, noLease } from '../core/lease.js';
+import { type Lease, noLease } from '../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
 import { named, type Story, story } from '../core/story.js';
@@ -22,6 +22,7 @@ import { guarded } from './guarded.js';
 import type { LeadershipOptions, LeadershipRound } from './leadership-options.js';
 import type { Renewing } from './renewal.js';
 import { claimedUnder, type DecisionKnown, failedUnder } from './slot-decision.js';
+import { TenureLease } from './tenure-lease.js';
 
 export class Leadership {
   readonly #options: LeadershipOptions;
@@ -44,8 +45,7 @@ export class Leadership {
   #preparing: DecisionKnown | null = null;
   #run: DutyRun | null = null;
   #renewal: Renewing | null = null;
-  /** The lease of this tenure, once it has passed: it is never revived. */
-  #endedLease: Lease | null = null;
+  #lease: TenureLease | null = null;
   #cancelRetry: () => void = () => {};
   /** Leaderships that were READY and have ended, the last one last. */
   #lapses: readonly Lapse[] = [];
@@ -85,11 +85,7 @@ export class Leadership {
   }
 
   get lease(): Lease {
-    if (this.#endedLease !== null) return this.#endedLease;
-    if (this.#store === null) return noLease;
-    const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
-    if (this.#options.clock.monotonicMs() >= lease.releaseAtMs) this.#endedLease = lease;
-    return lease;
+    return this.#lease?.inForce ?? noLease;
   }
 
   /** In touch with the ensemble again: the lease is renewed before it is due. */
@@ -294,6 +290,7 @@ export class Leadership {
     this.#tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
     this.#elected = elected;
     this.#store = store;
+    this.#lease = new TenureLease(store, this.#options.clock);
     this.#lapses = excused(this.#lapses, token);
     this.#options.log.info(this.#fields, 'PROGRESS: claimed, taking over');
     this.#options.onStage('claimed', this.#fields);
@@ -318,8 +315,8 @@ export class Leadership {
   #guard(): void {
     const stage = this.#stage;
     if (stage === null || stage === 'released' || this.#elected === null) return;
-    const { lease } = this;
-    if (stage !== 'claimed' && this.#options.clock.monotonicMs() >= lease.releaseAtMs) return;
+    const lease = this.#lease?.news(stage !== 'claimed') ?? null;
+    if (lease === null) return;
     if (this.#guardedBy === null || this.#guardedBy.term !== this.#elected.term) {
       this.#guardedBy = this.#context('release', this.#elected, 'the lease was not renewed');
     }
@@ -475,7 +472,7 @@ export class Leadership {
   #end(): void {
     this.#renewal?.stop();
     this.#renewal = null;
-    this.#endedLease = null;
+    this.#lease = null;
     this.#run = null;
     const token = this.#tenure?.token ?? 0n;
     if (token > this.#spentToken) this.#spentToken = token;

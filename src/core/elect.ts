@@ -23,7 +23,7 @@ import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import { isGivenUp, type OtherSlots, slotObstacles } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
-import { activeRequest, requestTarget } from './requests.js';
+import { activeRequest, requestTarget, wasForced } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { type Claim, claimOwner } from './snapshot.js';
@@ -268,10 +268,10 @@ function replace(
  * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
 function withLastGood(
-  { elected, previous, config }: Question,
+  { elected, previous, config, otherSlots }: Question,
   ranking: readonly [Ranked, ...Ranked[]],
 ): typeof ranking {
-  const isForced = config.switchover?.force === true && config.switchover.replacesTerm < elected.term;
+  const isForced = wasForced(config, elected, otherSlots?.slot ?? 1);
   const isAsked = elected.asked !== null && !isForced;
   const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
   const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);

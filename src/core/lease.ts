@@ -19,7 +19,8 @@
  * may also have resumed the session with a smaller timeout, and its answer been lost. So half the timeout
  * counts from that handshake until a write commits.
  *
- * Not promised: anything where one server grants less than half of what another does.
+ * Not promised: anything where one server grants less than half of what another does, or where a handshake that was given
+ * up is carried out late, by a server that grants less, after a write on a newer connection has committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */

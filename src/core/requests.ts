@@ -12,6 +12,12 @@ export function activeRequest(config: GroupConfig, elected: Elected, slot = 1): 
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
+/** True if an earlier term of the slot was ended by force. */
+export function wasForced({ switchover }: GroupConfig, elected: Elected, slot: number): boolean {
+  if (switchover?.force !== true || (switchover.slot ?? 1) !== slot) return false;
+  return switchover.replacesTerm < elected.term;
+}
+
 /** True if a decision that carries out no request leaves one behind: active until now, or missed before. */
 export function missesRequest(config: GroupConfig, elected: Elected, slot: number): boolean {
   if (config.switchover === null || (config.switchover.slot ?? 1) !== slot) return false;

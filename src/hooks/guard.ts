@@ -8,7 +8,7 @@
  * at its first exchange, that the session is over.
  */
 import type { NamedSlot } from '../core/story.js';
-import type { DutyOutcome } from '../ports/duty.js';
+import type { DutyLease, DutyOutcome } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
@@ -147,9 +147,24 @@ export class Guard {
 
   #setLease({ tenure: id, releaseAtMs, endsAtMs }: TenureLease): void {
     const tenure = this.#open(id);
-    if (tenure === null || tenure.ending !== null) return;
-    tenure.lease = { releaseAtMs, endsAtMs };
+    if (tenure === null) return;
+    const lease = { releaseAtMs, endsAtMs };
+    if (tenure.ending !== null) {
+      this.#shorten(tenure, tenure.ending, lease);
+      return;
+    }
+    tenure.lease = lease;
     this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());
+  }
+
+  /** A tenure that is ending never gets more time. It gets less if its session turns out to end sooner. */
+  #shorten(tenure: GuardedTenure, reason: string, lease: DutyLease): void {
+    if (tenure.lease === null || lease.endsAtMs >= tenure.lease.endsAtMs || tenure.released) return;
+    tenure.lease = lease;
+    const lastKillAtMs = this.#lastKillAtMs();
+    const now = this.#machine.clock.monotonicMs();
+    this.#lastKill.set(Math.max(now, lastKillAtMs), () => this.#killAll(reason));
+    this.#hurry(now, lastKillAtMs - now);
   }
 
   #leaseIsDue(): void {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { type Store, StoreError } from '../../src/ports/store.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps, RecordingDuty } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
 
 test('the first node leads, and hands over when it leaves', async () => {
@@ -16,4 +17,73 @@ test('the first node leads, and hands over when it leaves', async () => {
   if (a === undefined || b === undefined) return;
   expect(overlaps({ a: a.recorded, b: b.recorded })).toEqual([]);
   await until(async () => (await group.history()).length === 2);
+});
+
+test('a node whose workload may still live leaves its session to expire', async () => {
+  class Undead extends RecordingDuty {
+    override async close(): Promise<boolean> {
+      await super.close();
+      return false;
+    }
+  }
+  await using group = await Group.found(await sharedZooKeeper());
+  const a = group.start('a', { duty: new Undead(), sessionTimeoutMs: 30_000 });
+  await group.ready('a');
+  const { sessionId } = a.store;
+  await a.stop();
+  expect((await group.store.exists(group.paths.node('a')))?.ephemeralOwner).toBe(sessionId);
+});
+
+/** While it is silent no read is answered and no write committed. Reads that waited fail when that is over. */
+class SilentServer {
+  #waiting: (() => void)[] | null = null;
+
+  begin(): void {
+    this.#waiting = [];
+  }
+
+  end(): void {
+    for (const fail of this.#waiting ?? []) fail();
+    this.#waiting = null;
+  }
+
+  get hasReaders(): boolean {
+    return (this.#waiting?.length ?? 0) > 0;
+  }
+
+  of(store: Store): Store {
+    const silent = new StoreError('CONNECTION_LOSS', 'the server is silent');
+    return new Proxy(store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        return (...call: unknown[]): unknown => {
+          if (this.#waiting === null) return Reflect.apply(value, target, call);
+          if (name === 'multi') return Promise.reject(silent);
+          if (name !== 'getData' && name !== 'getChildren') return Reflect.apply(value, target, call);
+          return new Promise((_, reject) => this.#waiting?.push(() => reject(silent)));
+        };
+      },
+    });
+  }
+}
+
+test('a leader that waits for an answer releases when its lease is due, though nobody guards it', async () => {
+  class Unguarded extends RecordingDuty {
+    override holdLease(): void {}
+  }
+  const duty = new Unguarded();
+  const server = new SilentServer();
+  await using group = await Group.found(await sharedZooKeeper());
+  const a = group.start('a', { duty, wrap: (store) => server.of(store) });
+  await group.ready('a');
+  server.begin();
+  try {
+    await group.configure({ historySize: 7 });
+    await until(() => server.hasReaders);
+    await until(() => duty.of('release').length === 1);
+    expect(a.status.leads).toBe(false);
+  } finally {
+    server.end();
+  }
 });

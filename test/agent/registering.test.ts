@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { takeSeat } from '../../src/agent/membership.js';
+import type { Store } from '../../src/ports/store.js';
 import { connect, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { RecordingDuty } from '../support/recording-duty.js';
@@ -50,4 +52,30 @@ it('a leader whose name another machine takes says that it leads no longer befor
   expect(said).toEqual([false]);
   expect(a.status.leads).toBe(false);
   await other.close();
+});
+
+/** As by a server that has fallen behind: of the directory it knows nothing until it is asked to catch up. */
+function lagging(store: Store, directory: string): Store {
+  let isBehind = true;
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'sync') isBehind = false;
+      if (name === 'getChildren' && isBehind) {
+        return async (path: string) => {
+          const answer = await target.getChildren(path);
+          return path === directory ? { ...answer, children: [] } : answer;
+        };
+      }
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+it('a seat whose making was not answered is found at a server that lags behind', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  const { store, paths } = group;
+  const made = await takeSeat(store, paths, 'a');
+  expect(await takeSeat(lagging(store, paths.election), paths, 'a')).toBe(made);
+  expect(await group.seats()).toEqual([made]);
 });

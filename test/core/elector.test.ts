@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type ElectorAction, electorRound, isPlainlyDue, newElector } from '../../src/core/electing.js';
+import { groupConfigSchema } from '../../src/core/group-config.js';
+import { wasForced } from '../../src/core/requests.js';
+import { initialElected } from '../../src/core/znodes.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { Bench } from './bench.js';
 import {
@@ -404,6 +407,13 @@ describe('A9 a planned switchover that fails', () => {
     forced.fail();
     forced.settle();
     expect(forced.node).toBe('a0');
+  });
+
+  it('is not taken for forced where only the leader of another slot was', () => {
+    const elected = { ...initialElected, term: 5 };
+    const request = { to: { node: 'b1' }, replacesTerm: 4, force: true, slot: 2, ...byHand };
+    const config = groupConfigSchema.parse({ leaders: 2, switchover: request });
+    expect([1, 2].map((slot) => wasForced(config, elected, slot))).toEqual([false, true]);
   });
 });
 

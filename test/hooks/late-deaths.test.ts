@@ -205,3 +205,34 @@ it('at the end of its lease nothing of a tenure lives, however long it would lik
     expect(machine.groups.size).toBe(0);
   }
 });
+
+it('V2 a tenure that is ending is killed by the end of its lease when that turns out to be sooner', async () => {
+  const stubborn = { ...late, diesInMs: 0 };
+  const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
+  for (const isAsked of [true, false]) {
+    const { machine, duty } = agentWith(
+      { ...quick, workload: stubborn },
+      { ...stubborn, workload: stubborn },
+    );
+    duty.holdLease({ releaseAtMs: isAsked ? 10_000 : 1_000, endsAtMs: 20_000 }, patient);
+    await machine.run(100);
+    if (isAsked) duty.run(patient);
+    await machine.run(1_100);
+    expect(machine.started).toEqual(['takeover', 'release']);
+    duty.holdLease({ releaseAtMs: 900, endsAtMs: 1_500 }, patient);
+    // Before its end: the guard does it, which lives on when the agent is frozen.
+    await machine.run(1_490);
+    expect(machine.groups.size).toBe(0);
+  }
+});
+
+it('a tenure that is ending gets no more time', async () => {
+  const stubborn = { ...late, diesInMs: 0 };
+  const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
+  const { machine, duty } = agentWith({ ...quick, workload: stubborn }, { ...stubborn, workload: stubborn });
+  duty.holdLease({ releaseAtMs: 1_000, endsAtMs: 2_000 }, patient);
+  await machine.run(1_100);
+  duty.holdLease({ releaseAtMs: 9_000, endsAtMs: 10_000 }, patient);
+  await machine.run(1_990);
+  expect(machine.groups.size).toBe(0);
+});

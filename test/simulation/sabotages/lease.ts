@@ -3,6 +3,7 @@ import type { Sabotage } from './sabotage.js';
 
 const lease = 'src/core/lease.ts';
 const leadership = 'src/agent/leadership.ts';
+const tenureLease = 'src/agent/tenure-lease.ts';
 
 export const leaseSabotages: readonly Sabotage[] = [
   {
@@ -81,10 +82,10 @@ export const leaseSabotages: readonly Sabotage[] = [
   {
     name: 'connection state instead of the lease',
     rule: 'Connection state proves nothing: the lease alone says until when a node may lead',
-    file: leadership,
+    file: tenureLease,
     find: 'const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);',
     replace:
-      "const lease = leaseFrom(this.#store.state !== 'LOST' ? this.#options.clock.monotonicMs() : this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);",
+      "const lease = leaseFrom(this.#store.state !== 'LOST' ? this.#clock.monotonicMs() : this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);",
   },
   {
     name: 'claims with a lease from before a stall',
@@ -96,8 +97,8 @@ export const leaseSabotages: readonly Sabotage[] = [
   {
     name: 'ended lease revived',
     rule: 'A lease once ended is never revived',
-    file: leadership,
-    find: '    if (this.#endedLease !== null) return this.#endedLease;\n',
+    file: tenureLease,
+    find: '    if (this.#ended !== null && this.#ended.endsAtMs <= lease.endsAtMs) return this.#ended;\n',
     replace: '',
   },
   {
