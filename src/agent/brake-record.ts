@@ -8,7 +8,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 import { ensurePath } from './tree.js';
 
 /**
- * Null where there is no brake, or its record may not be read or made: a group is not held up by a record that it has no part in. One that
+ * Null where there is no brake, or its record may not be read or made, or a quota forbids that: a group is not held up by a record that it has no part in. One that
  * holds nonsense is begun anew. Throws StoreError.
  */
 export async function readBrake(
@@ -30,7 +30,7 @@ export async function readBrake(
     try {
       await ensurePath(store, path);
     } catch (error) {
-      if (error instanceof PetrelError) return null;
+      if (error instanceof PetrelError || isStoreError(error, 'QUOTA_EXCEEDED')) return null;
       throw error;
     }
   }

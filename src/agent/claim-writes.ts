@@ -5,7 +5,9 @@
 
 import type { GroupPaths } from '../core/paths.js';
 import type { ClaimContent, Registration } from '../core/znodes.js';
-import type { Operation } from '../ports/store.js';
+import { withRoom } from '../group/history-room.js';
+import type { Operation, OperationResult, Store } from '../ports/store.js';
+import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
 
 export interface Claimant {
@@ -15,15 +17,21 @@ export interface Claimant {
   readonly registration: Registration;
 }
 
-/** The last of the results has the zxid that all of them have: the fencing token. */
-export function claiming(claimant: Claimant, electedVersion: number, content: ClaimContent): Operation[] {
+/** The last of the results has the zxid that all of them have: the fencing token. Null: what it was decided on no longer holds. */
+export async function claim(
+  store: Store,
+  claimant: Claimant,
+  electedVersion: number,
+  content: ClaimContent,
+): Promise<OperationResult[] | null> {
   const { paths } = claimant;
-  return [
+  const operations: Operation[] = [
     checkSeat(paths, claimant.seat),
     { type: 'check', path: paths.elected, version: electedVersion },
     { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
     registering(claimant),
   ];
+  return await guarded(() => withRoom(store, paths, () => store.multi(operations)));
 }
 
 export function sayingReady(

@@ -3,22 +3,28 @@ import type { Logger } from 'pino';
 import type { Brake } from '../core/brake.js';
 import type { Commit, Decision } from '../core/group-electing.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
+import { recordText } from '../core/records.js';
 import { allRing } from '../core/rings.js';
 import { slotView } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../core/znodes.js';
-import { isPermissionError, type Operation } from '../ports/store.js';
+import { withRoom } from '../group/history-room.js';
+import { isPermissionError, isStoreError, type Operation, type StoreError } from '../ports/store.js';
 import type { ElectorTurn, Unwritten } from './elector-turn.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
+import { unrecorded } from './record-pause.js';
 
 export interface Committed {
   /** How many records the history has now; null where none was added. */
   readonly recorded: number | null;
+  /** A quota left no room for its records. */
+  readonly isUnrecorded: boolean;
 }
 
 /**
- * Null: what it was decided on no longer holds. A brake's record, or a seat, that this node may not write holds up nothing.
+ * Null: what it was decided on no longer holds. A brake's record, or a seat, that this node may not write holds up nothing,
+ * nor do records that a quota refuses.
  * Throws StoreError.
  */
 export async function writeCommit(
@@ -30,11 +36,15 @@ export async function writeCommit(
   const { store } = turn;
   const operations = commitOperations(turn, paths, commit);
   try {
-    const results = await guarded(() => store.multi(operations));
+    const results = await guarded(() => withRoom(store, paths, () => store.multi(operations)));
     if (results === null) return null;
     const head = results[operations.findIndex(({ path }) => path === paths.history)];
-    return { recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null };
+    return {
+      recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null,
+      isUnrecorded: false,
+    };
   } catch (error) {
+    if (isStoreError(error, 'QUOTA_EXCEEDED')) return await writeLess(turn, paths, commit, log, error);
     if (!isPermissionError(error)) throw error;
     const { path } = error;
     const { brake } = commit;
@@ -47,6 +57,32 @@ export async function writeCommit(
     log.error({ path }, `who is elected is not told so: no permission to write ${path}`);
     return await writeCommit({ ...turn, members }, paths, commit, log);
   }
+}
+
+/** What is for people alone, or counts, is left out, one after the other. */
+async function writeLess(
+  turn: ElectorTurn,
+  paths: GroupPaths,
+  commit: Commit,
+  log: Logger,
+  refused: StoreError,
+): Promise<Committed | null> {
+  const { records, decisions, brake, headVersion } = commit;
+  const { path = paths.history } = refused;
+  if (headVersion !== null) {
+    const what = records.map(recordText).join('; ');
+    log.error(
+      { path, records },
+      `recorded: no, quota reached at ${path}: ${what}; raise the quota of this group`,
+    );
+    const rest = unrecorded(commit);
+    const written = decisions.length === 0 ? null : await writeCommit(turn, paths, rest, log);
+    if (decisions.length > 0 && written === null) return null;
+    return { recorded: null, isUnrecorded: true };
+  }
+  if (brake === null) throw refused;
+  log.error({ path }, `the brake counts nothing: quota reached at ${path}`);
+  return await writeCommit(turn, paths, { ...commit, brake: null }, log);
 }
 
 function withoutSeat(member: Member, paths: GroupPaths, path: string | undefined): Member {

@@ -5,6 +5,7 @@ import { type GroupConfig, withSites } from '../core/group-config.js';
 import type { GroupPaths } from '../core/paths.js';
 import type { GroupSnapshot } from '../core/snapshot.js';
 import type { ChangeRecord } from '../core/znodes.js';
+import { recordedText, withRecord } from '../group/history-room.js';
 import type { Store } from '../ports/store.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
@@ -17,13 +18,19 @@ interface Turn {
   readonly seat: string;
 }
 
-/** The record, once written; null: what it was decided on no longer holds. `at` is on the ensemble's clock. Throws StoreError. */
+export interface Configured {
+  readonly record: ChangeRecord;
+  /** Why the history does not tell of it; null where it does. */
+  readonly unrecorded: string | null;
+}
+
+/** The record, once it holds; null: what it was decided on no longer does. `at` is on the ensemble's clock. Throws StoreError. */
 export async function configure(
   { store, snapshot, seat }: Turn,
   paths: GroupPaths,
   action: ConfigAction,
   at: string,
-): Promise<ChangeRecord | null> {
+): Promise<Configured | null> {
   const config = snapshot.config.value;
   if (config === null) return null;
   const { reason, configVersion } = action;
@@ -31,16 +38,24 @@ export async function configure(
   const record: ChangeRecord = { kind: 'change', by: 'petrel', what, reason, at };
   const data = Buffer.from(JSON.stringify(changed(config, action, at)));
   const done = await guarded(() =>
-    store.multi([
-      checkSeat(paths, seat),
-      { type: 'set', path: paths.config, data, version: configVersion },
-      { type: 'create', path: paths.historyPrefix, data: encode(record), mode: 'persistent-sequential' },
-    ]),
+    withRecord(
+      store,
+      paths,
+      [{ type: 'create', path: paths.historyPrefix, data: encode(record), mode: 'persistent-sequential' }],
+      (also) =>
+        store.multi([
+          checkSeat(paths, seat),
+          { type: 'set', path: paths.config, data, version: configVersion },
+          ...also,
+        ]),
+    ),
   );
-  return done === null ? null : record;
+  return done === null ? null : { record, unrecorded: done.unrecorded };
 }
 
-export function logChange(log: Logger, action: ConfigAction, { what, reason }: ChangeRecord): void {
+export function logChange(log: Logger, action: ConfigAction, { record, unrecorded }: Configured): void {
+  const { reason } = record;
+  const what = `${record.what}${recordedText(unrecorded)}`;
   if (action.do === 'pause') log.error({ reason }, `${what}: ${reason}`);
   else if (action.do === 'drop-request') log.warn({ reason }, `${what}: ${reason}`);
   else log.info({ changes: action.changes }, `${what}: ${reason}`);

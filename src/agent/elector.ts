@@ -26,7 +26,7 @@ import { slotOf, slotStates, slotView } from '../core/slots.js';
 import type { GroupSnapshot, Member } from '../core/snapshot.js';
 import { decided } from '../core/story.js';
 import { initialElected, type Registration, type TransitionRecord } from '../core/znodes.js';
-import { errorMessage } from '../errors.js';
+import { prune, withRoom } from '../group/history-room.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
@@ -40,6 +40,7 @@ import { FenceBackoff } from './fence-backoff.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
+import { RecordPause } from './record-pause.js';
 import { ensureSlots } from './tree.js';
 
 export interface ElectorOptions {
@@ -63,6 +64,7 @@ export class Elector {
   readonly #options: ElectorOptions;
   readonly #junk: JunkReport;
   readonly #decisions: DecisionLog;
+  readonly #recordPause: RecordPause;
   #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
@@ -81,6 +83,7 @@ export class Elector {
     this.#options = options;
     this.#junk = new JunkReport(options.paths, options.log);
     this.#decisions = new DecisionLog(options.log);
+    this.#recordPause = new RecordPause(options.clock);
   }
 
   /** Throws StoreError. */
@@ -90,16 +93,15 @@ export class Elector {
     this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;
     const decisions: Decision[] = [];
-    const actions = round.actions.filter(
-      ({ action }) => action.do !== 'commit' || this.#mayMake(turn, action),
-    );
+    const due = round.actions.flatMap((each) => this.#recordPause.leaves(each));
+    const actions = due.filter(({ action }) => action.do !== 'commit' || this.#mayMake(turn, action));
     for (const { slot, action } of actions) {
       if (action.do === 'give-up-seat') newSeat ??= await this.#giveUpSeat(turn, action);
       else if (action.do === 'commit') decisions.push(...(await this.#commit(turn, action)));
       else await this.#perform(turn, slot, action);
     }
     const acted = actions.some(({ action: { do: verb } }) => verb !== 'alarm' && verb !== 'fence');
-    const isPutOff = actions.length < round.actions.length;
+    const isPutOff = actions.length < due.length;
     const recheckInMs = isPutOff ? Math.min(round.recheckInMs ?? putOffMs, putOffMs) : round.recheckInMs;
     return { acted, decisions, recheckInMs, newSeat };
   }
@@ -218,25 +220,31 @@ export class Elector {
     const { paths, log } = this.#options;
     const committed = await writeCommit(turn, paths, commit, log);
     if (committed === null) return [];
+    if (committed.isUnrecorded) this.#recordPause.begin();
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
     for (const { slot, elected } of decisions) {
       const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
       if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
     }
-    for (const record of records) {
+    for (const record of committed.isUnrecorded ? [] : records) {
       // What a decision ended is told with that.
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.tell({ kind: 'recorded', record });
     }
-    if (committed.recorded !== null) await this.#prune(turn, committed.recorded);
+    if (committed.recorded !== null) {
+      const keep = (turn.snapshot.config.value ?? this.#config ?? defaultGroupConfig).historySize;
+      await prune(turn.store, paths, { recorded: committed.recorded, keep }, log);
+    }
     return decisions;
   }
 
   /** Where the number of slots rises, the znodes of the new ones are there before anybody looks for them. */
   async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
     const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
-    if (slots > slotStates(snapshot).length) await ensureSlots(store, this.#options.paths, slots);
+    if (slots <= slotStates(snapshot).length) return;
+    const { paths } = this.#options;
+    await withRoom(store, paths, () => ensureSlots(store, paths, slots));
   }
 
   #logRecord(record: TransitionRecord): void {
@@ -244,26 +252,12 @@ export class Elector {
     this.#options.log.info({ slot, term, reason, record }, `recorded: ${recordText(record)}`);
   }
 
-  /** Keeps the newest records. Losing this race to another, or failing, loses nothing. */
-  async #prune({ store, snapshot }: ElectorTurn, recorded: number): Promise<void> {
-    const { paths, log } = this.#options;
-    const keep = (snapshot.config.value ?? this.#config ?? defaultGroupConfig).historySize;
-    if (recorded <= keep) return;
-    try {
-      const { children } = await store.getChildren(paths.history);
-      const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep));
-      await Promise.all(surplus.map((name) => guarded(() => store.delete(paths.historyRecord(name), 'any'))));
-    } catch (error) {
-      log.debug({ error }, `old history not pruned: ${errorMessage(error)}`);
-    }
-  }
-
   async #configure(turn: ElectorTurn, action: ConfigAction): Promise<void> {
     const { paths, clock, log } = this.#options;
     const at = toInstant(this.#clock === null ? 0 : ensembleNowMs(this.#clock, clock.monotonicMs()));
-    const record = await configure(turn, paths, action, at);
-    if (record === null) return;
-    logChange(log, action, record);
+    const configured = await configure(turn, paths, action, at);
+    if (configured === null) return;
+    logChange(log, action, configured);
     if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
   }
 
@@ -348,18 +342,12 @@ export class Elector {
     else log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
     const gaveUp = configVersion === null ? {} : { gaveUp: { configVersion, reason } };
     const registration = this.#options.amend(gaveUp);
-    const results = await guarded(() =>
-      store.multi([
-        { type: 'set', path: paths.node(node), data: encode(registration), version: 'any' },
-        { type: 'delete', path: paths.seat(seat), version: 'any' },
-        {
-          type: 'create',
-          path: paths.seatPrefix(node),
-          data: Buffer.from(node),
-          mode: 'ephemeral-sequential',
-        },
-      ]),
-    );
+    const operations: Operation[] = [
+      { type: 'set', path: paths.node(node), data: encode(registration), version: 'any' },
+      { type: 'delete', path: paths.seat(seat), version: 'any' },
+      { type: 'create', path: paths.seatPrefix(node), data: Buffer.from(node), mode: 'ephemeral-sequential' },
+    ];
+    const results = await guarded(() => withRoom(store, paths, () => store.multi(operations)));
     const created = results?.[2];
     if (created?.type !== 'create') return null;
     const newSeat = created.path.slice(paths.election.length + 1);

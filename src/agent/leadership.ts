@@ -15,7 +15,7 @@ import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
 import { ClaimGate } from './claim-gate.js';
-import { claiming, givingAway, sayingReady } from './claim-writes.js';
+import { claim, givingAway, sayingReady } from './claim-writes.js';
 import { dutyContext } from './duty-context.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
@@ -256,7 +256,7 @@ export class Leadership {
     const content = this.#claimContent({ status: 'PROGRESS', term: elected.term, electedVersion, resumes });
     const registration = amend(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
-    const results = await guarded(() => store.multi(claiming(claimant, electedVersion, content)));
+    const results = await claim(store, claimant, electedVersion, content);
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
     // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.

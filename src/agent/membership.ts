@@ -7,6 +7,7 @@ import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
 import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { withRoom } from '../group/history-room.js';
 import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';
@@ -81,7 +82,7 @@ export async function register(
 ): Promise<EarlierLife | null> {
   const path = paths.node(registration.node);
   try {
-    await store.create(path, encode(registration), 'ephemeral');
+    await withRoom(store, paths, () => store.create(path, encode(registration), 'ephemeral'));
     return null;
   } catch (error) {
     if (!isStoreError(error, 'NODE_EXISTS')) throw forbidden(error, path, 'register at') ?? error;
@@ -144,7 +145,8 @@ export async function takeSeat(store: Store, paths: GroupPaths, node: string): P
   if (first !== undefined) return first;
   const prefix = paths.seatPrefix(node);
   try {
-    const path = await store.create(prefix, Buffer.from(node), 'ephemeral-sequential');
+    const create = () => store.create(prefix, Buffer.from(node), 'ephemeral-sequential');
+    const path = await withRoom(store, paths, create);
     return path.slice(paths.election.length + 1);
   } catch (error) {
     throw forbidden(error, prefix, 'take a seat at') ?? error;

@@ -14,7 +14,14 @@ import { electedOrRestored } from '../core/restored.js';
 import { slotStates } from '../core/slots.js';
 import type { ChangeRecord, Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
-import { type ConfigWrite, type GroupAccess, wasWritten, writeConfig } from './config-write.js';
+import {
+  type ConfigWrite,
+  type GroupAccess,
+  type LostReply,
+  wasWritten,
+  writeConfig,
+} from './config-write.js';
+import { recordedText } from './history-room.js';
 import { judgeSlots, readableConfig } from './judge.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
@@ -90,9 +97,15 @@ export async function changeGroup(
   request: Request,
   accept: (plan: Plan) => Promise<void> = async () => {},
 ): Promise<Change> {
-  let unsettled: (ConfigWrite & { readonly change: Change }) | null = null;
+  let unsettled: { readonly write: ConfigWrite; readonly lost: LostReply; readonly change: Change } | null =
+    null;
+  const settled = async () => {
+    if (unsettled === null) return null;
+    return (await wasWritten(access, unsettled.write, unsettled.lost)) ? unsettled.change : null;
+  };
   for (let attempt = 0; attempt < attempts; attempt++) {
-    if (unsettled !== null && (await wasWritten(access, unsettled))) return unsettled.change;
+    const made = await settled();
+    if (made !== null) return made;
     const { plan: planned, reading, record } = await plan(access, author, request);
     if (planned.config === null) return { ...planned, reading, version: null };
     await accept(planned);
@@ -100,10 +113,15 @@ export async function changeGroup(
     const write = { text: JSON.stringify(planned.config), version, record };
     const change = { ...planned, reading, version: version + 1 };
     const result = await writeConfig(access, write);
-    if (result === 'written') return change;
-    if (result === 'unknown') unsettled = { ...write, change };
+    if (result.state === 'written')
+      return { ...change, what: `${change.what}${recordedText(result.unrecorded)}` };
+    if (result.state === 'unknown') {
+      const what = `${change.what}${recordedText(result.isRecorded ? null : 'quota reached')}`;
+      unsettled = { write, lost: result, change: { ...change, what } };
+    }
   }
-  if (unsettled !== null && (await wasWritten(access, unsettled))) return unsettled.change;
+  const made = await settled();
+  if (made !== null) return made;
   throw new PetrelError(
     'CONFLICT',
     `${access.paths.config} was changed by others each of the ${attempts} times that it was to be written; nothing was changed`,

@@ -7,7 +7,7 @@ import { configProblems } from '../core/read-config.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Author, Request } from './change.js';
 import { configDifferences, differenceText } from './config-keys.js';
-import { type GroupAccess, wasWritten, writeConfig } from './config-write.js';
+import { type GroupAccess, type WriteResult, wasWritten, writeConfig } from './config-write.js';
 import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
 import { visibleYaml } from './visible-yaml.js';
@@ -59,8 +59,14 @@ export async function readConfigText({ store, paths }: GroupAccess): Promise<Con
   return { readable: false, text: data.toString('utf8'), version: stat.version };
 }
 
+export interface Repaired {
+  /** Of the configuration that was written. */
+  readonly version: number;
+  readonly unrecorded: string | null;
+}
+
 /**
- * Puts a configuration in the place of one that cannot be read, if that is still at `version`. Returns the new version.
+ * Puts a configuration in the place of one that cannot be read, if that is still at `version`.
  * Throws PetrelError CONFLICT when somebody else changed it meanwhile; StoreError.
  */
 export async function repairConfig(
@@ -68,14 +74,16 @@ export async function repairConfig(
   { by, reason }: Author,
   config: GroupConfig,
   version: number,
-): Promise<number> {
+): Promise<Repaired> {
   const reading = await readEnsembleClock(access.store, access.paths, access.clock);
   const at = toInstant(ensembleNowMs(reading, access.clock.monotonicMs()));
   const record = { kind: 'change', by, what: 'configuration: repaired', reason, at } as const;
   const write = { text: JSON.stringify(config), version, record };
   for (let attempt = 0; attempt < 2; attempt++) {
-    const result = await writeConfig(access, write);
-    if (result === 'written' || (await wasWritten(access, write))) return version + 1;
+    const result: WriteResult = await writeConfig(access, write);
+    if (result.state === 'written') return { version: version + 1, unrecorded: result.unrecorded };
+    if (result.state === 'unknown' && (await wasWritten(access, write, result)))
+      return { version: version + 1, unrecorded: result.isRecorded ? null : 'quota reached' };
   }
   throw changedMeanwhile(access.paths.config, version);
 }

@@ -1,10 +1,11 @@
-/** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history. */
+/** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history, if a quota lets it. */
 import type { GroupPaths } from '../core/paths.js';
 import { type ChangeRecord, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
-import { isStoreError, type Operation, type Store } from '../ports/store.js';
+import { isStoreError, type Operation, type Store, type StoreError } from '../ports/store.js';
 import { newestRecords } from './history.js';
+import { withRecord } from './history-room.js';
 
 export interface GroupAccess {
   readonly store: Store;
@@ -20,27 +21,38 @@ export interface ConfigWrite {
 }
 
 /** conflict: nothing was written, and it may be tried again. unknown: the reply was lost, the session was not. */
-export type WriteResult = 'written' | 'conflict' | 'unknown';
+export type WriteResult =
+  | { readonly state: 'written'; readonly unrecorded: string | null }
+  | { readonly state: 'conflict' }
+  | LostReply;
+
+export interface LostReply {
+  readonly state: 'unknown';
+  readonly isRecorded: boolean;
+  readonly error: StoreError;
+}
 
 /** Throws PetrelError INVALID when it is more than a znode holds; StoreError; one whose `outcomeUnknown` holds means that nobody knows, and nobody can be asked. */
 export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWrite): Promise<WriteResult> {
   const data = Buffer.from(write.text);
+  let isRecorded = true;
   try {
-    await store.multi([
-      { type: 'set', path: paths.config, data, version: write.version },
-      recordOperation(paths, write.record),
-    ]);
-    return 'written';
+    const record = [recordOperation(paths, write.record)];
+    const { unrecorded } = await withRecord(store, paths, record, (also) => {
+      isRecorded = also.length > 0;
+      return store.multi([{ type: 'set', path: paths.config, data, version: write.version }, ...also]);
+    });
+    return { state: 'written', unrecorded };
   } catch (error) {
-    if (isStoreError(error, 'BAD_VERSION')) return 'conflict';
+    if (isStoreError(error, 'BAD_VERSION')) return { state: 'conflict' };
     if (isStoreError(error, 'NO_NODE')) {
       await ensureHistory(store, paths);
-      return 'conflict';
+      return { state: 'conflict' };
     }
     if (isStoreError(error, 'BAD_ARGUMENTS')) throw tooLarge(paths.config, data.length, error);
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;
     await inTouchAgain(store, error);
-    return 'unknown';
+    return { state: 'unknown', isRecorded, error };
   }
 }
 
@@ -49,8 +61,19 @@ function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
   return new PetrelError('INVALID', message, { cause });
 }
 
-/** Whether a write whose reply was lost took place: then its record is in the history. */
-export async function wasWritten({ store, paths }: GroupAccess, { record }: ConfigWrite): Promise<boolean> {
+/**
+ * Whether a write whose reply was lost took place. The next version of `config` tells by its content; once others have
+ * written, the record tells, and where there is none nobody can: then throws the StoreError of the loss.
+ */
+export async function wasWritten(
+  { store, paths }: GroupAccess,
+  { record, text, version }: ConfigWrite,
+  { isRecorded, error }: LostReply,
+): Promise<boolean> {
+  const { data, stat } = await store.getData(paths.config);
+  if (stat.version === version) return false;
+  if (stat.version === version + 1) return data.toString('utf8') === text;
+  if (!isRecorded) throw error;
   const newest = await newestRecords(store, paths, searched);
   return newest.some(({ value }) => {
     return (

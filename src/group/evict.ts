@@ -12,9 +12,10 @@ import { slotOf } from '../core/slots.js';
 import type { Claim, Member } from '../core/snapshot.js';
 import type { ChangeRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
-import { isStoreError, type Operation, type Store } from '../ports/store.js';
+import { isStoreError, type Operation } from '../ports/store.js';
 import type { Author } from './change.js';
 import { type GroupAccess, recordOperation } from './config-write.js';
+import { withRecord } from './history-room.js';
 import { viewsOfSlots } from './slot-view.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, sessionText } from './view.js';
@@ -28,6 +29,8 @@ export interface Eviction {
   /** What speaks for the node being alive; null when nothing does. `leads`: by all that the tree says it leads now. */
   readonly alive: { readonly leads: boolean; readonly sign: string } | null;
   readonly before: GroupView;
+  /** Why the history does not tell of it; null where it does. */
+  readonly unrecorded: string | null;
 }
 
 export interface EvictOptions {
@@ -63,7 +66,8 @@ export async function evict(
       reason: author.reason,
       at,
     };
-    if (await tryEvict(access.store, [...operations, recordOperation(access.paths, record)])) return eviction;
+    const done = await tryEvict(access, operations, recordOperation(access.paths, record));
+    if (done !== null) return { ...eviction, unrecorded: done.unrecorded };
   }
   throw new PetrelError(
     'CONFLICT',
@@ -71,12 +75,15 @@ export async function evict(
   );
 }
 
-async function tryEvict(store: Store, operations: readonly Operation[]): Promise<boolean> {
+async function tryEvict(
+  { store, paths }: GroupAccess,
+  operations: readonly Operation[],
+  record: Operation,
+): Promise<{ unrecorded: string | null } | null> {
   try {
-    await store.multi(operations);
-    return true;
+    return await withRecord(store, paths, [record], (also) => store.multi([...operations, ...also]));
   } catch (error) {
-    if (isStoreError(error, 'BAD_VERSION', 'NO_NODE')) return false;
+    if (isStoreError(error, 'BAD_VERSION', 'NO_NODE')) return null;
     throw error;
   }
 }
@@ -117,6 +124,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
     leavesClaim: claim !== null && !dead,
     alive: signOfLife(member, claim, electedOrRestored(view).node === node),
     before: view,
+    unrecorded: null,
   };
   const operations = [...checks(view, node), ...removals.map(({ operation }) => operation)];
   return { eviction, operations, at: toInstant(nowMs) };

@@ -49,7 +49,8 @@ export async function recordOfTerm(
 
 const batchSize = 32;
 
-async function recordNames(store: Store, paths: GroupPaths): Promise<string[]> {
+/** The newest first. Throws StoreError. */
+export async function recordNames(store: Store, paths: GroupPaths): Promise<string[]> {
   try {
     const { children } = await store.getChildren(paths.history);
     return children

@@ -12,6 +12,7 @@ import {
   repairConfig,
   replaceBy,
 } from '../../group/config-text.js';
+import { recordedText } from '../../group/history-room.js';
 import { readableConfig } from '../../group/judge.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
@@ -146,7 +147,8 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
   await withSession(command, async (session) => {
     const { access, settings, author } = session;
     await checkAccess(session);
-    const version = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
+    const done = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
+    const version = done?.version ?? null;
     if (!dryRun) process.exitCode = exitCodes.done;
     const result: z.infer<typeof repairSchema> = { configVersion: version };
     print(settings.format, {
@@ -155,7 +157,7 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
       pretty: () =>
         version === null
           ? 'Would repair the configuration'
-          : `Done: the configuration is repaired (version ${version})`,
+          : `Done: the configuration is repaired (version ${version})${recordedText(done?.unrecorded ?? null)}`,
     });
   });
 }

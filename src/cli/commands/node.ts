@@ -44,6 +44,8 @@ export const evictResultSchema = z.object({
   removed: z.array(z.string()),
   /** Its claim still stands: leadership does not pass on before it is gone. */
   leavesClaim: z.boolean(),
+  /** Why the history does not tell of it; null where it does. */
+  unrecorded: z.string().nullable(),
   outcome: outcomeSchema.nullable(),
 });
 type EvictResult = z.infer<typeof evictResultSchema>;
@@ -89,6 +91,7 @@ async function runEvict(command: Command, node: string): Promise<void> {
       dryRun,
       removed: [...eviction.removes],
       leavesClaim: eviction.leavesClaim,
+      unrecorded: eviction.unrecorded,
       outcome: null,
     });
     if (dryRun) {
@@ -136,13 +139,14 @@ function printable(result: EvictResult): Printable {
       [result.node, result.removed.join('; '), String(result.leavesClaim), result.outcome?.state ?? '-'],
     ],
     pretty: () => {
-      const { node, dryRun, removed, leavesClaim } = forTerminal(evictResultSchema, result);
+      const { node, dryRun, removed, leavesClaim, unrecorded } = forTerminal(evictResultSchema, result);
       return [
         `${dryRun ? 'Would remove' : 'Removed'} of ${node}:`,
         ...removed.map((line) => `  ${line}`),
         ...(leavesClaim
           ? ['Its claim stays: nobody else leads before it is gone. If the node is dead for certain: --dead']
           : []),
+        ...(unrecorded === null ? [] : [`Recorded: no, ${unrecorded}`]),
       ].join('\n');
     },
   };

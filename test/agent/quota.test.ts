@@ -1,0 +1,132 @@
+/** A5: a group under a quota of the ensemble, on a server that enforces it: Petrel's own knows none. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Author, changeGroup } from '../../src/group/change.js';
+import { assign } from '../../src/group/config-keys.js';
+import { evict } from '../../src/group/evict.js';
+import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Store } from '../../src/ports/store.js';
+import { connect, Group } from '../support/agent-group.js';
+import type { TestServer } from '../support/ensemble.js';
+import { led } from '../support/led-group.js';
+import { LossyWay } from '../support/lost-reply.js';
+import { until } from '../support/until.js';
+import { javaIsMissing, startJavaServer } from '../support/zookeeper/java.js';
+
+const author: Author = { by: 'ops', reason: null };
+
+describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await startJavaServer({ extraConfig: ['enforceQuota=true'] });
+  });
+  afterAll(async () => {
+    await server?.stop();
+  });
+
+  const found = () => Group.found(server.connectString, { failback: 'manual' });
+
+  it('A5 the oldest records give way, and the new ones are written', async () => {
+    await using group = await found();
+    const leader = await led(group);
+    await until(async () => (await group.history()).length === 1);
+    await noMoreRoom(group);
+
+    expect((await pause(group, group.store)).what).toBe('paused');
+    expect((await group.config()).paused).not.toBeNull();
+    await changeGroup(accessOf(group), author, resumeGroup);
+    leader.agent.setHealth(false, 'disk full');
+    await group.ready('b');
+    await until(async () =>
+      (await group.history()).some((one) => one.kind === 'transition' && one.node === 'b'),
+    );
+  });
+
+  it('A5 a node that comes back finds room', async () => {
+    await using group = await found();
+    await led(group);
+    await until(async () => (await group.history()).length === 1);
+    await pause(group, group.store);
+    await noMoreRoom(group);
+    const c = group.start('c');
+    await c.joined();
+    expect(await group.history()).toEqual([]);
+  });
+
+  it('A5 what cannot be recorded is done all the same, and says so', async () => {
+    await using group = await found();
+    const leader = await led(group);
+    await until(async () => (await group.history()).length === 1);
+    await noRecords(group);
+    await noMoreRoom(group);
+
+    const { what, version } = await pause(group, group.store);
+    expect(what).toBe(`paused; recorded: no, quota reached at ${group.paths.historyPrefix}`);
+    expect((await group.store.exists(group.paths.config))?.version).toBe(version);
+    const smaller = await changeGroup(accessOf(group), author, assign([{ key: 'historySize', text: '5' }]));
+    expect(smaller.what).toContain('recorded: no');
+    await changeGroup(accessOf(group), author, resumeGroup);
+
+    leader.agent.setHealth(false, 'disk full');
+    await group.ready('b');
+    const said = () =>
+      group.members.flatMap(({ log }) => log).filter((line) => line.startsWith('recorded: no'));
+    await until(() => said().length > 0);
+    expect(said()[0]).toContain(`quota reached at ${group.paths.historyPrefix}`);
+    const evicted = await evict(accessOf(group), author, { node: 'a', dead: false });
+    expect(evicted.unrecorded).toBe(`quota reached at ${group.paths.historyPrefix}`);
+    expect(await group.history()).toEqual([]);
+  });
+
+  it('A5 a lost reply to what was not recorded is settled by the configuration', async () => {
+    await using group = await found();
+    await noMoreRoom(group);
+    await using way = await LossyWay.to(server.connectString);
+    const store = connect(way.address);
+    try {
+      await store.connected({ timeoutMs: 20_000 });
+      const lost = way.loseReplyTo(
+        (request) => request.includes('"paused"') && !request.includes(group.paths.historyPrefix),
+      );
+      const pausing = pause(group, store);
+      await lost;
+      await way.breakAndHeal();
+      expect(await pausing).toMatchObject({ what: 'paused; recorded: no, quota reached' });
+      expect((await group.store.exists(group.paths.config))?.version).toBe((await pausing).version);
+    } finally {
+      await store.close();
+    }
+  });
+});
+
+function accessOf({ store, paths }: Group, through: Store = store) {
+  return { store: through, paths, clock: systemClock };
+}
+
+function pause(group: Group, through: Store) {
+  return changeGroup(accessOf(group, through), author, pauseGroup);
+}
+
+async function noRecords(group: Group): Promise<void> {
+  const { children } = await group.store.getChildren(group.paths.history);
+  await Promise.all(children.map((name) => group.store.delete(group.paths.historyRecord(name), 'any')));
+}
+
+/** Sets a quota of as many znodes as there are. */
+async function noMoreRoom({ store, root }: Group): Promise<void> {
+  const quota = `/zookeeper/quota${root}`;
+  const make = (path: string, text: string) => store.create(path, Buffer.from(text), 'persistent');
+  const names = root.split('/').slice(1);
+  for (const [at] of names.entries()) await make(`/zookeeper/quota/${names.slice(0, at + 1).join('/')}`, '');
+  await make(`${quota}/zookeeper_limits`, limits(1_000_000));
+  await make(`${quota}/zookeeper_stats`, 'count=0,bytes=0');
+  const { data } = await store.getData(`${quota}/zookeeper_stats`);
+  const count = Number(/count=(\d+)/.exec(data.toString('utf8'))?.[1]);
+  expect(count).toBeGreaterThan(5);
+  await store.set(`${quota}/zookeeper_limits`, Buffer.from(limits(count)), 'any');
+}
+
+function limits(count: number): string {
+  return `count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=${count}`;
+}
