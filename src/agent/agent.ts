@@ -36,6 +36,7 @@ import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './score-reader.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session-memory.js';
 import { alone, type Sharing } from './sharing.js';
+import { TokenMemory, type TokenStore } from './token-memory.js';
 import { ToldDuty } from './told-duty.js';
 import { ensureTree, forbidden, whyLost } from './tree.js';
 
@@ -59,6 +60,8 @@ export interface AgentOptions {
   readonly log: Logger;
   readonly host: Host;
   readonly sessionMemory: SessionMemory | null;
+  /** Default: a restart forgets the fencing tokens that were seen. */
+  readonly tokenStore?: TokenStore | null | undefined;
   /** What it keeps to among agents that share its session. Default: it has one of its own. */
   readonly sharing?: Sharing | undefined;
 }
@@ -99,6 +102,7 @@ export class Agent {
     this.#listeners = new Listeners(log, 'the status');
     this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);
+    const tokens = new TokenMemory(options.tokenStore ?? null, log);
     const tell = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
       node,
@@ -121,12 +125,14 @@ export class Agent {
       node,
       scores,
       contents: new Contents(),
+      tokens,
       clock,
       resyncMs: () => this.#sharing.resyncMs,
     });
     this.#leadership = new Leadership({
       ...shared,
       renewals: this.#sharing.renewals,
+      tokens,
       incarnation,
       seat: () => this.#lookout.seat.name,
       onStage: (stage, story) => {

@@ -4,9 +4,10 @@
  */
 
 import type { GroupPaths } from '../core/paths.js';
+import type { Claim } from '../core/snapshot.js';
 import type { ClaimContent, Registration } from '../core/znodes.js';
 import { withRoom } from '../group/history-room.js';
-import type { Operation, OperationResult, Store } from '../ports/store.js';
+import type { Operation, OperationResult, Stat, Store } from '../ports/store.js';
 import { guarded } from './guarded.js';
 import { checkSeat, encode } from './membership.js';
 
@@ -17,7 +18,18 @@ export interface Claimant {
   readonly registration: Registration;
 }
 
-/** The last of the results has the zxid that all of them have: the fencing token. Null: what it was decided on no longer holds. */
+/** Of a claim by this life of a node. */
+export function claimContent(
+  { node, site, incarnation }: Pick<ClaimContent, 'node' | 'site' | 'incarnation'>,
+  said: Omit<ClaimContent, 'node' | 'site' | 'incarnation'>,
+): ClaimContent {
+  return { node, site, incarnation, ...said };
+}
+
+/**
+ * The last of the results has the zxid that all of them have: the fencing token.
+ * Null: what it was decided on no longer holds.
+ */
 export async function claim(
   store: Store,
   claimant: Claimant,
@@ -32,6 +44,11 @@ export async function claim(
     registering(claimant),
   ];
   return await guarded(() => withRoom(store, paths, () => store.multi(operations)));
+}
+
+/** Every operation of a multi has the same zxid: the one that created `current`, its fencing token. `stat`: of the last. */
+export function claimMade(value: ClaimContent, { mzxid: token, mtimeMs }: Stat, owner: bigint): Claim {
+  return { value, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs, token, owner };
 }
 
 export function sayingReady(

@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
 import type { Renewals } from './renewal.js';
+import type { TokenMemory } from './token-memory.js';
 
 export interface LeadershipOptions {
   readonly node: string;
@@ -18,6 +19,7 @@ export interface LeadershipOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly renewals: Renewals;
+  readonly tokens: TokenMemory;
   /** Look again. */
   wake(): void;
   /** This node's registration with these fields changed, to be written by the caller of the multi. */

@@ -11,11 +11,11 @@ import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../core/slots.js';
 import { named, type Story, story } from '../core/story.js';
 import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../core/tenure.js';
-import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
+import { type Elected, type FailureDetail, noCommand } from '../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
 import { ClaimGate } from './claim-gate.js';
-import { claim, givingAway, sayingReady } from './claim-writes.js';
+import { claim, claimContent, claimMade, givingAway, sayingReady } from './claim-writes.js';
 import { dutyContext } from './duty-context.js';
 import { detailOf } from './failure-detail.js';
 import { guarded } from './guarded.js';
@@ -253,19 +253,21 @@ export class Leadership {
     const { seat, store } = round;
     if (seat === null || this.#gate.isClosed(store)) return false;
     const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
-    const content = this.#claimContent({ status: 'PROGRESS', term: elected.term, electedVersion, resumes });
+    const content = claimContent(this.#options, {
+      status: 'PROGRESS',
+      term: elected.term,
+      electedVersion,
+      resumes,
+    });
     const registration = amend(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
     const results = await claim(store, claimant, electedVersion, content);
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
-    // Every operation of a multi has the same zxid: the one that created `current`, its fencing token.
-    const { mzxid: token, mtimeMs } = written.stat;
-    this.#begin(store, token, elected, electedVersion);
-    const owner = store.sessionId;
-    const made = { value: content, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs };
     // What was written need not be read before the takeover begins: nobody leads meanwhile.
-    await this.step({ ...round, snapshot: { ...round.snapshot, current: { ...made, token, owner } } });
+    const current = claimMade(content, written.stat, store.sessionId);
+    this.#begin(store, current.token, elected, electedVersion, true);
+    await this.step({ ...round, snapshot: { ...round.snapshot, current } });
     return true;
   }
 
@@ -276,23 +278,19 @@ export class Leadership {
     const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
     if (this.#gate.isClosed(store)) return false;
     if ((await guarded(() => store.multi([stands]))) === null) return true;
-    this.#begin(store, claim.token, elected, electedVersion);
+    this.#begin(store, claim.token, elected, electedVersion, false);
     return true;
   }
 
-  #claimContent(said: Omit<ClaimContent, 'node' | 'site' | 'incarnation'>): ClaimContent {
-    const { node, site, incarnation } = this.#options;
-    return { node, site, incarnation, ...said };
-  }
-
-  #begin(store: Store, token: bigint, elected: Elected, electedVersion: number): void {
-    const claimedUnder = electedVersion;
-    this.#tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
+  #begin(store: Store, token: bigint, elected: Elected, claimedUnder: number, isNew: boolean): void {
+    const { tokens, log } = this.#options;
+    const failure = tokens.failure(this.#config, { slot: this.#slot, token }, isNew);
+    this.#tenure = { token, term: elected.term, stage: 'claimed', failure, claimedUnder };
     this.#elected = elected;
     this.#store = store;
     this.#lease = new TenureLease(store, this.#options.clock);
     this.#lapses = excused(this.#lapses, token);
-    this.#options.log.info(this.#fields, 'PROGRESS: claimed, taking over');
+    log.info(this.#fields, `PROGRESS: claimed, ${failure === null ? '' : 'not '}taking over`);
     this.#options.onStage('claimed', this.#fields);
     this.#renewFrom(store);
   }
@@ -356,7 +354,7 @@ export class Leadership {
     const resumes = snapshot?.current?.value?.resumes ?? null;
     const { term } = elected;
     const { electedVersion } = versions;
-    const content = this.#claimContent({ status: 'READY', term, electedVersion, resumes });
+    const content = claimContent(this.#options, { status: 'READY', term, electedVersion, resumes });
     const claimant = { paths: this.#paths, seat, registration: amend({}) };
     const written = await guarded(() => store.multi(sayingReady(claimant, versions, content)));
     // While the answer was under way the lease may have ended, and the duty with it.

@@ -24,6 +24,7 @@ import {
   type SlotsKnown,
   slotsFor,
 } from './observe.js';
+import type { TokenMemory } from './token-memory.js';
 
 /** Of groups up to this size all that is known is forgotten every so often; of larger ones less often, since there is the
  * more to read again, and the more that read it. */
@@ -31,6 +32,7 @@ const usualSize = 100;
 
 export interface LookoutOptions extends Onlooker {
   readonly clock: Clock;
+  readonly tokens: TokenMemory;
   /** What is known is forgotten this often, so that not even a lost event is for ever; in a large group less often. */
   resyncMs(): number;
 }
@@ -95,6 +97,7 @@ export class Lookout {
       this.#slots = slotsFor(snapshot, node, store.sessionId, slots, tenure);
       if (parts.indexOf(called) <= parts.indexOf(part) && covers(called, slots, this.#slots)) {
         this.#snapshot = snapshot;
+        this.#options.tokens.look(snapshot);
         return snapshot;
       }
     }

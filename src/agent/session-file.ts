@@ -42,7 +42,7 @@ function isPassing(cause: unknown): boolean {
 }
 
 /** Creates directories one by one: on a read-only disk a recursive `mkdir` reports ENOENT. */
-function makeDirectory(path: string): void {
+export function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
   try {
@@ -158,7 +158,7 @@ export class SessionFile implements SessionMemory {
   }
 }
 
-function textOf(path: string): string | null {
+export function textOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

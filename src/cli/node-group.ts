@@ -1,6 +1,7 @@
 /** One group that a node is in: its agent, the duty that the agent has, and what is measured and told for it. */
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { Membership } from '../agent/shared-session.js';
+import type { TokenStore } from '../agent/token-memory.js';
 import { PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import type { Command } from '../hooks/command.js';
@@ -27,6 +28,7 @@ export interface NodeGroupOptions {
   readonly work: Work;
   readonly store: NodeOptions['store'];
   readonly membership: Membership;
+  readonly tokenStore: TokenStore;
   readonly keepers: Keepers;
   /** A name for this life of the agent, never given again. */
   readonly life: string;

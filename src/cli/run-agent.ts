@@ -3,6 +3,7 @@
 import { theOnly } from '../agent/served-groups.js';
 import { SessionFile } from '../agent/session-file.js';
 import type { SessionMemory } from '../agent/session-memory.js';
+import { TokenFile } from '../agent/token-file.js';
 import { probeSettings } from '../config/probe-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import { openProber } from '../library/open-prober.js';
@@ -30,7 +31,7 @@ export async function runAgent(
 /**
  * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
  * successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot be run and
- * an address for probes that cannot be listened at, and what `openHttp` and `Agent.run` throw.
+ * an address for probes that cannot be listened at, and what `TokenFile.open`, `openHttp` and `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,
@@ -40,14 +41,21 @@ export async function runNode(
   reread: Rereading,
 ): Promise<void> {
   const { root } = settings;
-  const { store, strategies, probes } = await prepared(settings, work, log).catch((error: unknown) => {
+  const { probes, ...made } = await prepared(settings, work, log).catch((error: unknown) => {
     sessionMemory.close(false);
     throw error;
   });
-  const footing = openFooting({ settings, root, store, codes: work.codes, memory: sessionMemory, log });
+  const footing = openFooting({
+    settings,
+    root,
+    store: made.store,
+    codes: work.codes,
+    memory: sessionMemory,
+    log,
+  });
   const { guardian, shared } = footing;
   const membership = shared.membership(root);
-  const group = new NodeGroup({ ...footing, settings, work, store, membership, strategies, probes, log });
+  const group = new NodeGroup({ ...footing, ...made, settings, work, membership, probes, log });
   const { agent } = group;
   const http = await openHttp(settings, theOnly(group), log).catch(async (error: unknown) => {
     await Promise.all([group.giveUp(), group.close(), probes?.close()]);
@@ -87,7 +95,8 @@ async function prepared(settings: NodeSettings, work: Work, log: Logger) {
   await checkCommands(settings, work);
   const strategies = await loadStrategies(settings.strategies);
   const store = reach(settings);
-  const { nodeId: node, root } = settings;
+  const { stateDir, root, nodeId: node } = settings;
+  const tokenStore = TokenFile.open(stateDir, root, node);
   const probes: Prober | null = await openProber(probeSettings(settings), { node, root, log });
-  return { strategies, store, probes };
+  return { strategies, store, tokenStore, probes };
 }

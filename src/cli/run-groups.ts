@@ -2,6 +2,7 @@
 import { ChildGroups } from '../agent/child-groups.js';
 import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
 import { SessionFile } from '../agent/session-file.js';
+import { TokenFile } from '../agent/token-file.js';
 import { checkGroups, rootAmong, settingsByRoot } from '../config/group-settings.js';
 import { type AgentSettings, commonSettings } from '../config/settings.js';
 import { Listeners } from '../listeners.js';
@@ -59,8 +60,10 @@ export async function runGroups(
       roots.add(own.root);
       const work = hooksWork(own, environment);
       await checkCommands(own, work);
+      const tokenStore = TokenFile.open(own.stateDir, own.root, own.nodeId);
       const membership = shared.membership(own.root);
-      const parts = { ...footing, settings: own, work, store, membership, strategies, probes: null };
+      const made = { store, membership, tokenStore, strategies, probes: null };
+      const parts = { ...footing, ...made, settings: own, work };
       const group = new NodeGroup({ ...parts, log: ownLog });
       group.agent.onStatus(() => status.changed(groups));
       come.notify(group);

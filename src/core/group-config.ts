@@ -161,6 +161,8 @@ export const groupConfigSchema = strictObject({
   /** How many nodes lead at once: slots 1 to `leaders`, each with its own leader, term and fencing tokens. */
   leaders: z.int().min(1).max(mostLeaders).default(1),
   historySize: z.int().min(1).max(10_000).default(100),
+  /** Raised by a person to let fencing tokens begin anew, as after an ensemble was restored from a backup. */
+  tokenEpoch: z.int().min(0).max(1_000_000).default(0),
   paused: strictObject(byHand).nullable().default(null),
   /** Who resumed it last: what the brake counted before is forgotten. */
   resumed: strictObject(byHand).nullable().default(null),

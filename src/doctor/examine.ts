@@ -4,9 +4,10 @@ import { type Finding, severities } from './finding.js';
 import { checkGroup } from './group.js';
 import { checkNode } from './node.js';
 import { checkServers, checkSession } from './servers.js';
+import { checkTokens } from './tokens.js';
 import { checkWires } from './wires.js';
 
-const checks = [checkServers, checkSession, checkGroup, checkNode, checkWires];
+const checks = [checkServers, checkSession, checkGroup, checkTokens, checkNode, checkWires];
 
 /** The worst first. */
 export function examine(facts: Facts): Finding[] {

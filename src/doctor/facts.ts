@@ -1,6 +1,7 @@
 /** What an examination is made of: gathered first, judged afterwards. */
 import type { UnreadableFile } from '../config/read-settings.js';
 import type { Access } from '../core/access.js';
+import type { SeenTokens, TokenSeen } from '../core/seen-tokens.js';
 import type { ProbeAddress } from '../core/znodes.js';
 import type { ZnodeAcl } from '../group/access.js';
 import type { Transition } from '../group/transition.js';
@@ -67,6 +68,8 @@ export interface GroupFacts {
   readonly problems: readonly string[];
   /** The ensemble's clock against this machine's; null where it could not be read. */
   readonly clock: ClockFacts | null;
+  /** Fencing tokens in force; of a slot without a claim, the smallest that the next can have. */
+  readonly tokens: readonly TokenSeen[];
 }
 
 export interface MemberFacts {
@@ -106,6 +109,8 @@ export interface NodeFacts {
   readonly system: SystemFacts;
   readonly wires: WireFacts;
   readonly certificates: readonly CertificateFacts[];
+  /** What the agent remembers of fencing tokens; null: nothing. */
+  readonly seenTokens: SeenTokens | Problem | null;
   /** By this machine's clock, by which it judges certificates. */
   readonly nowMs: number;
 }

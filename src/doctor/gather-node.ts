@@ -1,6 +1,7 @@
 /** What can be found out of the machine, and of the settings, without asking anybody. */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readTokens, tokenPath } from '../agent/token-file.js';
 import { accessOf, checkAgent, identityOf } from '../config/access-settings.js';
 import { checkGroups } from '../config/group-settings.js';
 import { isLoopback, parseListen } from '../config/listen.js';
@@ -46,8 +47,17 @@ export async function gatherNode({
     system: { seesProcesses: seesProcesses(), hasShell: hasShell() },
     wires: wiresOf(settings),
     certificates: certificatesOf(settings).filter(isReadable),
+    seenTokens: seenTokens(settings),
     nowMs: clock.wallMs(),
   };
+}
+
+function seenTokens({ stateDir, root, nodeId }: AgentSettings): NodeFacts['seenTokens'] {
+  try {
+    return readTokens(tokenPath(stateDir, root, nodeId));
+  } catch (error) {
+    return { problem: errorMessage(error) };
+  }
 }
 
 /** What would end an agent at its start. */

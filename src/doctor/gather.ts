@@ -5,6 +5,7 @@ import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
 import { ensembleNowMs } from '../core/limits.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
+import { slotOf } from '../core/slots.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { asPetrelError } from '../group/failure.js';
@@ -117,6 +118,7 @@ async function gatherGroup(
   const access = accessOf(settings);
   const view = await readGroup(store, paths, { scores: true });
   const { current, problems } = view;
+  const comparison = await compareClocks(store, paths, clock);
   return {
     root: settings.root,
     access,
@@ -125,8 +127,23 @@ async function gatherGroup(
     leader: current?.value?.status === 'READY' ? current.value.node : null,
     late: await lateTransitions(store, view, clock),
     problems: problems.map(({ path, problem }) => `${path}: ${problem}`),
-    clock: await compareClocks(store, paths, clock),
+    clock: comparison,
+    tokens: await tokensInForce(store, view, comparison !== null),
   };
+}
+
+/** The clock's znode tells how far the ensemble has counted, where it was written just now. */
+async function tokensInForce(
+  store: Store,
+  view: GroupView,
+  isWritten: boolean,
+): Promise<GroupFacts['tokens']> {
+  const epoch = view.config.value?.tokenEpoch ?? null;
+  const counted = isWritten ? await store.exists(view.paths.clock) : null;
+  return viewsOfSlots(view).flatMap((slot) => {
+    const token = slot.current?.token ?? (counted === null ? null : counted.mzxid + 1n);
+    return token === null ? [] : [{ epoch, slot: slotOf(slot), token }];
+  });
 }
 
 async function lateTransitions(store: Store, view: GroupView, clock: Clock): Promise<GroupFacts['late']> {

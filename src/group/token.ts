@@ -90,5 +90,5 @@ function reasonFor(token: bigint, newest: bigint | null, leader: TokenVerdict['l
   const who = leader === null ? 'its leader' : `${leader.node}, in term ${leader.term},`;
   if (newest === token) return `${who} has it and is ${leader?.status ?? 'there'}`;
   if (newest > token) return `it is older than that of the present leadership: ${who} has ${newest}`;
-  return `this group has not given it: the newest is ${newest}`;
+  return `this group has not given it, unless ZooKeeper was restored from a backup or rebuilt since: the newest is ${newest}`;
 }

@@ -4,6 +4,7 @@ import type { Workload } from '../agent/earlier-life.js';
 import { systemHost } from '../agent/process-life.js';
 import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
 import type { Membership } from '../agent/shared-session.js';
+import type { TokenStore } from '../agent/token-memory.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
@@ -25,6 +26,8 @@ export interface NodeOptions {
   readonly probe: Prober | null;
   /** Null: nothing is remembered between two lives. */
   readonly sessionMemory: SessionMemory | null;
+  /** Null: a restart forgets the fencing tokens that were seen. */
+  readonly tokenStore: TokenStore | null;
   /** In a session that is shared; in the place of `store` and `sessionMemory`. */
   readonly membership?: Membership;
   readonly duty: Duty;

@@ -9,6 +9,7 @@ import { EventEmitter } from 'node:events';
 import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import { SessionFile } from '../agent/session-file.js';
+import { TokenFile } from '../agent/token-file.js';
 import type { Tolerance } from '../core/measuring.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { callListener } from '../listeners.js';
@@ -88,6 +89,7 @@ export class Petrel implements AsyncDisposable {
       node: nodeId,
       strategies,
       probe: prober,
+      tokenStore: stateDir === undefined ? null : TokenFile.open(stateDir, rest.root, nodeId),
       sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
       duty: this.#duty,
       workload: 'inside',

@@ -45,6 +45,7 @@ const group: GroupFacts = {
   late: [],
   problems: [],
   clock: { aheadMs: 20, withinMs: 5 },
+  tokens: [{ epoch: 0, slot: 1, token: 48n }],
 };
 const node: NodeFacts = {
   version: '0.1.0',
@@ -57,6 +58,7 @@ const node: NodeFacts = {
   system: { seesProcesses: true, hasShell: true },
   wires: { isPasswordInClear: false, isTokenInClear: false },
   certificates: [{ path: '/etc/petrel/cert.pem', key: 'http.tls.cert', endsAtMs: 40 * 86_400_000 }],
+  seenTokens: null,
   nowMs: 0,
 };
 const well: Facts = {
@@ -371,4 +373,30 @@ it('the worst comes first', () => {
     ({ severity }) => severity,
   );
   expect(severities.slice(0, 2)).toEqual(['error', 'note']);
+});
+
+describe('V4 fencing tokens that the agent has seen', () => {
+  const remembers = (seenTokens: NodeFacts['seenTokens']) => found({ node: { ...node, seenTokens } });
+  const greatest = (token: bigint, epoch = 0) => ({ epoch, bySlot: new Map([[1, token]]) });
+
+  it('no greater than the one in force are well', () => {
+    expect(remembers(greatest(48n))).toEqual([]);
+    const findings = examine({ ...well, node: { ...node, seenTokens: greatest(48n) } });
+    expect(findings.filter(({ check }) => check === 'tokens')).toMatchObject([{ severity: 'ok' }]);
+  });
+
+  it('greater, or of a later epoch, are an error', () => {
+    expect(remembers(greatest(49n))).toEqual([
+      expect.stringMatching(/^error tokens: fencing token 48 is not above 49.*config set tokenEpoch 1$/),
+    ]);
+    expect(remembers(greatest(1n, 2))).toEqual([
+      expect.stringMatching(/^error tokens: tokenEpoch .* is 0, but 2 .*config set tokenEpoch 3$/),
+    ]);
+  });
+
+  it('that cannot be read are an error', () => {
+    expect(remembers({ problem: 'a.tokens.json cannot be read: junk' })).toEqual([
+      expect.stringMatching(/^error tokens: a.tokens.json cannot be read: junk/),
+    ]);
+  });
 });

@@ -5,6 +5,7 @@ import { Agent, type AgentStatus } from '../../src/agent/agent.js';
 import { systemHost } from '../../src/agent/process-life.js';
 import { ScorePublisher } from '../../src/agent/score-publisher.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
+import type { TokenStore } from '../../src/agent/token-memory.js';
 import { ensureTree } from '../../src/agent/tree.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
@@ -35,6 +36,7 @@ export interface MemberOptions {
   readonly connect?: string;
   readonly sessionTimeoutMs?: number;
   readonly sessionMemory?: SessionMemory;
+  readonly tokenStore?: TokenStore;
   readonly clock?: Clock;
   /** Default the group's. */
   readonly security?: Security;
@@ -204,6 +206,7 @@ export class Member {
       log,
       host: systemHost,
       sessionMemory: options.sessionMemory ?? null,
+      tokenStore: options.tokenStore ?? null,
       openStore: (session) => {
         const {
           connect: address = group.connectString,

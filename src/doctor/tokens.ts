@@ -1,0 +1,18 @@
+/** Fencing tokens in the tree against those that the node's agent remembers. */
+import { goneBack } from '../core/seen-tokens.js';
+import { type Facts, isProblem } from './facts.js';
+import { type Finding, finding, orOk } from './finding.js';
+
+export function checkTokens({ group, node: { seenTokens } }: Facts): Finding[] {
+  const check = 'tokens';
+  if (seenTokens === null) return [];
+  if (isProblem(seenTokens)) {
+    return [finding(check, 'error', seenTokens.problem, 'the agent does not start until then')];
+  }
+  if (isProblem(group)) return [];
+  const findings = group.tokens.flatMap((token) => {
+    const found = goneBack(seenTokens, token, false);
+    return found === null ? [] : [finding(check, 'error', found.what, found.todo)];
+  });
+  return orOk(findings, check, 'no fencing token has gone back, as far as this node has seen');
+}
