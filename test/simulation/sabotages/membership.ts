@@ -136,7 +136,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'the elector decides on what it read before',
     rule: 'Every decision is made from a fresh read, never from an event or from memory',
     file: lookout,
-    find: '        this.#snapshot = snapshot;\n        return snapshot;',
+    find: '        this.#snapshot = snapshot;\n        this.#options.tokens.look(snapshot);\n        return snapshot;',
     replace:
       '        const earlier = this.#snapshot;\n        this.#snapshot = snapshot;\n        return { ...snapshot, members: earlier?.members ?? snapshot.members };',
   },
