@@ -31,14 +31,25 @@ export function tlsNote(tls: TlsOptions | undefined): TlsNote | null {
 }
 
 /** Null where none of the TLS settings is given: then the connection is in the clear. Throws for files that will not do. */
-export function tlsOptions({
+export function tlsOptions(settings: TlsSettings): TlsOptions | null {
+  const tls = readTls(settings);
+  // The settings stay; the files that they name are read before each connection.
+  return tls === null ? null : { ...tls, reread: () => readTls(settings) ?? tls };
+}
+
+type TlsSettings = Pick<
+  CommonSettings,
+  'tlsCa' | 'tlsCert' | 'tlsKey' | 'tlsPassphrase' | 'tlsPassphraseFile' | 'tlsServername'
+>;
+
+function readTls({
   tlsCa,
   tlsCert,
   tlsKey,
   tlsPassphrase,
   tlsPassphraseFile,
   tlsServername,
-}: CommonSettings): TlsOptions | null {
+}: TlsSettings): Omit<TlsOptions, 'reread'> | null {
   if (tlsCa === null && tlsCert === null && tlsKey === null && tlsServername === null) return null;
   const passphrase =
     tlsPassphrase ??

@@ -29,8 +29,10 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
     clock,
     processes: systemProcesses,
     startAgent: (listener) => startAgentProcess(program, args, listener),
-    holdSession: (session) =>
-      new HeldSession({ session, clock, dial: dialOver(secured(session.tls)), random: Math.random }),
+    holdSession: (session) => {
+      const tls = secured(session.tls);
+      return new HeldSession({ session, clock, dial: dialOver(tls && (() => tls)), random: Math.random });
+    },
     watchOver: (pgids) => sentinel.watchOver(pgids),
     report,
     manager: systemd,

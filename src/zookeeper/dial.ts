@@ -4,7 +4,7 @@ import type { SecureContext } from 'node:tls';
 import { errorMessage } from '../errors.js';
 import type { Server } from './connection-string.js';
 
-/** How to talk TLS: the certificates, read once, and how to check the server's. */
+/** How to talk TLS: the certificates, and how to check the server's. */
 export interface SecureOptions {
   readonly context: SecureContext;
   /** Name to expect in the server's certificate instead of the host from the connection string. */
@@ -41,13 +41,13 @@ export function loadTls(): typeof import('node:tls') {
 }
 
 /** Over TCP, or TLS where `tls` says how. */
-export function dialOver(tls: SecureOptions | undefined): Dial {
+export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
   return (endpoint, events) => {
     const target = { host: endpoint.address, port: endpoint.server.port };
     const socket =
       tls === undefined
         ? connectTcp(target, events.opened)
-        : loadTls().connect({ ...target, ...secured(endpoint, tls) }, events.opened);
+        : loadTls().connect({ ...target, ...secured(endpoint, tls()) }, events.opened);
     let isOver = false;
     const told = (tell: () => void) => {
       if (!isOver) tell();

@@ -4,6 +4,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { type Acl, openAcl, permissions } from '../core/acl.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
@@ -79,7 +80,7 @@ export function openStore(options: StoreOptions): Store {
     clock: options.clock ?? systemClock,
     credentials: auth,
     acl: typeof acl === 'function' ? acl : () => (acl === 'open' ? openAcl : creatorAcl),
-    dial: options.dial ?? dialWith(options.tls),
+    dial: options.dial ?? dialWith(options.tls, options.logger),
     isSecure: options.tls !== undefined,
     random: options.random ?? Math.random,
     lookup: options.lookup,
@@ -89,8 +90,32 @@ export function openStore(options: StoreOptions): Store {
 }
 
 /** Makes byte streams over TCP, or TLS where it says how. Throws PetrelError INVALID for certificates that will not do. */
-export function dialWith(tls: TlsOptions | undefined): Dial {
-  return dialOver(tls && secure(tls));
+export function dialWith(tls: TlsOptions | undefined, logger = silentLogger): Dial {
+  return dialOver(tls && newestOf(tls, logger));
+}
+
+function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
+  let known: Omit<TlsOptions, 'reread'> = first;
+  let inForce = secure(known);
+  let told = '';
+  return () => {
+    if (reread === undefined) return inForce;
+    try {
+      const now = reread();
+      if (!isDeepStrictEqual(now, known)) {
+        inForce = secure(now);
+        known = now;
+        logger.info({}, 'TLS to ZooKeeper: the certificates have changed, and the new ones are used');
+      }
+      told = '';
+    } catch (error) {
+      const problem = errorMessage(error);
+      if (problem !== told)
+        logger.warn({}, `TLS to ZooKeeper: going on with the certificates read before: ${problem}`);
+      told = problem;
+    }
+    return inForce;
+  };
 }
 
 function checkTimeout(name: string, valueMs: number): void {
@@ -106,7 +131,7 @@ function checkCredentials(credentials: string): void {
   throw new PetrelError('INVALID', 'credentials for the scheme digest must look like "user:password"');
 }
 
-function secure(tls: TlsOptions): SecureOptions {
+function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   try {
     // Node takes text that is no certificate for one that nobody is trusted by.

@@ -12,4 +12,7 @@ export interface TlsOptions {
   readonly servername?: string;
   /** False takes any certificate: encrypted, but anybody may be at the other end. Default true. */
   readonly rejectUnauthorized?: boolean;
+  /** What they are now, asked before each connection: certificates expire, and are replaced. Where it throws, or what it says
+   * will not do, the last that would are used. */
+  readonly reread?: () => Omit<TlsOptions, 'reread'>;
 }
