@@ -22,7 +22,7 @@ import { hookEnvironment } from './environment.js';
 import type { Keeper, KeeperOptions, Keepers } from './keepers.js';
 import { KnownGroups } from './known-groups.js';
 import { type FromKeeper, type RunRequest, type ToKeeper, unasked } from './messages.js';
-import { logOf, logOutcome, nothingRun, notRun } from './outcomes.js';
+import { leadershipLogOf, logOf, logOutcome, nothingRun, notRun } from './outcomes.js';
 import { longestMs, newTenure, type Run } from './tenure.js';
 
 export interface HookCommands {
@@ -291,7 +291,8 @@ export class CommandDuty implements Duty {
 
   #leaseEnded({ tenure, outcome, leaseLeftMs }: Extract<FromKeeper, { type: 'lease-ended' }>): void {
     if (tenure !== this.#tenure.id) return;
-    logOutcome(this.#tenureLog, `onRelease, run by ${this.#keeper?.name},`, outcome);
+    const log = logOf(this.#log, this.#tenure.release);
+    logOutcome(log, `onRelease, run by ${this.#keeper?.name},`, outcome);
     this.#nextTenure();
     this.#listeners.notify({ cause: 'lease-ended', release: outcome, leaseLeftMs });
   }
@@ -299,7 +300,9 @@ export class CommandDuty implements Duty {
   #workloadEnded(tenure: number, outcome: DutyOutcome): void {
     if (tenure !== this.#tenure.id) return;
     const { exitCode, signal, error } = outcome;
-    this.#tenureLog.warn({ exitCode, signal }, error ?? 'the workload ended by itself, with exit code 0');
+    if (error === null)
+      this.#tenureLog.info({ exitCode, signal }, 'the workload ended by itself, with exit code 0');
+    else this.#tenureLog.warn({ exitCode, signal }, error);
     this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
   }
 
@@ -386,6 +389,6 @@ export class CommandDuty implements Duty {
   }
 
   get #tenureLog(): Logger {
-    return logOf(this.#log, this.#tenure.release);
+    return leadershipLogOf(this.#log, this.#tenure.release);
   }
 }

@@ -26,6 +26,13 @@ export function logOf(log: Logger, context: DutyContext | null): Logger {
   return log.child({ phase, ...story(endedByTerm, reason, term, named(slot, slots)) });
 }
 
+/** For what is said of a leadership: the release that is held for it has a reason that only counts once it is run. */
+export function leadershipLogOf(log: Logger, release: DutyContext | null): Logger {
+  if (release === null) return log;
+  const { slot, slots, term } = release;
+  return log.child({ ...named(slot, slots), term });
+}
+
 /** One line, as serious as it is. */
 export function logOutcome(log: Logger, name: string, outcome: DutyOutcome): void {
   const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;

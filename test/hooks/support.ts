@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
 import { systemKeepers } from '../../src/hooks/keeper-process.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
-import { createLogger } from '../../src/log.js';
+import { createLogger, type Logger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Machine } from '../../src/ports/processes.js';
 
@@ -20,7 +20,7 @@ export interface Bench {
   lines(name: string): string[];
   /** All processes that come from this test, the keeper included. */
   processes(): Found[];
-  duty(commands: Partial<HookCommands>, options?: { foreground?: boolean }): CommandDuty;
+  duty(commands: Partial<HookCommands>, options?: { foreground?: boolean; log?: Logger }): CommandDuty;
 }
 
 export interface Found {

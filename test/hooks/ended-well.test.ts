@@ -1,0 +1,31 @@
+/** T4: a command that has ended well is no warning, and no lease has to do with it. */
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { context } from './duty-context.js';
+import { bench, eventually, leaseIn } from './support.js';
+
+const at = bench();
+
+it.each([
+  { command: 'exit 0', level: 'info', msg: 'the workload ended by itself, with exit code 0' },
+  { command: 'exit 3', level: 'warn', msg: expect.stringContaining('exited with 3') },
+])('T4 a workload that ends by `$command` says nothing of a lease', async ({ command, level, msg }) => {
+  const lines: Record<string, unknown>[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(JSON.parse(chunk.toString('utf8')));
+      done();
+    },
+  });
+  const log = pino({ level: 'info', formatters: { level: (label) => ({ level: label }) } }, sink);
+  const onTakeover: [string, ...string[]] = ['/bin/sh', '-c', `sleep 0.3; ${command}`];
+  const duty = at().duty({ onTakeover }, { foreground: true, log });
+  const ends: string[] = [];
+  duty.onEnd(({ cause }) => ends.push(cause));
+  await duty.run(context('takeover')).outcome;
+  duty.holdLease(leaseIn(60_000, 70_000), context('release', { reason: 'the lease was not renewed' }));
+  await eventually(() => ends).toEqual(['workload-ended']);
+  expect(lines.at(-1)).toMatchObject({ level, msg });
+  expect(JSON.stringify(lines)).not.toContain('the lease was not renewed');
+});
