@@ -4,7 +4,7 @@ import { doctorSchema } from '../../src/cli/commands/doctor.js';
 import { accessOptions } from '../../src/config/access-settings.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { connect, Group } from '../support/agent-group.js';
-import { runProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { canary, secrets } from '../support/secrets.js';
 
@@ -22,7 +22,7 @@ let group: Group;
 afterEach(() => group[Symbol.asyncDispose]());
 
 async function petrel(args: string, env: Record<string, string>) {
-  const ended = await runProcess(args.split(' '), {
+  const ended = await runCommand(args.split(' '), {
     PETREL_ZOOKEEPER: group.connectString,
     PETREL_ROOT: group.root,
     ...env,

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { evictResultSchema } from '../../src/cli/commands/node.js';
 import { siteListSchema } from '../../src/cli/commands/site.js';
 import { changeResultSchema } from '../../src/group/change-result.js';
@@ -6,18 +6,14 @@ import { failureSchema } from '../../src/group/failure.js';
 import { historySchema } from '../../src/group/history.js';
 import type { Listing } from '../../src/group/listing.js';
 import { outcomeSchema } from '../../src/group/wait.js';
-import { runProcess, startProcess } from '../support/agents.js';
+import { startProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { type LibraryGroup, startGroup } from '../support/library-group.js';
 import { listingOf } from '../support/listing.js';
 import { until } from '../support/until.js';
 
 type Env = Readonly<Record<string, string>>;
-
-// Built before the first test's time begins.
-beforeAll(async () => {
-  await runProcess(['--version']);
-});
 
 let group: LibraryGroup | undefined;
 afterEach(async () => {
@@ -47,7 +43,7 @@ function led(env: Env, node: string): Promise<Listing> {
 }
 
 async function change(env: Env, ...args: string[]) {
-  const { code, stdout, stderr } = await runProcess([...args, '-f', 'json'], env);
+  const { code, stdout, stderr } = await runCommand([...args, '-f', 'json'], env);
   return {
     code,
     result: stdout === '' ? null : changeResultSchema.parse(JSON.parse(stdout)),
@@ -63,11 +59,11 @@ describe('petrel flag', () => {
       { name: 'usual', strategy: 'preference-list', options: { order: ['a1'] } },
     ]);
     const config = ['strategy', 'by-circumstance', 'strategyOptions.rules', rules, 'failbackHold', '0s'];
-    expect((await runProcess(['config', 'set', ...config], env)).code).toBe(0);
+    expect((await runCommand(['config', 'set', ...config], env)).code).toBe(0);
     const set = await change(env, 'flag', 'set', 'sale', '--reason', 'black friday');
     expect(set).toMatchObject({ code: 0, result: { what: 'flag sale: set' } });
     await led(env, 'b1');
-    const explained = await runProcess(['explain'], env);
+    const explained = await runCommand(['explain'], env);
     expect(explained.stdout).toContain('by rule sale (preference-list)');
     expect(await change(env, 'flag', 'set', 'sale')).toMatchObject({
       code: 0,
@@ -92,18 +88,18 @@ describe('petrel site', () => {
       ],
     });
     expect(listing.elected.reason).toMatch(/^instead of a1 \(site a has failed, says .*: flooded\)/);
-    expect((await runProcess(['list'], env)).stdout).toMatch(/Site a counts as failed, says .*: flooded/);
-    expect((await runProcess(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
+    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a counts as failed, says .*: flooded/);
+    expect((await runCommand(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
     await change(env, 'site', 'recover', 'a');
     expect((await list(env)).sites[0]?.failed).toBeNull();
   });
 
   it('moves leadership out of a site for a time, and back', async () => {
     const env = await start(['a1', 'b1']);
-    await runProcess(['config', 'set', 'sites.b.priority', '50', 'failbackHold', '0s'], env);
+    await runCommand(['config', 'set', 'sites.b.priority', '50', 'failbackHold', '0s'], env);
     const priority = ['site', 'priority', 'a', '0', '--for', '2h', '--reason', 'new switch'];
 
-    const dry = await runProcess([...priority, '--dry-run'], env);
+    const dry = await runCommand([...priority, '--dry-run'], env);
     expect(dry.code).toBe(0);
     expect(dry.stdout).toMatch(/^Would do: site a: priority 100 → 0, until 20/);
     expect(dry.stdout).toContain(
@@ -111,7 +107,7 @@ describe('petrel site', () => {
     );
     expect((await list(env)).sites[0]).toMatchObject({ site: 'a', priority: 100, override: null });
 
-    const { code, stdout } = await runProcess(priority, env);
+    const { code, stdout } = await runCommand(priority, env);
     expect(code).toBe(0);
     expect(stdout).toContain('To follow it: petrel wait --term 2\n');
     expect(stdout).toContain('b1 leads: term 2 is READY\n');
@@ -121,7 +117,7 @@ describe('petrel site', () => {
       sites: [{ site: 'a', priority: 0, override: { priority: 0, reason: 'new switch' } }, { site: 'b' }],
     });
     const sites = siteListSchema.parse(
-      JSON.parse((await runProcess(['site', 'list', '-f', 'json'], env)).stdout),
+      JSON.parse((await runCommand(['site', 'list', '-f', 'json'], env)).stdout),
     );
     expect(sites.sites[0]).toMatchObject({ site: 'a', configuredPriority: 100, nodes: ['a1'] });
 
@@ -130,7 +126,7 @@ describe('petrel site', () => {
       result: { changed: true, term: 3, outcome: { state: 'READY', node: 'a1' } },
     });
     const history = historySchema.parse(
-      JSON.parse((await runProcess(['history', '-f', 'json'], env)).stdout),
+      JSON.parse((await runCommand(['history', '-f', 'json'], env)).stdout),
     );
     const transitions = history.records.filter((record) => record.kind === 'transition');
     expect(transitions.map(({ term, node, cause }) => [term, node, cause]).slice(-2)).toEqual([
@@ -138,7 +134,7 @@ describe('petrel site', () => {
       [1, 'a1', 'first'],
     ]);
     expect(transitions.find(({ term }) => term === 2)?.leaderlessMs).toBeGreaterThanOrEqual(0);
-    const table = await runProcess(['history'], env);
+    const table = await runCommand(['history'], env);
     expect(table.stdout).toMatch(/ 2 +READY \(planned\) +a1 +b1 /);
     expect(table.stdout).toMatch(/site a: priority 100 → 0, until .*: new switch$/m);
   });
@@ -189,14 +185,14 @@ describe('petrel switchover and failover', () => {
         ],
       },
     });
-    const refused = await runProcess(['switchover', '--to-site', 'b'], env);
+    const refused = await runCommand(['switchover', '--to-site', 'b'], env);
     expect(refused).toMatchObject({
       code: 5,
       stdout: '',
       stderr: expect.stringContaining('petrel: b1 leads already\n  - '),
     });
 
-    const scheduled = await runProcess(['switchover', '--at', '2h'], env);
+    const scheduled = await runCommand(['switchover', '--at', '2h'], env);
     expect(scheduled).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('To follow it: petrel wait --term 3'),
@@ -218,21 +214,21 @@ describe('petrel switchover and failover', () => {
         if (node === 'b1') throw new Error('disk full');
       },
     });
-    const { code, stdout } = await runProcess(['switchover', '--to', 'b1'], env);
+    const { code, stdout } = await runCommand(['switchover', '--to', 'b1'], env);
     expect(code).toBe(1);
     expect(stdout).toContain('Term 2 failed on b1: takeover failed: disk full');
     expect(stdout).toMatch(/^Now.* a1 /m);
     await led(env, 'a1');
-    expect(await runProcess(['list'], env)).toMatchObject({
+    expect(await runCommand(['list'], env)).toMatchObject({
       stdout: expect.stringMatching(/^b1 +b +EXCLUDED/m),
     });
     expect((await change(env, 'node', 'readmit', 'b1')).result).toMatchObject({ changed: true });
     expect(nodeOf(await list(env), 'b1').eligible).toBe(true);
 
-    const waited = await runProcess(['wait', '--term', '2', '-f', 'json'], env);
+    const waited = await runCommand(['wait', '--term', '2', '-f', 'json'], env);
     expect(waited.code).toBe(1);
     expect(outcomeSchema.parse(JSON.parse(waited.stdout))).toMatchObject({ state: 'FAILED', node: 'b1' });
-    expect((await runProcess(['wait', '--term', '1'], env)).code).toBe(0);
+    expect((await runCommand(['wait', '--term', '1'], env)).code).toBe(0);
   });
 });
 
@@ -255,7 +251,7 @@ describe('petrel node', () => {
       code: 0,
       result: { changed: true, outcome: null },
     });
-    const again = await runProcess(['node', 'undrain', 'a1'], env);
+    const again = await runCommand(['node', 'undrain', 'a1'], env);
     expect(again).toMatchObject({ code: 0, stdout: 'Nothing to change: node a1 is not drained\n' });
   });
 
@@ -270,13 +266,13 @@ describe('petrel node', () => {
       code: 5,
       error: { reasons: [expect.stringContaining('a1 seems to be alive')] },
     });
-    const dry = await runProcess([...args, '--dry-run', '-f', 'json'], env);
+    const dry = await runCommand([...args, '--dry-run', '-f', 'json'], env);
     expect(evictResultSchema.parse(JSON.parse(dry.stdout))).toMatchObject({
       dryRun: true,
       leavesClaim: false,
     });
     expect((await list(env)).nodes).toHaveLength(2);
-    expect((await runProcess([...args, '-y'], env)).code).toBe(0);
+    expect((await runCommand([...args, '-y'], env)).code).toBe(0);
     expect((await list(env)).nodes).toMatchObject([{ node: 'b1' }]);
     const leader = ['node', 'evict', 'b1', '--dead'];
     expect(await change(env, ...leader)).toMatchObject({
@@ -284,7 +280,7 @@ describe('petrel node', () => {
       error: { reasons: [expect.stringContaining('if it lives, two nodes lead')] },
     });
     expect((await list(env)).leader).toMatchObject({ node: 'b1' });
-    expect((await runProcess([...leader, '-y', '--no-wait'], env)).code).toBe(0);
+    expect((await runCommand([...leader, '-y', '--no-wait'], env)).code).toBe(0);
     expect((await list(env)).leader).toBeNull();
   });
 });
@@ -297,7 +293,7 @@ describe('petrel pause and resume', () => {
       result: { changed: true, term: null, outcome: null },
     });
     expect((await list(env)).paused).toMatchObject({ reason: 'maintenance' });
-    expect(await runProcess(['list'], env)).toMatchObject({
+    expect(await runCommand(['list'], env)).toMatchObject({
       stdout: expect.stringMatching(/^Paused by .*: maintenance\./m),
     });
     expect(await change(env, 'site', 'priority', 'a', '0')).toMatchObject({
@@ -318,7 +314,7 @@ describe('waiting', () => {
       code: 0,
       result: { term: 2, outcome: null },
     });
-    expect((await runProcess(['wait', '--term', '2'], env)).code).toBe(0);
+    expect((await runCommand(['wait', '--term', '2'], env)).code).toBe(0);
   });
 
   it('ends with exit code 6 when its time is over, and 130 on ^C', async () => {

@@ -2,18 +2,15 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { groupConfigSchema } from '../../src/core/group-config.js';
-import { runProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { until } from '../support/until.js';
 
 let group: TestGroup;
 let directory: string;
-beforeAll(async () => {
-  await runProcess(['--version']);
-});
 beforeEach(async () => {
   group = await newGroup();
   directory = await mkdtemp(join(tmpdir(), 'petrel-config-'));
@@ -24,7 +21,7 @@ afterEach(async () => {
 });
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return runProcess(args, { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root, ...env });
+  return runCommand(args, { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root, ...env });
 }
 
 async function stored() {
@@ -163,13 +160,13 @@ describe('petrel config validate', () => {
       file,
       stringify({ failback: 'sometimes', exclusion: { base: '1h' }, timeouts: { claim: 5 } }),
     );
-    const { code, stderr } = await runProcess(['config', 'validate', file], {
+    const { code, stderr } = await runCommand(['config', 'validate', file], {
       PETREL_ZOOKEEPER: '127.0.0.1:1',
     });
     expect(code).toBe(2);
     expect(stderr).toContain('failback: auto, manual, or after:DURATION');
     expect(stderr).toContain('timeouts.claim: 5 has no unit');
-    expect(await runProcess(['config', 'validate', join(directory, 'none')])).toMatchObject({
+    expect(await runCommand(['config', 'validate', join(directory, 'none')])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('cannot read'),
     });

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Simulation, simulationSchema } from '../../src/what-if/simulation.js';
-import { runProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const asked = new Map<string, Simulation>();
@@ -25,7 +25,7 @@ type File = (typeof files)[number];
 
 beforeAll(async () => {
   for (const file of files) {
-    const { code, stdout } = await runProcess([
+    const { code, stdout } = await runCommand([
       'simulate',
       `${project}examples/deployments/${file}.yaml`,
       '-f',

@@ -1,16 +1,11 @@
 /** `petrel lab` at the command line. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reproductionSchema } from '../../src/cli/lab-reproduction-text.js';
 import { labSchema } from '../../src/cli/lab-text.js';
-import { runProcess } from '../support/agents.js';
-
-beforeAll(async () => {
-  // Built before the first test's time begins.
-  await runProcess(['--version']);
-});
+import { runCommand } from '../support/command.js';
 
 function lab(...args: string[]) {
-  return runProcess(['lab', ...args]);
+  return runCommand(['lab', ...args]);
 }
 
 describe('petrel lab', () => {

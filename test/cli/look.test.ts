@@ -5,13 +5,12 @@ import { failureSchema } from '../../src/group/failure.js';
 import { listingSchema } from '../../src/group/listing.js';
 import { tokenVerdictSchema } from '../../src/group/token.js';
 import { runProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { freePorts } from '../support/ports.js';
 
 let group: TestGroup;
 beforeAll(async () => {
-  // Built before the first test's time begins.
-  await runProcess(['--version']);
   group = await newGroup();
   await group.node('a1');
   await group.node('b1', { health: { ok: false, reason: 'disk \u001b[31mfull\n\u009breally\u202e' } });
@@ -24,12 +23,12 @@ function env() {
 }
 
 function run(...args: string[]) {
-  return runProcess(args, env());
+  return runCommand(args, env());
 }
 
 describe('petrel list', () => {
   it('prints a table that keeps to its lines, whatever the tree holds', async () => {
-    const { code, stdout, stderr } = await run('list');
+    const { code, stdout, stderr } = await runProcess(['list'], env());
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^a1 +a +elector,leader +READY +100 +100 +- +0 +yes$/m);
     expect(stdout).toMatch(/^b1 +b +UNHEALTHY +100 +100 +- +1 +no$/m);
@@ -75,7 +74,7 @@ describe('petrel verify-token', () => {
 
   it('takes it from the environment of a hook, and knows that a claim deleted and made anew has another', async () => {
     const old = String(await tokenNow());
-    const told = () => runProcess(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
+    const told = () => runCommand(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
     expect(await told()).toMatchObject({
       code: 0,
       stdout: `${old} is valid: a1, in term 3, has it and is READY\n`,

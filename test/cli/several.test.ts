@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { groupLinesSchema } from '../../src/group/all-groups.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { connect, Group } from '../support/agent-group.js';
-import { runProcess, startProcess } from '../support/agents.js';
+import { startProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { patient, sessionTimeoutMs } from '../support/led-group.js';
 import { until } from '../support/until.js';
 
@@ -67,7 +68,7 @@ it('an agent is in the groups of docs/groups.md, with their hooks, and in every 
     startProcess(argumentsOf(agent, settings), { ...env, PETREL_NODE_ID: node });
   const leads = (node: string, root: string) =>
     until(async () => {
-      const { stdout } = await runProcess(argumentsOf(`${list} -f json`, path), env);
+      const { stdout } = await runCommand(argumentsOf(`${list} -f json`, path), env);
       const lines = groupLinesSchema.parse(JSON.parse(stdout));
       return lines.some((line) => line.root === root && line.leader === node && line.status === 'READY');
     }, patience);
@@ -80,7 +81,7 @@ it('an agent is in the groups of docs/groups.md, with their hooks, and in every 
   await called('a1 curl -fsS http://localhost:9200/_cluster/health');
   await using b1 = await started('b1', path);
   await b1.logged(({ msg, root }) => root === '/services/reports' && msg.startsWith('joined'), patience);
-  expect(await runProcess(argumentsOf(switchover), env)).toMatchObject({ code: 0 });
+  expect(await runCommand(argumentsOf(switchover), env)).toMatchObject({ code: 0 });
   await leads('b1', '/services/reports');
   await called('a1 systemctl stop reports');
   await leads('a1', '/services/billing');
@@ -90,7 +91,7 @@ it('an agent is in the groups of docs/groups.md, with their hooks, and in every 
   await using _c1 = await started('c1', file('under.yaml', under));
   await store.create('/services/orders', Buffer.alloc(0), 'persistent');
   const orders = ['list', '--root', '/services/orders'];
-  await until(async () => (await runProcess(orders, env)).stdout.includes('c1 (site'), patience);
+  await until(async () => (await runCommand(orders, env)).stdout.includes('c1 (site'), patience);
   await store.close();
 });
 
@@ -101,10 +102,10 @@ it('a group has the leaders of docs/leaders.md', async () => {
   await group.ready('a');
   const [set = ''] = blocks('leaders.md', 'sh');
   expect(set.trim()).toBe('petrel config set leaders 3');
-  expect(await runProcess(argumentsOf(set), env)).toMatchObject({ code: 0 });
+  expect(await runCommand(argumentsOf(set), env)).toMatchObject({ code: 0 });
   const run = async (command: string, more = '') => {
     expect(inline('leaders.md')).toContain(command);
-    return await runProcess(argumentsOf(`${command}${more}`), env);
+    return await runCommand(argumentsOf(`${command}${more}`), env);
   };
   await until(
     async () => (await run('petrel list')).stdout.includes('Slot 2: b (site here) leads'),
@@ -130,8 +131,8 @@ it('a group has the leaders of docs/leaders.md', async () => {
   const ofSecond = (await run('petrel history', ' --slot 2')).stdout;
   expect(ofSecond).toContain(' 2:2 ');
   expect(ofSecond).not.toContain(' 3:1 ');
-  const story = await runProcess(['history', '--term', '2', '--slot', '2'], env);
+  const story = await runCommand(['history', '--term', '2', '--slot', '2'], env);
   expect(story.stdout).toContain(`Term 2 of ${group.root}, slot 2, d: READY`);
-  const awaited = await runProcess(['wait', '--term', '2', '--slot', '2'], env);
+  const awaited = await runCommand(['wait', '--term', '2', '--slot', '2'], env);
   expect(awaited).toMatchObject({ code: 0 });
 });

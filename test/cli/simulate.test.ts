@@ -7,14 +7,12 @@ import { scoreReportText } from '../../src/core/scores.js';
 import { failureSchema } from '../../src/group/failure.js';
 import { simulationSchema } from '../../src/what-if/simulation.js';
 import { Group } from '../support/agent-group.js';
-import { runProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
 let directory: string;
 beforeAll(async () => {
-  // Built before the first test's time begins.
-  await runProcess(['--version']);
   directory = await mkdtemp(join(tmpdir(), 'petrel-simulate-'));
 });
 afterAll(() => rm(directory, { recursive: true }));
@@ -32,7 +30,7 @@ async function file(content = text): Promise<string> {
 }
 
 function simulate(...args: string[]) {
-  return runProcess(['simulate', ...args]);
+  return runCommand(['simulate', ...args]);
 }
 
 describe('petrel simulate FILE', () => {

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { termSchema } from '../../src/group/term.js';
 import { startDevelopmentServer } from '../../src/testing.js';
-import { type LogLine, type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { type LogLine, type PetrelProcess, startProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { ofNode, started } from '../support/known.js';
 import { uniqueRoot } from '../support/unique-root.js';
 
@@ -58,14 +59,14 @@ function whoTells(term: number, reason: string): unknown[] {
 }
 
 const story = async (term: number) => {
-  const { stdout } = await runProcess(['history', '--term', String(term), '-f', 'json'], await access());
+  const { stdout } = await runCommand(['history', '--term', String(term), '-f', 'json'], await access());
   return termSchema.parse(JSON.parse(stdout));
 };
 
 describe('a planned handover', () => {
   it('is told by all nodes under one term, with its reason', async () => {
     const args = ['switchover', '--to', 'b', '--yes', '--reason', 'kernel update'];
-    expect(await runProcess(args, await access())).toMatchObject({ code: 0 });
+    expect(await runCommand(args, await access())).toMatchObject({ code: 0 });
     await ofNode(nodes, 'a').logged(/^recorded: term 2/);
     expect(between(2).filter(({ term }) => term !== 2)).toEqual([]);
     const told = between(2).map(({ node, msg }) => `${node}: ${msg}`);
@@ -115,10 +116,10 @@ describe('a planned handover', () => {
   });
 
   it('is told to people', async () => {
-    const { stdout } = await runProcess(['history', '--term', '2'], await access());
+    const { stdout } = await runCommand(['history', '--term', '2'], await access());
     expect(stdout).toContain(`Term 2 of ${root}, b: READY`);
     expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has released: ok/);
-    const unheard = await runProcess(['history', '--term', '7'], await access());
+    const unheard = await runCommand(['history', '--term', '7'], await access());
     expect(unheard).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no term 7 yet') });
   });
 });

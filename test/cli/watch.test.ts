@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureTree } from '../../src/agent/tree.js';
 import { groupPaths } from '../../src/core/paths.js';
 import { listingSchema } from '../../src/group/listing.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
-import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { type PetrelProcess, startProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { uniqueRoot } from '../support/ensemble.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { oncePerRun } from '../support/once-per-run.js';
@@ -13,9 +14,6 @@ import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 
 let group: TestGroup;
-beforeAll(async () => {
-  await runProcess(['--version']);
-});
 beforeEach(async () => {
   group = await newGroup();
   await group.node('a1');
@@ -103,11 +101,11 @@ describe('without permission', () => {
     try {
       await store.connected({ timeoutMs: 10_000 });
       await ensureTree(store, groupPaths(root));
-      const refused = await runProcess(['list'], env({ PETREL_ROOT: root }));
+      const refused = await runCommand(['list'], env({ PETREL_ROOT: root }));
       expect(refused).toMatchObject({ code: 4, stdout: '' });
       expect(refused.stderr).toContain('credentials are given by --auth-file or PETREL_AUTH');
-      expect((await runProcess(['pause'], env({ PETREL_ROOT: root }))).code).toBe(4);
-      const allowed = await runProcess(
+      expect((await runCommand(['pause'], env({ PETREL_ROOT: root }))).code).toBe(4);
+      const allowed = await runCommand(
         ['list'],
         env({ PETREL_ROOT: root, PETREL_AUTH: 'digest:eve:secret' }),
       );
@@ -125,7 +123,7 @@ describe('petrel zookeeper', () => {
       timeoutMs: 20_000,
     });
     const { connectString } = JSON.parse(text);
-    const missing = await runProcess(['list'], { PETREL_ZOOKEEPER: connectString });
+    const missing = await runCommand(['list'], { PETREL_ZOOKEEPER: connectString });
     expect(missing).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('there is no group at /cluster'),

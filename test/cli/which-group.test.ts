@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listingSchema } from '../../src/group/listing.js';
 import { runProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 
 let group: TestGroup;
 let directory: string;
 beforeAll(async () => {
-  await runProcess(['--version']);
   directory = await mkdtemp(join(tmpdir(), 'petrel-which-'));
   group = await newGroup();
   await group.node('a1');
@@ -23,7 +23,9 @@ afterAll(async () => {
 async function run(groups: string, ...args: string[]) {
   const config = join(directory, 'petrel.yaml');
   await writeFile(config, `zookeeper: ${group.zookeeper}\nnodeId: a1\n${groups}\n`);
-  return await runProcess(args, { PETREL_CONFIG: config });
+  // That starts a guardian where it is let.
+  const run = args[0] === 'run' ? runProcess : runCommand;
+  return await run(args, { PETREL_CONFIG: config });
 }
 
 describe('with the settings of an agent of several groups', () => {

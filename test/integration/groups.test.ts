@@ -9,7 +9,8 @@ import { claimSchema } from '../../src/core/znodes.js';
 import type { Store } from '../../src/ports/store.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { connect } from '../support/agent-group.js';
-import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
+import { type PetrelProcess, startProcess } from '../support/agents.js';
+import { runCommand } from '../support/command.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
@@ -152,11 +153,11 @@ it('have each the ACLs of a group, so that its operators can change it', async (
   for (const root of [listed, `${below}/one`]) {
     const operator = { ...acl, PETREL_AUTH: 'digest:ops:s3cret', PETREL_ROOT: root };
     // The root of one was made by hand.
-    const shown = await runProcess(['acl', 'show', '-f', 'json'], operator);
+    const shown = await runCommand(['acl', 'show', '-f', 'json'], operator);
     const wrong = aclsSchema
       .parse(JSON.parse(shown.stdout))
       .filter(({ path, right }) => !right && path !== root);
     expect(wrong).toEqual([]);
-    expect(await runProcess(['pause'], operator)).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCommand(['pause'], operator)).toMatchObject({ code: 0, stderr: '' });
   }
 });

@@ -34,18 +34,24 @@ export async function startProcess(
   const stateDir = env.PETREL_STATE_DIR ?? ownDir ?? '';
   const child = spawnBound(process.execPath, ['--enable-source-maps', main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: stateDir,
-      PETREL_STATE_DIR: stateDir,
-      PETREL_LISTEN: 'off',
-      ...secretVariablesBeside(args, env),
-      ...env,
-    },
+    env: { HOME: stateDir, ...environmentOf(args, { PETREL_STATE_DIR: stateDir, ...env }) },
   });
   const started = new PetrelProcess(child, stateDir, ownDir);
   everyProcess.add(started);
   return started;
+}
+
+/** What `petrel ARGS` finds in its environment, beside what a process has anyway. */
+export function environmentOf(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Record<string, string | undefined> {
+  return {
+    PATH: process.env.PATH,
+    PETREL_LISTEN: 'off',
+    ...secretVariablesBeside(args, env),
+    ...env,
+  };
 }
 
 function secretVariablesBeside(
