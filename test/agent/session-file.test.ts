@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SessionFile } from '../../src/agent/session-file.js';
+import { builtModule } from '../support/built.js';
 
 let directory = '';
 beforeAll(() => {
@@ -29,16 +30,18 @@ it('A2 a state directory that can never be used is a wrong setting', () => {
   });
 });
 
-const program = `
-  import { SessionFile } from './src/agent/session-file.ts';
-  try { SessionFile.open(process.argv[1], '/g', 'a1'); } catch ({ code, message }) { console.log(code, message); }
-`;
-const script =
-  'mount -t tmpfs -o ro none "$0" && exec "$1" --import tsx --input-type=module -e "$2" "$0/state"';
+const script = 'mount -t tmpfs -o ro none "$0" && exec "$1" --input-type=module -e "$2" "$0/state"';
 const canMount = spawnSync('unshare', ['--mount', 'true']).status === 0;
 
-it.runIf(canMount)('A2 a state directory on a read-only disk is a failure that may pass, and says so', () => {
-  const args = ['--mount', 'sh', '-c', script, directory, process.execPath, program];
-  const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
-  expect(stdout, stderr).toMatch(/^FAILED the state directory .* cannot be used: EROFS/);
-});
+it.runIf(canMount)(
+  'A2 a state directory on a read-only disk is a failure that may pass, and says so',
+  async () => {
+    const program = `
+    import { SessionFile } from '${await builtModule('agent/session-file.js')}';
+    try { SessionFile.open(process.argv[1], '/g', 'a1'); } catch ({ code, message }) { console.log(code, message); }
+  `;
+    const args = ['--mount', 'sh', '-c', script, directory, process.execPath, program];
+    const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
+    expect(stdout, stderr).toMatch(/^FAILED the state directory .* cannot be used: EROFS/);
+  },
+);

@@ -5,13 +5,14 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { type LogOptions, logFormats } from '../../src/log.js';
+import { builtModule } from '../support/built.js';
 
 /** Runs `statements` with a `log` in a process of its own; what it wrote to stderr and stdout. */
 async function logged(options: LogOptions, statements: string): Promise<{ stderr: string; stdout: string }> {
-  const script = `import { createLogger } from './src/log.ts';
+  const script = `import { createLogger } from '${await builtModule('log.js')}';
     const log = createLogger(${JSON.stringify(options)});
     ${statements}`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stderr, stdout] = await Promise.all([text(child.stderr), text(child.stdout)]);
@@ -72,11 +73,11 @@ describe('the log', () => {
     'lets a process go on, and end well, when its disk is full',
     async () => {
       const full = openSync('/dev/full', 'w');
-      const script = `import { createLogger } from './src/log.ts';
+      const script = `import { createLogger } from '${await builtModule('log.js')}';
       const log = createLogger({ level: 'info', format: 'json' });
       for (let i = 0; i < 500; i++) log.info('line');
       setTimeout(() => { log.info('more'); console.log('went on'); }, 100);`;
-      const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
         stdio: ['ignore', 'pipe', full],
       });
       closeSync(full);

@@ -1,8 +1,6 @@
 /** What a guardian makes of the leases that its agent notes: with real processes and signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GuardianChannel } from '../../src/guardian/channel.js';
 import type { FromAgent } from '../../src/guardian/messages.js';
@@ -10,11 +8,10 @@ import { Slate } from '../../src/guardian/slate.js';
 import { systemKeepers } from '../../src/hooks/keeper-process.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { bench, eventually } from '../hooks/support.js';
+import { builtFixture, builtModule } from '../support/built.js';
 import { startStopwatch } from '../support/stopwatch.js';
 
 const at = bench();
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 /** The agent renews every 50 ms. */
 const leaseMs = { releaseInMs: 1_500, endsInMs: 3_000 };
 
@@ -26,10 +23,10 @@ afterEach(() => {
 const processes = (name: string) =>
   at()
     .processes()
-    .filter(({ args }) => args.includes(name) && !args.includes('/guardian.ts'))
-    .filter(({ args }) => name === '/agent.ts' || !args.includes('/agent.ts'));
+    .filter(({ args }) => args.includes(name) && !args.includes('/guardian.js'))
+    .filter(({ args }) => name === '/agent.js' || !args.includes('/agent.js'));
 const workloads = () => processes('sleep 1000');
-const agentPid = () => processes('/agent.ts')[0]?.pid ?? Number.NaN;
+const agentPid = () => processes('/agent.js')[0]?.pid ?? Number.NaN;
 
 interface Said {
   readonly told?: string;
@@ -41,16 +38,15 @@ interface Said {
 async function leading(lease = leaseMs) {
   const commands = { onTakeover: 'sleep 1000 & ', onRelease: 'echo "$PETREL_REASON" >> $DIR/log' };
   const json = JSON.stringify({ commands, ...lease, foreground: false });
-  const args = ['--import', loader, path('fixtures/guardian.ts')];
-  const agent = [path('../hooks/agent.ts'), path('../../src/hooks/command-duty.ts'), json];
-  const guardian = spawn(process.execPath, [...args, ...agent], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const program = await builtFixture('guardian/fixtures/guardian');
+  const agent = [await builtFixture('hooks/agent'), await builtModule('hooks/command-duty.js'), json];
+  const guardian = spawn(process.execPath, [program, ...agent], { stdio: ['pipe', 'pipe', 'inherit'] });
   guardians.push(guardian);
   const said: Said[] = [];
   createInterface({ input: guardian.stdout }).on('line', (line) => said.push(JSON.parse(line)));
-  // Two processes start from their sources, one after the other.
-  await expect
-    .poll(() => said, { timeout: 300_000 })
-    .toContainEqual(expect.objectContaining({ takeover: expect.objectContaining({ result: 'ok' }) }));
+  await eventually(() => said).toContainEqual(
+    expect.objectContaining({ takeover: expect.objectContaining({ result: 'ok' }) }),
+  );
   await eventually(workloads).toHaveLength(1);
   const looks = () => said.filter(({ noted }) => noted !== undefined).length;
   return { guardian, said, looks, pid: guardian.pid ?? Number.NaN };

@@ -1,20 +1,18 @@
 /** The sentinel of a process that is killed: with real processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
+import { builtFixture } from '../support/built.js';
 import { childOf } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
-const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
-const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const fixture = (name: string) => builtFixture(`guardian/fixtures/${name}`);
 
 /** A process with a sentinel and two process groups, of which it has the sentinel watch over the first alone. */
 async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>; groups: number[] }> {
-  const child = spawn(process.execPath, ['--import', loader, fixture('watched.ts')], {
+  const child = spawn(process.execPath, [await fixture('watched')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
@@ -34,7 +32,7 @@ async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>;
 
 describe('a sentinel', () => {
   it('that cannot be started again for want of files takes nobody along, and comes back when there are some', async () => {
-    const command = `ulimit -n 64; exec ${process.execPath} --import ${loader} ${fixture('starved.ts')}`;
+    const command = `ulimit -n 64; exec ${process.execPath} ${await fixture('starved')}`;
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'inherit'] });
     try {
       await once(createInterface({ input: child.stdout }), 'line');

@@ -171,7 +171,7 @@ describe('a command', () => {
 
   it('costs no memory by writing without end', async () => {
     const duty = at().duty({ onFence: 'yes 0123456789 & tr "\\0" x < /dev/zero & wait' });
-    const fence = duty.run(context('fence', { timeoutMs: 2000, graceMs: 100 }));
+    const fence = duty.run(context('fence', { timeoutMs: 1000, graceMs: 100 }));
     const outcome = await fence.outcome;
     expect(outcome).toMatchObject({ result: 'timed-out', provenDead: true });
     expect(Math.max(...outcome.outputTail.map((line) => line.length))).toBeLessThanOrEqual(501);

@@ -1,12 +1,11 @@
 /** What becomes of a workload when the agent, or its keeper, is frozen or killed: with real processes and signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { oncePerRun } from '../support/once-per-run.js';
+import { builtFixture, builtModule } from '../support/built.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { bench, eventually, residentMiB } from './support.js';
 
@@ -16,9 +15,10 @@ const leaseMs = { releaseInMs: 1500, endsInMs: 3000 };
 const stubborn = 'trap "" TERM; (trap "" TERM; sleep 1000; sleep 1000) & ';
 
 let built = '';
-// A build on a busy machine takes longer than a test may.
+let fixture = '';
 beforeAll(async () => {
-  built = join(dirname(await oncePerRun('build')), '../hooks/command-duty.js');
+  built = await builtModule('hooks/command-duty.js');
+  fixture = await builtFixture('hooks/agent');
 });
 
 const agents: ChildProcess[] = [];
@@ -29,7 +29,7 @@ afterEach(() => {
 const processes = (name: string) =>
   at()
     .processes()
-    .filter(({ args }) => args.includes(name) && !args.includes('/agent.ts'));
+    .filter(({ args }) => args.includes(name) && !/\/agent\.[tj]s/.test(args));
 const workloads = () => processes('sleep 1000');
 const keeper = () => processes('/keeper.')[0]?.pid ?? Number.NaN;
 
@@ -48,7 +48,8 @@ function startAgent(
   foreground = false,
 ) {
   const json = JSON.stringify({ commands, ...leaseMs, foreground });
-  const child = spawn(process.execPath, ['--import', 'tsx', path('./agent.ts'), module, json], {
+  const program = module === source ? ['--import', 'tsx', path('./agent.ts')] : [fixture];
+  const child = spawn(process.execPath, [...program, module, json], {
     stdio: ['pipe', 'pipe', 'ignore'],
     cwd: path('../..'),
   });

@@ -45,8 +45,8 @@ describe('A3 a hook', () => {
 
   it('can, however many run at the same time, and each is told its own output', async () => {
     const outcomes = await Promise.all(Array.from({ length: 12 }, (_, n) => run(`${opens}; echo mine ${n}`)));
-    outcomes.forEach(({ result, lines }, n) => {
-      expect(result).toBe('ok');
+    outcomes.forEach(({ result, error, lines }, n) => {
+      expect({ result, error }, lines.join('\n')).toEqual({ result: 'ok', error: null });
       expect(lines.sort()).toEqual([...written, `stdout mine ${n}`].sort());
     });
   });

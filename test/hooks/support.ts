@@ -3,13 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
-import { systemKeepers } from '../../src/hooks/keeper-process.js';
+import type * as keeping from '../../src/hooks/keeper-process.js';
+import type { Keepers } from '../../src/hooks/keepers.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { createLogger, type Logger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Machine } from '../../src/ports/processes.js';
+import { builtModule } from '../support/built.js';
 
 const markName = 'PETREL_TEST_MARK';
 
@@ -41,16 +43,23 @@ export const machine: Machine = { clock: systemClock, processes: systemProcesses
 export function bench(): () => Bench {
   let current: Bench | undefined;
   let duties: CommandDuty[] = [];
+  let keepers: Keepers;
+  // As it is built: from its source each keeper would take a second of the machine to start.
+  beforeAll(async () => {
+    const built: typeof keeping = await import(await builtModule('hooks/keeper-process.js'));
+    keepers = built.systemKeepers;
+  });
   beforeEach(() => {
     const mark = randomUUID();
     const directory = mkdtempSync(join(tmpdir(), 'petrel-hooks-'));
+    const before = new Set(allPids());
     vi.stubEnv(markName, mark);
     vi.stubEnv('DIR', directory);
     duties = [];
     current = {
       directory,
       lines: (name) => linesOf(join(directory, name)),
-      processes: () => markedProcesses(mark),
+      processes: () => markedProcesses(mark, before),
       duty: (commands, options = {}) => {
         const none = { onPrepare: null, onTakeover: null, onRelease: null, onFence: null };
         const duty = new CommandDuty({
@@ -60,7 +69,7 @@ export function bench(): () => Bench {
           life: randomUUID(),
           log: silentLog,
           ...machine,
-          keepers: systemKeepers,
+          keepers,
           ...options,
         });
         duties.push(duty);
@@ -97,14 +106,19 @@ export function linesOf(path: string): string[] {
   }
 }
 
-function markedProcesses(mark: string): Found[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
+/** Looks at none that was there `before`: to read what all processes were started with is much for a look in a poll. */
+function markedProcesses(mark: string, before: ReadonlySet<string>): Found[] {
+  return allPids()
+    .filter((pid) => !before.has(pid))
     .flatMap((pid) => {
       const environment = contentOf(`/proc/${pid}/environ`).split('\0');
       if (!environment.includes(`${markName}=${mark}`)) return [];
       return [{ pid: Number(pid), args: contentOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim() }];
     });
+}
+
+function allPids(): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 }
 
 /** Empty for a zombie, and for a process that has just gone. */

@@ -3,28 +3,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { Group } from '../support/agent-group.js';
 import { exitOf, killAndWait, spawnBound } from '../support/bound-process.js';
+import { builtFixture } from '../support/built.js';
 import { startZooKeeper } from '../support/ensemble.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
-
-const program = fileURLToPath(new URL('fixtures/leader.ts', import.meta.url));
 
 class LeaderProcess {
   readonly lines: string[] = [];
   readonly child;
 
-  constructor(group: Group, stateDir: string) {
+  static async start(group: Group, stateDir: string): Promise<LeaderProcess> {
+    return new LeaderProcess(await builtFixture('library/fixtures/leader'), group, stateDir);
+  }
+
+  private constructor(program: string, group: Group, stateDir: string) {
     const env = {
       PATH: process.env.PATH,
       ZOOKEEPER: group.connectString,
       ROOT: group.root,
       STATE_DIR: stateDir,
     };
-    this.child = spawnBound(process.execPath, ['--import', 'tsx', program], {
+    this.child = spawnBound(process.execPath, [program], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env,
     });
@@ -46,10 +48,10 @@ describe('P20 a leader that is killed and started again at once', () => {
     await using server = await startZooKeeper({ minSessionTimeoutMs: 20_000, maxSessionTimeoutMs: 20_000 });
     await using group = await Group.found(server.connectString);
     const stateDir = mkdtempSync(join(tmpdir(), 'petrel-restart-'));
-    const first = new LeaderProcess(group, stateDir);
+    const first = await LeaderProcess.start(group, stateDir);
     const token = BigInt((await first.says('leads')).split(' ')[1] ?? 0);
     await killAndWait(first.child);
-    const second = new LeaderProcess(group, stateDir);
+    const second = await LeaderProcess.start(group, stateDir);
     await second.says('joining');
     const sinceStart = startStopwatch();
     const line = await second.says('leads');
@@ -67,7 +69,7 @@ it('a process that has left ends by itself: nothing keeps it', async () => {
   await using server = await startZooKeeper();
   await using group = await Group.found(server.connectString);
   const stateDir = mkdtempSync(join(tmpdir(), 'petrel-restart-'));
-  const leader = new LeaderProcess(group, stateDir);
+  const leader = await LeaderProcess.start(group, stateDir);
   await leader.says('leads');
   leader.child.kill('SIGTERM');
   await leader.says('left');

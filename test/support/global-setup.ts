@@ -1,10 +1,10 @@
 /** Once for a project of the test run: says which ZooKeeper is used, and offers what tests share. */
 import type { TestProject } from 'vitest/node';
-import { buildCommandLine, buildTypes } from './build.js';
+import { buildCommandLine, buildFixtures, buildTypes } from './build.js';
 import { serveOncePerRun } from './once-per-run.js';
 import { chooseZooKeeper, type ZooKeeperChoice, zooKeeperKinds } from './zookeeper/choose.js';
-import type { TestServer } from './zookeeper/server.js';
-import { startServerOf } from './zookeeper/start.js';
+import type { TestEnsemble, TestServer } from './zookeeper/server.js';
+import { startEnsembleOf, startServerOf } from './zookeeper/start.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,16 +25,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return async () => {};
   }
   process.stdout.write(`ZooKeeper: ${descriptionOf(embedded, real)}\n`);
-  const shared: TestServer[] = [];
-  const start = async (kind: ZooKeeperChoice['kind']) => {
-    const server = await startServerOf({ ...real, kind }, {});
-    shared.push(server);
-    return server.connectString;
+  const shared: (TestEnsemble | TestServer)[] = [];
+  const kept = async (starting: Promise<TestEnsemble | TestServer>) => {
+    const started = await starting;
+    shared.push(started);
+    return started.connectString;
+  };
+  const start = (kind: ZooKeeperChoice['kind']) => kept(startServerOf({ ...real, kind }, {}));
+  const startSeveral = (kind: ZooKeeperChoice['kind']) => {
+    const [choice, options] = [{ ...real, kind }, { tickTimeMs: 250 }];
+    return kept(kind === 'embedded' ? startServerOf(choice, options) : startEnsembleOf(choice, 3, options));
   };
   const tasks = await serveOncePerRun({
     build: buildCommandLine,
+    fixtures: buildFixtures,
     types: buildTypes,
     ...Object.fromEntries(zooKeeperKinds.map((kind) => [`zookeeper-${kind}`, () => start(kind)])),
+    ...Object.fromEntries(zooKeeperKinds.map((kind) => [`ensemble-${kind}`, () => startSeveral(kind)])),
   });
   process.env[urlVariable] = tasks.url;
   project.provide('oncePerRunUrl', tasks.url);

@@ -1,5 +1,6 @@
-/** Runs a program of the tests as its npm script does. */
+/** Runs a program of the tests that an npm script runs from its source, compiled: that starts in a fraction of the time. */
 import { execFile } from 'node:child_process';
+import { builtFixture } from './built.js';
 
 export interface Outcome {
   readonly code: number;
@@ -8,9 +9,9 @@ export interface Outcome {
 }
 
 /** `main` is its file, below test/. Rejects where it ended by a signal. */
-export function runTool(main: string, ...args: string[]): Promise<Outcome> {
-  const argv = ['--import', 'tsx', `test/${main}`, ...args];
-  return new Promise((resolve, reject) => {
+export async function runTool(main: string, ...args: string[]): Promise<Outcome> {
+  const argv = [await builtFixture(main.replace(/\.ts$/, '')), ...args];
+  return await new Promise((resolve, reject) => {
     execFile(process.execPath, argv, (error, stdout, stderr) => {
       const code = error === null ? 0 : error.code;
       if (typeof code === 'number') resolve({ code, stdout, stderr });

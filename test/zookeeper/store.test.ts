@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PetrelError } from '../../src/errors.js';
 import type { Store } from '../../src/ports/store.js';
+import { builtModule } from '../support/built.js';
 import { sharedZooKeeper, startZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
@@ -286,13 +287,13 @@ describe('a session', () => {
 
   it('that was closed keeps no process alive', async () => {
     const source = `
-      import { openStore, parseConnectionString } from './src/zookeeper/index.ts';
+      import { openStore, parseConnectionString } from '${await builtModule('zookeeper/index.js')}';
       const servers = parseConnectionString('127.0.0.1:1,${await sharedZooKeeper()}');
       const store = openStore({ servers, sessionTimeoutMs: 10_000 });
       await store.connected();
       await store.close();
       await openStore({ servers: parseConnectionString('127.0.0.1:1'), sessionTimeoutMs: 10_000 }).close();`;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', source];
+    const args = ['--input-type=module', '-e', source];
     await expect(promisify(execFile)(process.execPath, args, { timeout: 120_000 })).resolves.toBeTruthy();
   });
 
