@@ -1,13 +1,14 @@
 /** /leader of real agents, while everything that ends a leadership happens: held to what their hooks wrote down. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { useCluster, useServers } from '../support/cluster.js';
+import { useCluster } from '../support/cluster.js';
 import { codeOf } from '../support/http.js';
 import { findings, LeaderChecks } from '../support/leader-checks.js';
 import { freePorts } from '../support/ports.js';
+import { useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 const nodes = Object.keys(sites);
 

@@ -3,12 +3,13 @@ import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import type { LogLine } from '../support/agents.js';
-import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { type Cluster, useCluster } from '../support/cluster.js';
 import { isAlive } from '../support/process-list.js';
+import { useSharedServers } from '../support/servers.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
 describe('an agent that is killed', () => {

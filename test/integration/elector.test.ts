@@ -1,11 +1,12 @@
 /** Electors that die in the middle of a transition, operators who contradict one another, pauses, damaged znodes. */
 import { describe, expect, it } from 'vitest';
 import { runProcess } from '../support/agents.js';
-import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { type Cluster, useCluster } from '../support/cluster.js';
 import type { Leader } from '../support/group-view.js';
+import { useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b', b2: 'b' };
 
 interface Cast {

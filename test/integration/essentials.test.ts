@@ -4,8 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { runProcess } from '../support/agents.js';
-import { useCluster, useServers } from '../support/cluster.js';
+import { useCluster } from '../support/cluster.js';
 import { supportsEnsemble } from '../support/ensemble.js';
+import { useServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const servers = useServers();

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProcess, startProcess } from '../support/agents.js';
-import { useCluster, useServers } from '../support/cluster.js';
+import { useCluster } from '../support/cluster.js';
 import { uniqueRoot } from '../support/ensemble.js';
 import { isAlive } from '../support/process-list.js';
+import { useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
 /** A file system that can be frozen: whoever writes to it then cannot be killed, whatever kills it. */

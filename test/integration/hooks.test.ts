@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groupConfigSchema } from '../../src/core/group-config.js';
-import { type Cluster, testConfig, useCluster, useServers } from '../support/cluster.js';
+import { type Cluster, testConfig, useCluster } from '../support/cluster.js';
 import type { Leader } from '../support/group-view.js';
 import type { HookEvent } from '../support/hook-events.js';
+import { useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 const { timeouts, exclusion } = groupConfigSchema.parse({
   timeouts: { ...testConfig.timeouts, takeover: '1500ms', release: '1500ms' },
@@ -166,6 +167,8 @@ describe('what a hook is told, and what it writes', () => {
 
   it('P47 name the leader that was killed to its successor', async () => {
     const old = await cluster.ready();
+    // What nobody has recorded yet, the next elector cannot tell.
+    await recordOf(cluster, String(old.token));
     await cluster.agent(old.node).kill9();
     const next = await cluster.ready({ not: old.node });
     expect(await told(next.node, 'takeover')).toMatchObject({

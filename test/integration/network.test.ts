@@ -1,10 +1,11 @@
 /** Agents whose way to the servers is cut, muted, reset or slow. */
 import { describe, expect, it } from 'vitest';
-import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { type Cluster, useCluster } from '../support/cluster.js';
+import { useSharedServers } from '../support/servers.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
 describe('the leader alone', () => {

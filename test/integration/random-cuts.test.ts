@@ -3,11 +3,12 @@
  * whoever counted with the wish would lead on for seconds after others do.
  */
 import { describe, expect, it } from 'vitest';
-import { type Cluster, useCluster, useServers } from '../support/cluster.js';
+import { type Cluster, useCluster } from '../support/cluster.js';
+import { useServers } from '../support/servers.js';
 
 const grantedMs = 2_000;
 const cuts = 8;
-const servers = useServers({ maxSessionTimeoutMs: grantedMs });
+const servers = useServers({ maxSessionTimeoutMs: grantedMs }, 'single');
 const options = { servers, sites: { a1: 'a', a2: 'a' }, sessionTimeoutMs: 6_000 };
 
 describe('leaders cut off at random moments, their sessions shorter than asked for', () => {

@@ -1,14 +1,14 @@
 /** `petrel run` on nodes that lose touch with the ensemble, or freeze. */
 import { describe, expect, it } from 'vitest';
 import { spawnBound } from '../support/bound-process.js';
-import { useServers } from '../support/cluster.js';
 import { Links } from '../support/links.js';
 import { oncePerRun } from '../support/once-per-run.js';
 import { childOf, isAlive } from '../support/process-list.js';
 import { service, useRunGroup } from '../support/run-group.js';
+import { useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
-const servers = useServers();
+const servers = useSharedServers();
 const at = useRunGroup(() => servers.connectString);
 
 const stubborn = 'trap "say told" TERM; while :; do say lives; sleep 0.02; done';

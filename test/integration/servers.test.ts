@@ -1,8 +1,9 @@
 /** Servers that are killed, frozen, restarted, or cut off from one another while agents stay connected to them. */
 import { describe, expect, it } from 'vitest';
-import { type Cluster, type Servers, useCluster, useServers } from '../support/cluster.js';
+import { type Cluster, useCluster } from '../support/cluster.js';
 import { supportsEnsemble, type TestServer } from '../support/ensemble.js';
 import type { Leader } from '../support/group-view.js';
+import { type Servers, useServers } from '../support/servers.js';
 import { until } from '../support/until.js';
 
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
@@ -58,7 +59,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
 
     it('the one that the leader is connected to, killed: it goes on leading at another', async () => {
       const old = await cluster.ready();
-      const server = await serverOf(cluster, old.node, 'follower');
+      const server = await serverOf(servers, cluster, old.node, 'follower');
       await server.kill9();
       await until(() => cluster.links(old.node).server !== undefined);
       expect(await cluster.ready()).toEqual(old);
@@ -97,7 +98,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
 
     it('cut off from the others, which led the ensemble, the leader connected to it: somebody is READY again', async () => {
       const old = await cluster.ready();
-      const server = await serverOf(cluster, old.node, 'leader');
+      const server = await serverOf(servers, cluster, old.node, 'leader');
       await servers.ensemble.isolate(servers.all.indexOf(server));
       try {
         await cluster.ended(old);
@@ -114,7 +115,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
 
     it('frozen: it goes on leading at another', async () => {
       const old = await settledLeader(cluster);
-      const server = await serverOf(cluster, old.node, 'follower');
+      const server = await serverOf(servers, cluster, old.node, 'follower');
       const agent = cluster.agent(old.node);
       const heard = agent.log.length;
       await frozen(server, async () => {
@@ -126,7 +127,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
 
     it('cut off from the others: it goes on leading at another', async () => {
       const old = await settledLeader(cluster);
-      const index = servers.all.indexOf(await serverOf(cluster, old.node, 'follower'));
+      const index = servers.all.indexOf(await serverOf(servers, cluster, old.node, 'follower'));
       await servers.ensemble.isolate(index);
       try {
         await until(() => ![undefined, index].includes(cluster.links(old.node).server));
@@ -145,7 +146,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble whose servers serve on while cut
 
   it('cut off from the others, the leader connected to it alone: that releases by its lease, and another leads, while it still serves', async () => {
     const old = await cluster.ready();
-    const server = await serverOf(cluster, old.node, 'follower');
+    const server = await serverOf(servers, cluster, old.node, 'follower');
     const index = servers.all.indexOf(server);
     // Whoever is to take over must not be connected to it, too: a standby only reads, and this server answers without end.
     const ways = cluster.nodes.map((node) => {
@@ -168,7 +169,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble whose servers serve on while cut
 
   it('cut off while it led the ensemble, and answering handshakes long after another does', async () => {
     const old = await cluster.ready();
-    const stale = await serverOf(cluster, old.node, 'leader');
+    const stale = await serverOf(servers, cluster, old.node, 'leader');
     const index = servers.all.indexOf(stale);
     const others = servers.all.filter((server) => server !== stale);
     const other = anotherThan(index);
@@ -202,8 +203,12 @@ async function settledLeader(cluster: Cluster): Promise<Leader> {
 }
 
 /** The server that a node is connected to, after moving it to one that has the wanted part in the ensemble. */
-async function serverOf(cluster: Cluster, node: string, part: 'leader' | 'follower'): Promise<TestServer> {
-  const { servers } = cluster;
+async function serverOf(
+  servers: Servers,
+  cluster: Cluster,
+  node: string,
+  part: 'leader' | 'follower',
+): Promise<TestServer> {
   const links = cluster.links(node);
   return until(
     async () => {

@@ -11,66 +11,18 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type PetrelProcess, startProcess } from './agents.js';
-import {
-  type ServerOptions,
-  startEnsemble,
-  startZooKeeper,
-  supportsEnsemble,
-  type TestEnsemble,
-  type TestServer,
-  uniqueRoot,
-} from './ensemble.js';
+import { uniqueRoot } from './ensemble.js';
 import { GroupView, type Leader } from './group-view.js';
 import type { HookEvent } from './hook-events.js';
 import { type HookBehaviour, HookLog, type HookPhase } from './hook-log.js';
 import { ofNode, started } from './known.js';
 import { Links } from './links.js';
 import { childrenOf, commandOf } from './process-list.js';
+import type { Reached } from './servers.js';
 import { type UntilOptions, until } from './until.js';
 
-/** What the agents of a test file share: three servers where the kind of ZooKeeper has ensembles, else one. */
-export class Servers {
-  #started: TestEnsemble | TestServer | undefined;
-
-  get all(): readonly TestServer[] {
-    return 'servers' in this.#any ? this.#any.servers : [this.#any];
-  }
-
-  get connectString(): string {
-    return this.#any.connectString;
-  }
-
-  /** Throws where there is but one server. */
-  get ensemble(): TestEnsemble {
-    if (!('servers' in this.#any))
-      throw new Error('there is one server: skip such tests by supportsEnsemble');
-    return this.#any;
-  }
-
-  async start(options: ServerOptions, how: 'single' | 'best'): Promise<void> {
-    const several = supportsEnsemble && how === 'best';
-    this.#started = several ? await startEnsemble(3, options) : await startZooKeeper(options);
-  }
-
-  async stop(): Promise<void> {
-    await this.#started?.stop();
-  }
-
-  get #any(): TestEnsemble | TestServer {
-    return started(this.#started, 'what serves the tests');
-  }
-}
-
-/** For the tests of this file, or of this `describe`. */
-export function useServers(options: ServerOptions = {}, how: 'single' | 'best' = 'best'): Servers {
-  const servers = new Servers();
-  beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how));
-  afterAll(() => servers.stop());
-  return servers;
-}
-
 export interface ClusterOptions {
-  readonly servers: Servers;
+  readonly servers: Reached;
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
   /** What the agents ask for. Default 5 s: a starved machine takes no lease that the test did not. */
@@ -160,7 +112,7 @@ export class Cluster {
     return this.#started.hooks;
   }
 
-  get servers(): Servers {
+  get servers(): Reached {
     return this.#options.servers;
   }
 

@@ -37,3 +37,11 @@ export function startEnsemble(size = 3, options: ServerOptions = {}): Promise<Te
 export function sharedZooKeeper(): Promise<string> {
   return oncePerRun(`zookeeper-${choice.kind}`);
 }
+
+/**
+ * The connect strings of the servers of an ensemble that all tests of a run share; of one server where the kind has no
+ * ensembles. Do it no harm, and work under a `uniqueRoot`.
+ */
+export async function sharedEnsemble(): Promise<readonly string[]> {
+  return (await oncePerRun(`ensemble-${choice.kind}`)).split(',');
+}

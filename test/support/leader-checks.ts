@@ -23,8 +23,8 @@ export interface Pace {
   readonly pauseMs: number;
 }
 
-/** As often as a test can ask, to miss no moment. */
-const incessant: Pace = { connections: 3, pauseMs: 2 };
+/** To each node every few milliseconds: oftener, the questions would take the machine from those who are asked. */
+const incessant: Pace = { connections: 3, pauseMs: 10 };
 
 export class LeaderChecks implements AsyncDisposable {
   readonly checks: Check[] = [];

@@ -1,6 +1,6 @@
 /** One node's way to the servers: a proxy before each, so that this node alone can be cut off. */
-import type { TestServer } from './ensemble.js';
 import { type Directions, startProxy, type TcpProxy } from './proxy.js';
+import type { Reached } from './servers.js';
 
 export class Links implements AsyncDisposable {
   readonly #proxies: readonly TcpProxy[];
@@ -9,7 +9,7 @@ export class Links implements AsyncDisposable {
     this.#proxies = proxies;
   }
 
-  static async to(servers: readonly TestServer[]): Promise<Links> {
+  static async to(servers: Reached['all']): Promise<Links> {
     const proxies = servers.map(({ connectString }) => startProxy({ target: connectString }));
     return new Links(await Promise.all(proxies));
   }

@@ -14,6 +14,7 @@ export interface UntilOptions {
    * that nothing woke it.
    */
   readonly timeoutMs?: number;
+  /** Between looks. By default 20 ms at first, and then a twentieth of the wait so far, up to 100 ms. */
   readonly intervalMs?: number;
   /** What is being waited for, for the failure's message. */
   readonly describe?: string;
@@ -27,7 +28,7 @@ export async function until<T>(
   probe: () => T | Promise<T>,
   options: UntilOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const { timeoutMs = 20_000, intervalMs = 20, describe = 'the condition' } = options;
+  const { timeoutMs = 20_000, intervalMs, describe = 'the condition' } = options;
   using stopwatch = startStopwatch();
   for (;;) {
     const attempt = await tryOnce(probe);
@@ -37,7 +38,7 @@ export async function until<T>(
         cause: attempt.cause,
       });
     }
-    await sleep(intervalMs);
+    await sleep(intervalMs ?? Math.min(100, Math.max(20, stopwatch.ms / 20)));
   }
 }
 

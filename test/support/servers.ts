@@ -1,0 +1,74 @@
+/** The ZooKeeper that the tests of a file, or of a `describe`, run against. */
+import { afterAll, beforeAll } from 'vitest';
+import {
+  type ServerOptions,
+  sharedEnsemble,
+  startEnsemble,
+  startZooKeeper,
+  supportsEnsemble,
+  type TestEnsemble,
+  type TestServer,
+} from './ensemble.js';
+import { started } from './known.js';
+
+/** Servers as their clients know them: three where the kind of ZooKeeper has ensembles, else one. */
+export interface Reached {
+  readonly all: readonly { readonly connectString: string }[];
+  readonly connectString: string;
+}
+
+export class Servers implements Reached {
+  #started: TestEnsemble | TestServer | undefined;
+
+  get all(): readonly TestServer[] {
+    return 'servers' in this.#any ? this.#any.servers : [this.#any];
+  }
+
+  get connectString(): string {
+    return this.#any.connectString;
+  }
+
+  /** Throws where there is but one server. */
+  get ensemble(): TestEnsemble {
+    if (!('servers' in this.#any))
+      throw new Error('there is one server: skip such tests by supportsEnsemble');
+    return this.#any;
+  }
+
+  async start(options: ServerOptions, how: 'single' | 'best'): Promise<void> {
+    const several = supportsEnsemble && how === 'best';
+    this.#started = several ? await startEnsemble(3, options) : await startZooKeeper(options);
+  }
+
+  async stop(): Promise<void> {
+    await this.#started?.stop();
+  }
+
+  get #any(): TestEnsemble | TestServer {
+    return started(this.#started, 'what serves the tests');
+  }
+}
+
+/** Of the tests' own, for tests that do harm to them or want them otherwise. */
+export function useServers(options: ServerOptions = {}, how: 'single' | 'best' = 'best'): Servers {
+  const servers = new Servers();
+  beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how));
+  afterAll(() => servers.stop());
+  return servers;
+}
+
+/** Those that all tests of a run share. Do them no harm, and work under a `uniqueRoot`. */
+export function useSharedServers(): Reached {
+  let shared: readonly string[] | undefined;
+  beforeAll(async () => {
+    shared = await sharedEnsemble();
+  });
+  return {
+    get all() {
+      return started(shared, 'what serves the tests').map((connectString) => ({ connectString }));
+    },
+    get connectString() {
+      return started(shared, 'what serves the tests').join(',');
+    },
+  };
+}
