@@ -122,7 +122,7 @@ describe('what an ensemble bears', () => {
 
   it.each([
     ['own', 6],
-    ['shared', 21],
+    ['shared', 9],
   ] as const)(
     'of many groups, grows in proportion: sessions %s',
     async (sessions, size) => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';
 import { type Api, openApi, token } from '../support/http.js';
+import { started } from '../support/known.js';
 import { led, patient, sessionTimeoutMs } from '../support/led-group.js';
 import { RecordingDuty } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
@@ -16,6 +17,21 @@ beforeAll(async () => {
 afterAll(() => zookeeper.close());
 
 const post = { method: 'POST' } as const;
+
+/** One for all tests of a `describe`, which change nothing. */
+function useApi(): () => Api {
+  let group: Group | undefined;
+  let api: Api | undefined;
+  beforeAll(async () => {
+    group = await Group.found(zookeeper.connectString);
+    api = await openApi(group, await led(group));
+  });
+  afterAll(async () => {
+    await api?.[Symbol.asyncDispose]();
+    await group?.[Symbol.asyncDispose]();
+  });
+  return () => started(api, 'the interface');
+}
 
 describe('a change over HTTP', () => {
   it('is accepted, says which term to follow and where, and comes to pass', async () => {
@@ -148,6 +164,40 @@ describe('a change over HTTP', () => {
     });
   });
 
+  it('wants JSON, and not too much of it', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using api = await openApi(group, await led(group));
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const headers = { 'content-type': type };
+      expect(await api.call('/pause', { ...post, body: '{}', headers })).toMatchObject({
+        status: 415,
+        body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
+      });
+    }
+    const body = { reason: 'x'.repeat(20_000) };
+    expect(await api.call('/pause', { ...post, body })).toMatchObject({ status: 413 });
+  });
+});
+
+describe('a change by somebody who has no right to it', () => {
+  const served = useApi();
+
+  it.each([
+    ['without a token', { token: null }],
+    ['with a wrong token', { token: `${token}0` }],
+    ['with a token that is shorter', { token: token.slice(1) }],
+    ['by another scheme', { token: null, headers: { authorization: `Basic ${token}` } }],
+  ])('%s is answered by 401, and nothing is looked at', async (_, options) => {
+    const { status, headers, body } = await served().call('/pause', { ...post, body: '{', ...options });
+    expect({ status, body }).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } });
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="petrel"/);
+    expect(served().stores).toHaveLength(0);
+  });
+});
+
+describe('a change that makes no sense', () => {
+  const served = useApi();
+
   it.each<[method: string, path: string, body: unknown, message: string]>([
     ['POST', '/switchover', { to: 'b/1' }, 'body.to: a name has 1 to 128'],
     ['POST', '/switchover', { whom: 'b' }, 'body: unknown `whom`; known are reason, by'],
@@ -165,43 +215,13 @@ describe('a change over HTTP', () => {
     ['POST', '/pause', { by: 'eve\u202E' }, 'body.by: one line, of characters that can be seen'],
     ['POST', '/pause', { reason: 'x'.repeat(501) }, 'body.reason: at most 500 characters'],
   ])('%s %s with %j is answered by 400', async (method, path, body, message) => {
-    await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
-    const { status, body: answer } = await api.call(path, { method, body });
+    const { status, body: answer } = await served().call(path, { method, body });
     expect(answer).toMatchObject({ error: { code: 'INVALID', message: expect.stringContaining(message) } });
     expect(status).toBe(400);
-  });
-
-  it('wants JSON, and not too much of it', async () => {
-    await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
-      const headers = { 'content-type': type };
-      expect(await api.call('/pause', { ...post, body: '{}', headers })).toMatchObject({
-        status: 415,
-        body: { error: { code: 'UNSUPPORTED_MEDIA_TYPE' } },
-      });
-    }
-    const body = { reason: 'x'.repeat(20_000) };
-    expect(await api.call('/pause', { ...post, body })).toMatchObject({ status: 413 });
   });
 });
 
 describe('a change by somebody who may not', () => {
-  it.each([
-    ['without a token', { token: null }],
-    ['with a wrong token', { token: `${token}0` }],
-    ['with a token that is shorter', { token: token.slice(1) }],
-    ['by another scheme', { token: null, headers: { authorization: `Basic ${token}` } }],
-  ])('%s is answered by 401, and nothing is looked at', async (_, options) => {
-    await using group = await Group.found(zookeeper.connectString);
-    await using api = await openApi(group, await led(group));
-    const { status, headers, body } = await api.call('/pause', { ...post, body: '{', ...options });
-    expect({ status, body }).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } });
-    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm="petrel"/);
-    expect(api.stores).toHaveLength(0);
-  });
-
   it('is answered by 403 where there is no token to have', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await led(group), { secrets: { token: null } });
