@@ -23,6 +23,7 @@ import {
 } from './config-write.js';
 import { recordedText } from './history-room.js';
 import { judgeSlots, readableConfig } from './judge.js';
+import { sizeProblems } from './strategy-versions.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
 
@@ -166,12 +167,6 @@ function mustBeValid(config: GroupConfig, before: GroupConfig, registered: numbe
   throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {
     reasons: problems,
   });
-}
-
-/** A size below the number of nodes gives a quorum that is none. */
-function sizeProblems({ strategyOptions: { size } }: GroupConfig, registered: number): string[] {
-  if (typeof size !== 'number' || size >= registered) return [];
-  return [`strategyOptions.size: ${size} is less than the ${registered} nodes that are registered`];
 }
 
 /** By slot, in their order; empty where they cannot be told. */

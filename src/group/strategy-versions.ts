@@ -36,3 +36,10 @@ function strategyOf(rule: unknown): string | null {
   const named = typeof rule === 'object' && rule !== null && 'strategy' in rule ? rule.strategy : null;
   return typeof named === 'string' ? named : null;
 }
+
+/** A size below the number of nodes gives a quorum that is none. It is looked at when it is set, and as nodes register. */
+export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
+  const size = config?.strategyOptions.size;
+  if (typeof size !== 'number' || size >= registered) return [];
+  return [`strategyOptions.size: ${size} is less than the ${registered} nodes that are registered`];
+}

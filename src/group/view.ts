@@ -26,7 +26,7 @@ import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } fro
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from './neighbour.js';
-import { strategyProblems } from './strategy-versions.js';
+import { sizeProblems, strategyProblems } from './strategy-versions.js';
 
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
 
@@ -128,6 +128,9 @@ export async function readGroup(
       ...problemsOf(view, seatNames ?? []),
       ...scoreProblems(paths, scores),
       ...strategyProblems(paths, view.config.value, view.members),
+      ...sizeProblems(view.config.value, view.members.length).map((problem) => {
+        return { path: paths.config, node: null, problem };
+      }),
     ],
     newestChangeMs: Math.max(0, ...stats.map((entry) => entry?.stat.mtimeMs ?? 0)),
   };
