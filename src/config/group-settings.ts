@@ -1,7 +1,7 @@
 /** What the settings of an agent say of each group that it is in, where it is in several. */
 import * as z from 'zod';
 import { strictObject } from '../core/names.js';
-import { quoted } from '../core/outside.js';
+import { quoted, UnusableKey, usableKey } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
 import type { AgentSettings, GroupFields } from './settings.js';
 
@@ -129,8 +129,12 @@ function said<T extends object>(entry: T): { [Name in keyof T]: Exclude<T[Name],
 /** A text in the place of a list, as a variable has it. */
 export function groupsFromText(texts: readonly string[]): unknown {
   try {
-    return JSON.parse(texts.at(-1) ?? '');
-  } catch {
+    return JSON.parse(texts.at(-1) ?? '', (key, value: unknown) => {
+      usableKey(key);
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof UnusableKey) throw error;
     throw new Error('is not a JSON list, like [{"root": "/services/db"}]');
   }
 }

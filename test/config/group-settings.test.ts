@@ -25,6 +25,12 @@ const reasons = (reading: Promise<unknown>) =>
   );
 
 describe('groups', () => {
+  it('T7 refuse the name __proto__ in the variable as in the file', async () => {
+    const groups = '[{"root": "/a", "tags": {"__proto__": "x"}}]';
+    await expect(read('', { PETREL_GROUPS: groups })).rejects.toThrow('__proto__ cannot be a name');
+    await expect(read(`groups: ${groups}`)).rejects.toThrow('__proto__ cannot be a name');
+  });
+
   it('have what they say, and the rest from the top level', async () => {
     const settings = await read(`
 priority: 5
