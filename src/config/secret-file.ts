@@ -6,7 +6,7 @@ import { PetrelError } from '../errors.js';
 const forbiddenMode = 0o027;
 
 /**
- * Reads the file's one line, without the line breaks at its end. Throws PetrelError INVALID when the file
+ * Reads the file's one line, without the line break at its end. Throws PetrelError INVALID when the file
  * holds more, cannot be read, or is open to others; the error never shows the content. `key` is the setting
  * that names the file.
  */
@@ -19,7 +19,10 @@ export function readSecretText(key: string, path: string): string {
       `${key}: ${path} is open to others, its mode is ${octal}: chmod 600 ${path}`,
     );
   }
-  const secret = text.replace(/(?:\r?\n)+$/, '');
+  const secret = text.replace(/\r?\n$/, '');
+  // Earlier versions took it for a part of the secret: silence would make it another one.
+  if (/[\r\n]$/.test(secret))
+    throw new PetrelError('INVALID', `${key}: ${path} ends in an empty line: remove it`);
   if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} holds more than one line`);
   return secret;
 }

@@ -40,12 +40,14 @@ describe('credentials', () => {
     await expect(both).rejects.toThrow(/not both/);
   });
 
-  it('T7 are one line: empty lines behind it are none of the password', async () => {
-    const PETREL_AUTH_FILE = await file('digest:petrel:s3cret\n\r\n\n');
+  it('T7 are one line: an empty line behind it, once a part of the password, is refused', async () => {
+    const PETREL_AUTH_FILE = await file('digest:petrel:s3cret\r\n');
     expect(credentialsOf(await read({ PETREL_AUTH_FILE }))).toBe('petrel:s3cret');
     await file('digest:petrel:s3cret\n# mine\n');
     const settings = await read({ PETREL_AUTH_FILE });
     expect(() => credentialsOf(settings)).toThrow(/holds more than one line/);
+    await file('digest:petrel:s3cret\n\r\n');
+    expect(() => credentialsOf(settings)).toThrow(/ends in an empty line: remove it/);
     await expect(read({ PETREL_AUTH: 'digest:petrel:s3cret\n' })).rejects.toThrow(/on one line/);
     await expect(read({ PETREL_TLS_PASSPHRASE: 's3cret\n', PETREL_TLS_KEY: '/dev/null' })).rejects.toThrow(
       /one line/,
