@@ -158,11 +158,13 @@ export class SessionFile implements SessionMemory {
   }
 }
 
+/** Null where there is no such file. */
 export function textOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     throw error;
   }
 }
