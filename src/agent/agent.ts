@@ -38,7 +38,7 @@ import { forget, remember, type SessionMemory, type SessionTicket } from './sess
 import { alone, type Sharing } from './sharing.js';
 import { TokenMemory, type TokenStore } from './token-memory.js';
 import { ToldDuty } from './told-duty.js';
-import { ensureTree, forbidden, whyLost } from './tree.js';
+import { ensureTree, forbidden, remadeText, whyLost } from './tree.js';
 
 export interface AgentOptions {
   /** Opens a new session, or attaches to one that exists. */
@@ -260,14 +260,13 @@ export class Agent {
   }
 
   async #restoreTree(missing: StoreError): Promise<number | null> {
-    const { log } = this.#options;
     const store = this.#store;
     if (store?.state !== 'CONNECTED') return await this.#roundFailed(missing);
-    if (this.#trouble === '')
-      log.warn({ root: this.#paths.root }, 'znodes of the group are missing: creating them');
+    const { known } = this.#lookout;
+    if (this.#trouble === '') this.#options.log.warn({ root: this.#paths.root }, remadeText(known));
     try {
       await this.#leadership.checkClaim(store);
-      await ensureTree(store, this.#paths, this.#lookout.slotCount);
+      await ensureTree(store, this.#paths, known);
       return retryMs / 10;
     } catch (error) {
       if (error instanceof PetrelError) throw error;
@@ -357,7 +356,8 @@ export class Agent {
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadership.tenure === null) return false;
-    if ((await store.exists(this.#paths.elected)) === null) await ensureTree(store, this.#paths);
+    if ((await store.exists(this.#paths.elected)) === null)
+      await ensureTree(store, this.#paths, this.#lookout.known);
     const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
     if (earlier !== null) return (await this.#earlier.isOver(store, earlier)) && (await this.#join(store));
     const name = await takeSeat(store, this.#paths, node);

@@ -25,6 +25,7 @@ import {
   slotsFor,
 } from './observe.js';
 import type { TokenMemory } from './token-memory.js';
+import { type KnownTree, nothingKnown } from './tree.js';
 
 /** Of groups up to this size all that is known is forgotten every so often; of larger ones less often, since there is the
  * more to read again, and the more that read it. */
@@ -44,6 +45,8 @@ export class Lookout {
   #seat: SeatKnown = noSeat;
   #slots: SlotsKnown = oneSlot;
   #part: Part = 'standby';
+  /** Known in the session before. */
+  #before: KnownTree = nothingKnown;
   #placedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LookoutOptions) {
@@ -63,9 +66,15 @@ export class Lookout {
     return this.#part;
   }
 
-  /** How many slots the group has, as far as is known. */
-  get slotCount(): number {
-    return this.#slots.count;
+  /** What a tree that was deleted can be made again with. */
+  get known(): KnownTree {
+    const snapshot = this.#snapshot;
+    if (snapshot === null) return this.#before;
+    const states = slotStates(snapshot);
+    const elected = Array.from({ length: this.#slots.count }, (_, index) => {
+      return states.find(({ slot }) => slot === index + 1)?.elected.value ?? null;
+    });
+    return { config: snapshot.config.value, elected, history: snapshot.history?.value ?? null };
   }
 
   /** When the next look is worth having for the sake of scores; Infinity where nobody compares them. */
@@ -73,8 +82,9 @@ export class Lookout {
     return this.#options.scores.nextInMs;
   }
 
-  /** In a new session nothing is known. */
+  /** In a new session nothing is known, but what a tree that is missing is made with. */
   begin(): void {
+    this.#before = this.known;
     this.#reads = null;
     this.#snapshot = null;
     this.#seat = noSeat;

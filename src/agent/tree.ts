@@ -1,25 +1,58 @@
 /** The persistent znodes of a group: made by whoever comes first; that they exist already is success. */
 
+import type { GroupConfig } from '../core/group-config.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
-import { initialElected, initialHistoryHead } from '../core/znodes.js';
+import { type Elected, type HistoryHead, initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
 
-/** Creates missing znodes. Throws PetrelError FORBIDDEN, or StoreError, NO_NODE when there is no chroot. */
-export async function ensureTree(store: Store, paths: GroupPaths, slots = 1): Promise<void> {
+/** What a node knows of a tree, with which it is made again. */
+export interface KnownTree {
+  /** Null: unknown, or it could not be read. */
+  readonly config: GroupConfig | null;
+  /** By slot, from the first. Null: unknown. */
+  readonly elected: readonly (Elected | null)[];
+  readonly history: HistoryHead | null;
+}
+
+export const nothingKnown: KnownTree = { config: null, elected: [null], history: null };
+
+/**
+ * Creates missing znodes, with what is known of them. Where several nodes do that, the first decides what they hold.
+ * Throws PetrelError FORBIDDEN, or StoreError, NO_NODE when there is no chroot.
+ */
+export async function ensureTree(
+  store: Store,
+  paths: GroupPaths,
+  { config, elected, history }: KnownTree = nothingKnown,
+): Promise<void> {
   const contents: [string, string][] = [
     ...ancestors(paths.root).map((path): [string, string] => [path, '']),
-    [paths.config, '{}'],
+    [paths.config, JSON.stringify(config ?? {})],
     [paths.nodes, ''],
     [paths.election, ''],
-    [paths.history, JSON.stringify(initialHistoryHead)],
+    [paths.history, JSON.stringify(history ?? initialHistoryHead)],
     [paths.clock, ''],
     [paths.leader, ''],
+    ...decisions(paths, elected, 2),
     // Last: where it stands, the rest does.
-    [paths.elected, JSON.stringify(initialElected)],
+    ...decisions(paths, elected.slice(0, 1), 1),
   ];
   await createMissing(store, contents);
-  if (slots > 1) await ensureSlots(store, paths, slots);
+}
+
+/** For people: with what a tree that is gone is made again. */
+export function remadeText({ config, elected: [first] }: KnownTree): string {
+  const what = 'znodes of the group are missing: creating them';
+  if (config === null)
+    return `${what}, but this node does not know the configuration: a pause and priorities are lost`;
+  return `${what} with the configuration${first == null ? '' : ` and the decision of term ${first.term}`} as this node knows them`;
+}
+
+function decisions(paths: GroupPaths, elected: KnownTree['elected'], from: number): [string, string][] {
+  return elected.slice(from - 1).map((one, index) => {
+    return [pathsOfSlot(paths, from + index).elected, JSON.stringify(one ?? initialElected)];
+  });
 }
 
 /** Creates what is missing of the slots beyond the first. Throws as `ensureTree` does. */
