@@ -37,6 +37,7 @@ import { dutyContext } from './duty-context.js';
 import type { ElectorTurn, TurnResult } from './elector-turn.js';
 import type { AgentEvent } from './events.js';
 import { FenceBackoff } from './fence-backoff.js';
+import { isSeat } from './foreign.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
@@ -359,6 +360,13 @@ export class Elector {
   async unseat(turn: ElectorTurn, silent: string): Promise<void> {
     const { store, snapshot, seat } = turn;
     const { paths, log } = this.#options;
+    const isOurs = await guarded(() => isSeat(store, paths, silent));
+    if (isOurs === null) return;
+    if (!isOurs) {
+      const right = 'delete it, or give this group another root';
+      log.error(`${paths.seat(silent)} is not Petrel's, and keeps the group from electing: ${right}`);
+      return;
+    }
     const done = await guarded(() =>
       store.multi([
         { type: 'check', path: paths.seat(seat), version: 'any' },

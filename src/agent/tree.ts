@@ -5,6 +5,7 @@ import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { type Elected, type HistoryHead, initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
+import { mustBeOurs } from './foreign.js';
 
 /** What a node knows of a tree, with which it is made again. */
 export interface KnownTree {
@@ -19,7 +20,7 @@ export const nothingKnown: KnownTree = { config: null, elected: [null], history:
 
 /**
  * Creates missing znodes, with what is known of them. Where several nodes do that, the first decides what they hold.
- * Throws PetrelError FORBIDDEN, or StoreError, NO_NODE when there is no chroot.
+ * Throws PetrelError FORBIDDEN, INVALID where another application is there, or StoreError, NO_NODE when there is no chroot.
  */
 export async function ensureTree(
   store: Store,
@@ -38,6 +39,7 @@ export async function ensureTree(
     // Last: where it stands, the rest does.
     ...decisions(paths, elected.slice(0, 1), 1),
   ];
+  await mustBeOurs(store, paths);
   await createMissing(store, contents);
 }
 

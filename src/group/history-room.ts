@@ -61,8 +61,7 @@ export async function prune(
 ): Promise<void> {
   if (recorded <= keep) return;
   try {
-    const { children } = await store.getChildren(paths.history);
-    const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep));
+    const surplus = (await recordNames(store, paths)).slice(keep);
     await deleteRecords(store, paths, surplus);
   } catch (error) {
     log.debug({ error }, `old history not pruned: ${errorMessage(error)}`);

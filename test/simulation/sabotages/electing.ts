@@ -251,7 +251,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'history never pruned',
     rule: 'The newest records are kept, and no more',
     file: 'src/group/history-room.ts',
-    find: '    const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep));',
-    replace: '    const surplus = children.toSorted().slice(0, Math.max(0, children.length - keep - 1e6));',
+    find: 'slice(keep);',
+    replace: 'slice(keep + 1e6);',
   },
 ];

@@ -1,0 +1,44 @@
+/** T9: another application under the root of a group. */
+import { expect, it } from 'vitest';
+import { isSeat } from '../../src/agent/foreign.js';
+import { takeSeat } from '../../src/agent/membership.js';
+import { prune } from '../../src/group/history-room.js';
+import { silentLog } from '../hooks/support.js';
+import { Group } from '../support/agent-group.js';
+import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { until } from '../support/until.js';
+
+it('T9 an agent does not begin where another application elects, and leaves its znodes alone', async () => {
+  await using group = Group.over(await sharedZooKeeper(), uniqueRoot('foreign'));
+  const { store, paths } = group;
+  await store.connected();
+  await store.create(group.root, Buffer.alloc(0), 'persistent');
+  await store.create(paths.election, Buffer.alloc(0), 'persistent');
+  const theirs = await store.create(`${paths.election}/lock-`, Buffer.from('host 7'), 'ephemeral-sequential');
+  const a = group.start('a');
+  await until(() => a.ended !== null);
+  expect(a.ended?.error).toMatchObject({ code: 'INVALID', message: expect.stringContaining('lock-') });
+  expect((await store.getChildren(group.root)).children).toEqual(['election']);
+  expect(await store.exists(theirs)).not.toBeNull();
+});
+
+it('T9 a znode that only looks like a seat is told from one', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  const { store, paths } = group;
+  const theirs = await store.create(`${paths.election}/lock-`, Buffer.from('host 7'), 'ephemeral-sequential');
+  const ours = await takeSeat(store, paths, 'a');
+  expect(await isSeat(store, paths, theirs.slice(paths.election.length + 1))).toBe(false);
+  expect(await isSeat(store, paths, ours)).toBe(true);
+});
+
+it('T9 what is no record stays in the history', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  const { store, paths } = group;
+  await store.create(paths.historyRecord('notes'), Buffer.alloc(0), 'persistent');
+  for (let record = 0; record < 3; record++) {
+    const data = Buffer.from('{}');
+    await store.multi([{ type: 'create', path: paths.historyPrefix, data, mode: 'persistent-sequential' }]);
+  }
+  await prune(store, paths, { recorded: 3, keep: 1 }, silentLog);
+  expect((await store.getChildren(paths.history)).children.toSorted()).toEqual(['0000000003', 'notes']);
+});
