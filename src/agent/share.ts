@@ -54,6 +54,10 @@ export class Share implements Store {
     return this.#store.negotiatedTimeoutMs;
   }
 
+  get identities(): readonly string[] {
+    return this.#store.identities;
+  }
+
   provenAliveAtMs(): number {
     return this.#store.provenAliveAtMs();
   }

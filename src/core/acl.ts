@@ -31,6 +31,11 @@ export function identityName({ scheme, id }: Identity): string {
   return `${scheme}:${scheme === 'digest' ? id.split(':', 1)[0] : id}`;
 }
 
+/** What a session is to ZooKeeper, for people, from the names of its identities. */
+export function identitiesText(names: readonly string[]): string {
+  return names.length === 0 ? 'world:anyone, without credentials' : names.join(', ');
+}
+
 const letters: readonly (readonly [string, number])[] = [
   ['c', permissions.create],
   ['d', permissions.delete],

@@ -102,7 +102,7 @@ function problemOfGroup(error: unknown): Problem {
   const { message, remedies } = asPetrelError(error);
   const kinds = remedies.map(({ kind }) => kind);
   const todo = kinds.includes('root')
-    ? 'give its root (--root) if it is another; if this is the one, start an agent of it: it makes the group'
+    ? 'give its root (--root) if it is another; if this is the one, start an agent of it that may make it'
     : kinds.includes('credentials')
       ? 'give the credentials that its agents have (authFile); petrel acl show tells who may do what'
       : 'petrel list and the log of an agent tell more';

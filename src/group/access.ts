@@ -56,7 +56,8 @@ async function look(store: Store, paths: GroupPaths, access: Access | null, path
   return { znode, children: children?.children ?? [] };
 }
 
-async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
+/** Null where an ACL forbids it. Throws StoreError otherwise. */
+export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
@@ -122,7 +123,12 @@ export async function checkSameAccess(
     throw error;
   });
   const wanted = aclOf(access, paths, history);
-  if (known === null || !mayCreate(known.acl, own) || isAlike(known.acl, wanted)) return;
+  if (
+    known === null ||
+    !mayCreate(known.acl, own === null ? [] : [identityName(own)]) ||
+    isAlike(known.acl, wanted)
+  )
+    return;
   throw new PetrelError(
     'REFUSED',
     'this process and the group do not agree on who may read what: set acl.* as its agents have it',
@@ -135,9 +141,9 @@ export async function checkSameAccess(
   );
 }
 
-/** As far as can be told where hashes are hidden. Who may not is told so by ZooKeeper. */
-function mayCreate(acl: Acl, own: Identity | null): boolean {
-  const names = ['world:anyone', ...(own === null ? [] : [identityName(own)])];
+/** `own`: names of identities. As far as can be told where hashes are hidden. Who may not is told so by ZooKeeper. */
+export function mayCreate(acl: Acl, own: readonly string[]): boolean {
+  const names = ['world:anyone', ...own];
   return acl.some(
     ({ permissions: allowed, identity }) =>
       (allowed & permissions.create) !== 0 && names.includes(identityName(identity)),

@@ -8,9 +8,9 @@ import * as z from 'zod';
 import { longSchema, nameSchema, parseJson } from '../core/names.js';
 import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { claimSchema } from '../core/znodes.js';
-import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import type { GroupAccess } from './config-write.js';
+import { noGroup } from './no-group.js';
 
 export const tokenVerdictSchema = z.object({
   root: z.string(),
@@ -32,10 +32,7 @@ export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
  */
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
   const { current, claim } = await newestClaim(store, paths, token);
-  if (claim === null && (await store.exists(paths.elected)) === null) {
-    const remedies = [{ kind: 'root' }] as const;
-    throw new PetrelError('INVALID', `there is no group at ${paths.root}`, { remedies });
-  }
+  if (claim === null && (await store.exists(paths.elected)) === null) throw await noGroup(store, paths);
   const leader = claim === null ? null : await leaderOf(store, current, claim);
   const newest = claim?.czxid ?? null;
   return {

@@ -23,9 +23,9 @@ import {
   withScores,
 } from '../core/snapshot.js';
 import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
-import { PetrelError } from '../errors.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from './neighbour.js';
+import { noGroup } from './no-group.js';
 import { sizeProblems, strategyProblems } from './strategy-versions.js';
 
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
@@ -85,7 +85,7 @@ export async function readGroup(
     content(paths.history),
     options.scores === true ? readChildren(store, paths.scores, false) : null,
   ]);
-  if (configRead === null && nodeNames === null) throw noGroup(paths);
+  if (configRead === null && nodeNames === null) throw await noGroup(store, paths);
   const config = versioned(configRead, parseGroupConfig);
   const decided = versioned(elected, (text) => parseJson(electedSchema, text));
   const others = await readOthers(store, paths, decided.value?.slots ?? 1, watch);
@@ -159,16 +159,6 @@ async function readOthers(
     return { slot, elected, current };
   });
   return await Promise.all(reads);
-}
-
-export function noGroup({ root }: GroupPaths): PetrelError {
-  return new PetrelError(
-    'INVALID',
-    `there is no group at ${root}: no agent has made it. An agent that may not says so in its log`,
-    {
-      remedies: [{ kind: 'root' }],
-    },
-  );
 }
 
 /** Null when there is no such znode; with `watch` its creation is then watched for. */

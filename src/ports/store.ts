@@ -167,6 +167,8 @@ export interface Store {
    * before the first connection.
    */
   readonly negotiatedTimeoutMs: number;
+  /** Names of whom its credentials stand for, without passwords: `digest:petrel`. */
+  readonly identities: readonly string[];
 
   /**
    * Monotonic instant of the newest sign of life that the *ensemble* is proven to have taken into account

@@ -5,7 +5,7 @@
 
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
-import type { Acl } from '../core/acl.js';
+import { type Acl, identitiesText } from '../core/acl.js';
 import { lastsToRenewal, provenAlive } from '../core/lease.js';
 import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
@@ -60,6 +60,7 @@ const { OP_CODES: op } = jute;
 const watcher = () => {};
 
 export class ZooKeeperStore implements Store {
+  readonly identities: readonly string[];
   readonly #session: Session;
   readonly #client: zookeeper.Client;
   readonly #clock: Clock;
@@ -67,8 +68,6 @@ export class ZooKeeperStore implements Store {
   readonly #aclOf: (path: string) => Acl;
   readonly #changeListeners: Listeners<string>;
   readonly #stateListeners: Listeners<StoreState>;
-  /** For people. */
-  readonly #identity: string;
 
   constructor(options: ZooKeeperStoreOptions) {
     this.#clock = options.clock;
@@ -76,10 +75,9 @@ export class ZooKeeperStore implements Store {
     this.#aclOf = options.acl;
     this.#changeListeners = new Listeners(options.logger, 'changes in ZooKeeper');
     this.#stateListeners = new Listeners(options.logger, 'the connection to ZooKeeper');
-    const users = options.credentials.map(
+    this.identities = options.credentials.map(
       ({ scheme, credentials }) => `${scheme}:${credentials.split(':', 1)[0]}`,
     );
-    this.#identity = users.length === 0 ? 'world:anyone, without credentials' : users.join(', ');
     this.#session = new Session({
       ...options,
       onState: (state) => this.#stateListeners.notify(state),
@@ -302,7 +300,11 @@ export class ZooKeeperStore implements Store {
   #withIdentity(error: StoreError): StoreError {
     if (error.code !== 'NO_AUTH') return error;
     const { path, failedOp, cause } = error;
-    return new StoreError(error.code, `${error.message}, as ${this.#identity}`, { path, failedOp, cause });
+    return new StoreError(error.code, `${error.message}, as ${identitiesText(this.identities)}`, {
+      path,
+      failedOp,
+      cause,
+    });
   }
 
   #lateness(timeoutMs: number): StoreError {

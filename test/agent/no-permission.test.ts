@@ -1,8 +1,13 @@
 /** T6: a refusal names the ACL that forbids, and the identity that was refused. */
 import { expect, it } from 'vitest';
 import { ensureTree } from '../../src/agent/tree.js';
-import { groupPaths } from '../../src/core/paths.js';
+import { permissions, toAnyone } from '../../src/core/acl.js';
+import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import { errorMessage } from '../../src/errors.js';
+import { verifyToken } from '../../src/group/token.js';
 import { readGroup } from '../../src/group/view.js';
+import { systemClock } from '../../src/ports/clock.js';
+import type { Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 
@@ -23,7 +28,40 @@ it('T6 a group that may not be made names the ACL that forbids it, and the ident
     );
     await expect(ensureTree(nobody, paths)).rejects.toThrow('as world:anyone, without credentials');
     await expect(ensureTree(eve, paths)).rejects.not.toThrow('s3cret');
-    await expect(readGroup(admin, paths)).rejects.toThrow('An agent that may not says so in its log');
+  } finally {
+    await Promise.all([admin, eve, nobody].map((store) => store.close()));
+  }
+});
+
+it('T6 a group that is not there names the ACL that decides who may make it, and who asked', async () => {
+  const servers = parseConnectionString(await sharedZooKeeper());
+  const admin = openStore({ servers, sessionTimeoutMs: 10_000, auth: digest('admin:s3cret') });
+  const open = { servers, sessionTimeoutMs: 10_000, acl: 'open' } as const;
+  const eve = openStore({ ...open, auth: digest('eve:s3cret') });
+  const nobody = openStore(open);
+  const told = (store: Store, paths: GroupPaths) =>
+    readGroup(store, paths).then(() => 'a group', errorMessage);
+  try {
+    await Promise.all([admin, eve, nobody].map((store) => store.connected({ timeoutMs: 10_000 })));
+    const [closed, shared] = [uniqueRoot('closed'), uniqueRoot('shared')];
+    await admin.create(closed, Buffer.alloc(0), 'persistent');
+    await nobody.create(shared, Buffer.alloc(0), 'persistent');
+    const { acl, stat } = await admin.getAcl(closed);
+    await admin.setAcl(closed, [...acl, toAnyone(permissions.read)], stat.aversion);
+
+    const group = groupPaths(`${closed}/deep/billing`);
+    const shown = `By the ACL of ${closed} (digest:admin:cdrwa, world:anyone:r)`;
+    expect(await told(eve, group)).toContain(`${shown}, no permission to create it, as digest:eve. Give`);
+    expect(await told(nobody, group)).toContain('create it, as world:anyone, without credentials. Give');
+    expect(await told(admin, group)).toContain(`${shown}, this process may create it, as digest:admin. Give`);
+    expect(await told(eve, group)).not.toContain('s3cret');
+    await expect(verifyToken({ store: eve, paths: group, clock: systemClock }, 1n)).rejects.toThrow(shown);
+
+    await admin.setAcl(closed, acl, 'any');
+    expect(await told(eve, group)).toContain(`ACL of ${closed} (which it may not read), no permission`);
+    expect(await told(eve, groupPaths(`${shared}/billing`))).toContain(
+      'An agent that may not says so in its log',
+    );
   } finally {
     await Promise.all([admin, eve, nobody].map((store) => store.close()));
   }

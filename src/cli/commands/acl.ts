@@ -7,7 +7,7 @@ import { aclText } from '../../core/acl.js';
 import { oneLine } from '../../core/outside.js';
 import { PetrelError } from '../../errors.js';
 import { lockedOut, readAcls, setAcl, toSet, type ZnodeAcl } from '../../group/access.js';
-import { noGroup } from '../../group/view.js';
+import { noGroup } from '../../group/no-group.js';
 import { makeSure } from '../ask.js';
 import { exitCodes } from '../errors.js';
 import { type Printable, print, table } from '../output.js';
@@ -24,7 +24,7 @@ export function addAcl(program: Command): void {
       await withSession(command, async (session) => {
         const { store, paths } = session.access;
         const znodes = await readAcls(store, paths, accessOf(session.settings));
-        if (znodes.length === 0) throw noGroup(paths);
+        if (znodes.length === 0) throw await noGroup(store, paths);
         print(session.settings.format, printable(znodes.map(result)));
       });
     });

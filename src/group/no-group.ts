@@ -1,0 +1,38 @@
+/** A group that is not there: who could make it, and who asked. */
+import { type Acl, aclText, identitiesText } from '../core/acl.js';
+import type { GroupPaths } from '../core/paths.js';
+import { PetrelError } from '../errors.js';
+import type { Store } from '../ports/store.js';
+import { mayCreate, unlessForbidden } from './access.js';
+
+/** The error for a person. Names the ACL that decides who may make the group. Throws StoreError. */
+export async function noGroup(store: Store, { root }: GroupPaths): Promise<PetrelError> {
+  const message = `there is no group at ${root}: no agent has made it. ${await whoMay(store, root)}`;
+  return new PetrelError('INVALID', message, { remedies: [{ kind: 'root' }] });
+}
+
+async function whoMay(store: Store, root: string): Promise<string> {
+  const unknown = 'An agent that may not says so in its log';
+  const parent = await nearest(store, root);
+  if (parent === null) return unknown;
+  const acl = (await unlessForbidden(store.getAcl(parent)))?.acl ?? null;
+  if (acl !== null && mayCreate(acl, [])) return unknown;
+  const shown = acl === null ? 'which it may not read' : aclText(acl);
+  const verdict = isAllowed(acl, store.identities) ? 'this process may create' : 'no permission to create';
+  return (
+    `By the ACL of ${parent} (${shown}), ${verdict} it, as ${identitiesText(store.identities)}. ` +
+    'Give its agents credentials that may (--auth-file), or have that ACL changed'
+  );
+}
+
+function isAllowed(acl: Acl | null, identities: readonly string[]): boolean {
+  return acl !== null && mayCreate(acl, identities);
+}
+
+/** The root, or what is next above it, that exists: its ACL decides. Null: not even the chroot exists. */
+async function nearest(store: Store, root: string): Promise<string | null> {
+  for (let path = root; path !== ''; path = path.slice(0, path.lastIndexOf('/'))) {
+    if ((await store.exists(path)) !== null) return path;
+  }
+  return (await store.exists('/')) === null ? null : '/';
+}
