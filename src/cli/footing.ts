@@ -47,7 +47,7 @@ export function openFooting({ settings, root, store, codes, memory, log }: Footi
   const guardian = parent === null ? null : new GuardianChannel(parent, hello);
   const own = sharedKeepers();
   const auth = store.auth?.[0]?.credentials ?? null;
-  const where = { servers: store.servers.servers, tls: tlsNote(store.tls), auth };
+  const where = { servers: store.servers.servers, tls: tlsNote(store.tls, settings), auth };
   const shared = new SharedSession({
     openStore: storeOpener(store, log),
     node,

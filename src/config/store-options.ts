@@ -23,11 +23,17 @@ export function storeOptions(
 }
 
 /** What the guardian needs of them, to end a session. */
-export function tlsNote(tls: TlsOptions | undefined): TlsNote | null {
+export function tlsNote(tls: TlsOptions | undefined, settings: TlsSettings): TlsNote | null {
   if (tls === undefined) return null;
   const { ca, cert, key, passphrase = null, servername = null, rejectUnauthorized = true } = tls;
   const text = (pem: TlsOptions['ca']) => (pem === undefined ? null : [pem].flat().map(String).join('\n'));
-  return { ca: text(ca), cert: text(cert), key: text(key), passphrase, servername, rejectUnauthorized };
+  const { tlsCa, tlsCert, tlsKey, tlsPassphraseFile } = settings;
+  return {
+    atStart: { ca: text(ca), cert: text(cert), key: text(key), passphrase },
+    files: { ca: tlsCa, cert: tlsCert, key: tlsKey, passphrase: tlsPassphraseFile },
+    servername,
+    rejectUnauthorized,
+  };
 }
 
 /** Null where none of the TLS settings is given: then the connection is in the clear. Throws for files that will not do. */

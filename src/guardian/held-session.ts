@@ -27,6 +27,8 @@ import {
 export interface HeldSessionOptions {
   readonly session: SessionNote;
   readonly dial: Dial;
+  /** Awaited before each connection. It resolves within the limit, and never rejects. */
+  readonly prepare?: (limitMs: number) => Promise<void> | null;
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -100,12 +102,15 @@ export class HeldSession {
   }
 
   async #try(): Promise<void> {
-    const { clock, lookup, dial } = this.#options;
+    const { clock, lookup, dial, prepare } = this.#options;
     const server = this.#rotation.next();
     const limitMs = this.#leastMs * attemptShare;
     try {
       const signal = this.#stopped.signal;
-      const resolved = await resolveHost(server.host, { clock, timeoutMs: limitMs, lookup, signal });
+      const [resolved] = await Promise.all([
+        resolveHost(server.host, { clock, timeoutMs: limitMs, lookup, signal }),
+        prepare?.(limitMs),
+      ]);
       const address = this.#rotation.rotate(server, resolved)[0]?.address ?? server.host;
       if (!signal.aborted) this.#connect(server, address, dial, limitMs);
     } catch (error) {

@@ -16,12 +16,19 @@ import {
   shaped,
 } from '../hooks/shapes.js';
 
-/** PEM texts; null where the setting is not given. */
-export interface TlsNote {
+/** Null where the setting is not given. */
+export interface TlsParts {
   readonly ca: string | null;
   readonly cert: string | null;
   readonly key: string | null;
   readonly passphrase: string | null;
+}
+
+export interface TlsNote {
+  /** PEM texts and passphrase as the agent read them at its start, for where the files will not do. */
+  readonly atStart: TlsParts;
+  /** Paths. */
+  readonly files: TlsParts;
   readonly servername: string | null;
   readonly rejectUnauthorized: boolean;
 }
@@ -102,6 +109,13 @@ export function isToAgent(message: unknown): message is ToAgent {
 const isLong: Check<string> = (value): value is string =>
   typeof value === 'string' && /^-?[1-9]\d{0,18}$/.test(value);
 
+const isTlsParts = shaped<TlsParts>({
+  ca: orNull(isText),
+  cert: orNull(isText),
+  key: orNull(isText),
+  passphrase: orNull(isText),
+});
+
 const isSession = shaped<SessionNote>({
   id: isLong,
   password: isText,
@@ -109,10 +123,8 @@ const isSession = shaped<SessionNote>({
   servers: listOf(shaped({ host: isText, port: isNumber })),
   tls: orNull(
     shaped<TlsNote>({
-      ca: orNull(isText),
-      cert: orNull(isText),
-      key: orNull(isText),
-      passphrase: orNull(isText),
+      atStart: isTlsParts,
+      files: isTlsParts,
       servername: orNull(isText),
       rejectUnauthorized: isFlag,
     }),

@@ -6,13 +6,15 @@ import { keepPipesReady } from '../hooks/pipes.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import { LineWriter } from '../line-writer.js';
 import { systemClock } from '../ports/clock.js';
-import { dialOver, loadTls, type SecureOptions } from '../zookeeper/dial.js';
+import { dialOver } from '../zookeeper/dial.js';
+import type { Logger } from '../zookeeper/session.js';
 import { startAgentProcess } from './agent-process.js';
+import { Certificates } from './certificates.js';
 import { collectGarbage } from './garbage.js';
 import { Guardian } from './guardian.js';
 import { HeldSession } from './held-session.js';
 import { leaveSignals } from './leave-signals.js';
-import { askedSignals, type TlsNote } from './messages.js';
+import { askedSignals } from './messages.js';
 import { Report } from './report.js';
 import { Sentinel } from './sentinel.js';
 import { systemdOf } from './service-manager.js';
@@ -30,8 +32,10 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
     processes: systemProcesses,
     startAgent: (listener) => startAgentProcess(program, args, listener),
     holdSession: (session) => {
-      const tls = secured(session.tls);
-      return new HeldSession({ session, clock, dial: dialOver(tls && (() => tls)), random: Math.random });
+      const tls = session.tls === null ? null : new Certificates(session.tls, clock, logTo(report));
+      const dial = dialOver(tls === null ? undefined : () => tls.inForce());
+      const prepare = (limitMs: number) => tls?.renew(limitMs) ?? null;
+      return new HeldSession({ session, clock, dial, prepare, random: Math.random });
     },
     watchOver: (pgids) => sentinel.watchOver(pgids),
     report,
@@ -55,14 +59,10 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   return code;
 }
 
-function secured(tls: TlsNote | null): SecureOptions | undefined {
-  if (tls === null) return undefined;
-  const { ca, cert, key, passphrase, servername, rejectUnauthorized } = tls;
-  const context = loadTls().createSecureContext({
-    ...(ca === null ? {} : { ca }),
-    ...(cert === null ? {} : { cert }),
-    ...(key === null ? {} : { key }),
-    ...(passphrase === null ? {} : { passphrase }),
-  });
-  return { context, servername: servername ?? undefined, rejectUnauthorized };
+function logTo(report: Report): Logger {
+  return {
+    debug() {},
+    info: (_fields, message) => report.say('info', message),
+    warn: (_fields, message) => report.say('warn', message),
+  };
 }

@@ -2,15 +2,14 @@
  * Access to ZooKeeper: the store port, on node-zookeeper-client with its connection handling replaced.
  * One store is one session. No call is ever repeated on its own.
  */
-import { X509Certificate } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
-import { isDeepStrictEqual } from 'node:util';
 import { type Acl, openAcl, permissions } from '../core/acl.js';
-import { errorMessage, PetrelError } from '../errors.js';
+import { PetrelError } from '../errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { ConnectionString } from './connection-string.js';
-import { type Dial, dialOver, loadTls, type SecureOptions } from './dial.js';
+import { type Dial, dialOver } from './dial.js';
+import { newestOf } from './newest-certificates.js';
 import type { Logger } from './session.js';
 import { ZooKeeperStore } from './store.js';
 import type { TlsOptions } from './tls-options.js';
@@ -94,30 +93,6 @@ export function dialWith(tls: TlsOptions | undefined, logger = silentLogger): Di
   return dialOver(tls && newestOf(tls, logger));
 }
 
-function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
-  let known: Omit<TlsOptions, 'reread'> = first;
-  let inForce = secure(known);
-  let told = '';
-  return () => {
-    if (reread === undefined) return inForce;
-    try {
-      const now = reread();
-      if (!isDeepStrictEqual(now, known)) {
-        inForce = secure(now);
-        known = now;
-        logger.info({}, 'TLS to ZooKeeper: the certificates have changed, and the new ones are used');
-      }
-      told = '';
-    } catch (error) {
-      const problem = errorMessage(error);
-      if (problem !== told)
-        logger.warn({}, `TLS to ZooKeeper: going on with the certificates read before: ${problem}`);
-      told = problem;
-    }
-    return inForce;
-  };
-}
-
 function checkTimeout(name: string, valueMs: number): void {
   if (Number.isInteger(valueMs) && valueMs > 0 && valueMs <= maxTimeoutMs) return;
   throw new PetrelError(
@@ -129,15 +104,4 @@ function checkTimeout(name: string, valueMs: number): void {
 function checkCredentials(credentials: string): void {
   if (/^[^:]+:./s.test(credentials)) return;
   throw new PetrelError('INVALID', 'credentials for the scheme digest must look like "user:password"');
-}
-
-function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
-  const { servername, rejectUnauthorized = true, ...certificates } = tls;
-  try {
-    // Node takes text that is no certificate for one that nobody is trusted by.
-    for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
-    return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
-  } catch (error) {
-    throw new PetrelError('INVALID', `TLS options: ${errorMessage(error)}`, { cause: error });
-  }
 }

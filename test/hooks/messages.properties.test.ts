@@ -90,6 +90,7 @@ const fromKeeper = z.discriminatedUnion('type', [
 
 const text = z.string().nullable();
 const count = z.int().min(0);
+const tlsParts = z.object({ ca: text, cert: text, key: text, passphrase: text });
 const fromAgent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('begin'), group: count, root: z.string() }),
   ...toKeeper.options.map((option) => option.extend({ group: count })),
@@ -112,10 +113,8 @@ const fromAgent = z.discriminatedUnion('type', [
       auth: text,
       tls: z
         .object({
-          ca: text,
-          cert: text,
-          key: text,
-          passphrase: text,
+          atStart: tlsParts,
+          files: tlsParts,
           servername: text,
           rejectUnauthorized: z.boolean(),
         })
@@ -135,11 +134,10 @@ const toAgent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('there?') }),
 ]);
 
+const noParts = { ca: null, cert: null, key: null, passphrase: null };
 const tls = {
-  ca: 'PEM',
-  cert: null,
-  key: null,
-  passphrase: null,
+  atStart: { ...noParts, ca: 'PEM' },
+  files: { ...noParts, ca: '/etc/ca.pem' },
   servername: 'zk',
   rejectUnauthorized: true,
 };

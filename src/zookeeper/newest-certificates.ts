@@ -1,0 +1,43 @@
+/** Certificates that may be replaced while a process runs. */
+import { isDeepStrictEqual } from 'node:util';
+import { errorMessage, PetrelError } from '../errors.js';
+import { loadTls, type SecureOptions } from './dial.js';
+import type { Logger } from './session.js';
+import type { TlsOptions } from './tls-options.js';
+
+/** The newest that will do, asked before each connection. Throws PetrelError INVALID for first ones that will not do. */
+export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
+  let known: Omit<TlsOptions, 'reread'> = first;
+  let inForce = secure(known);
+  let told = '';
+  return () => {
+    if (reread === undefined) return inForce;
+    try {
+      const now = reread();
+      if (!isDeepStrictEqual(now, known)) {
+        inForce = secure(now);
+        known = now;
+        logger.info({}, 'TLS to ZooKeeper: the certificates have changed, and the new ones are used');
+      }
+      told = '';
+    } catch (error) {
+      const problem = errorMessage(error);
+      if (problem !== told)
+        logger.warn({}, `TLS to ZooKeeper: going on with the certificates read before: ${problem}`);
+      told = problem;
+    }
+    return inForce;
+  };
+}
+
+function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
+  const { servername, rejectUnauthorized = true, ...certificates } = tls;
+  try {
+    const { X509Certificate } = process.getBuiltinModule('node:crypto');
+    // Node takes text that is no certificate for one that nobody is trusted by.
+    for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
+    return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
+  } catch (error) {
+    throw new PetrelError('INVALID', `TLS options: ${errorMessage(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,113 @@
+/** A4: the guardian, too, shows a certificate that was replaced after its agent's start. */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer, type TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { tlsNote, tlsOptions } from '../../src/config/store-options.js';
+import { Certificates } from '../../src/guardian/certificates.js';
+import { HeldSession } from '../../src/guardian/held-session.js';
+import { isFromAgent, type SessionNote } from '../../src/guardian/messages.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { dialOver } from '../../src/zookeeper/dial.js';
+import { makeCertificate } from '../support/certificates.js';
+import { until } from '../support/until.js';
+
+/** A handshake answered with a timeout of 0. */
+const sessionOver = Buffer.alloc(40);
+sessionOver.writeInt32BE(36, 0);
+sessionOver.writeInt32BE(16, 20);
+
+it('A4 a guardian holds its agent’s session with the certificate that is on disk then', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'petrel-held-'));
+  const files = await makeCertificate(dir, 'first');
+  const next = await makeCertificate(dir, 'second');
+  const [cert, key] = [join(dir, 'in-use.crt'), join(dir, 'in-use.key')];
+  const use = async ({ certificatePath, keyPath }: typeof files) => {
+    await copyFile(certificatePath, cert);
+    await copyFile(keyPath, key);
+  };
+  await use(files);
+  const shown: string[] = [];
+  let isOver = false;
+  const server = createServer({
+    cert: await readFile(files.certificatePath),
+    key: await readFile(files.keyPath),
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+  // The guardian then tries again.
+  server.on('secureConnection', (socket: TLSSocket) => {
+    shown.push(String(socket.getPeerCertificate().subject.CN));
+    socket.on('error', () => {});
+    if (isOver) socket.end(sessionOver);
+    else socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a port was asked for');
+
+  const paths = { tlsCa: files.certificatePath, tlsCert: cert, tlsKey: key };
+  const settings = { ...paths, tlsPassphrase: null, tlsPassphraseFile: null, tlsServername: null };
+  const tls = tlsNote(tlsOptions(settings) ?? undefined, settings);
+  const session: SessionNote = {
+    id: '7',
+    password: Buffer.alloc(16).toString('base64'),
+    timeoutMs: 60_000,
+    servers: [{ host: '127.0.0.1', port: address.port }],
+    tls,
+    auth: null,
+  };
+  expect(isFromAgent({ type: 'session', session })).toBe(true);
+  if (tls === null) throw new Error('TLS was asked for');
+  const warned: string[] = [];
+  const log = { debug() {}, info() {}, warn: (_fields: object, text: string) => void warned.push(text) };
+  await use(next);
+  const certificates = new Certificates(tls, systemClock, log);
+  const held = new HeldSession({
+    session,
+    clock: systemClock,
+    dial: dialOver(() => certificates.inForce()),
+    prepare: (limitMs) => certificates.renew(limitMs),
+    random: () => 0.5,
+  });
+  try {
+    await until(() => shown.length > 0, { describe: 'a connection' });
+    expect(shown[0]).toBe('second');
+    await writeFile(cert, 'half a certif');
+    await until(() => warned.length > 0, { describe: 'a warning' });
+    const before = shown.length;
+    await until(() => shown.length > before, { describe: 'another connection' });
+    expect(new Set(shown)).toEqual(new Set(['second']));
+    expect(warned).toEqual([expect.stringContaining('going on with the certificates read before')]);
+    await use(files);
+    await until(() => shown.at(-1) === 'first', { describe: 'the certificate that was put back' });
+  } finally {
+    isOver = true;
+    expect(await held.end()).toBe('over');
+    server.close();
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+it('A4 a disk that hangs does not keep a guardian from going on with the certificates that it has', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'petrel-hung-'));
+  const { certificatePath } = await makeCertificate(dir, 'first');
+  const ca = join(dir, 'ca.pem');
+  // Reading it ends when somebody has written to it.
+  await promisify(execFile)('mkfifo', [ca]);
+  const none = { ca: null, cert: null, key: null, passphrase: null };
+  const atStart = { ...none, ca: await readFile(certificatePath, 'utf8') };
+  const note = { atStart, files: { ...none, ca }, servername: null, rejectUnauthorized: true };
+  const certificates = new Certificates(note, systemClock, { debug() {}, info() {}, warn() {} });
+  const before = certificates.inForce();
+  try {
+    await certificates.renew(20);
+    expect(certificates.inForce()).toBe(before);
+  } finally {
+    await writeFile(ca, atStart.ca);
+    await rm(dir, { recursive: true, force: true });
+  }
+});
