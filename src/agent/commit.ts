@@ -70,14 +70,13 @@ async function writeLess(
   const { records, decisions, brake, headVersion } = commit;
   const { path = paths.history } = refused;
   if (headVersion !== null) {
+    const rest = unrecorded(commit);
+    if (decisions.length > 0 && (await writeCommit(turn, paths, rest, log)) === null) return null;
     const what = records.map(recordText).join('; ');
     log.error(
       { path, records },
       `recorded: no, quota reached at ${path}: ${what}; raise the quota of this group`,
     );
-    const rest = unrecorded(commit);
-    const written = decisions.length === 0 ? null : await writeCommit(turn, paths, rest, log);
-    if (decisions.length > 0 && written === null) return null;
     return { recorded: null, isUnrecorded: true };
   }
   if (brake === null) throw refused;

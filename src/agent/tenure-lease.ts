@@ -19,9 +19,15 @@ export class TenureLease {
   /** Once ended it is never revived. It may still turn out to be shorter. */
   get inForce(): Lease {
     const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
-    if (this.#ended !== null && this.#ended.endsAtMs <= lease.endsAtMs) return this.#ended;
-    if (this.#clock.monotonicMs() >= lease.releaseAtMs) this.#ended = lease;
-    return lease;
+    if (this.#ended === null) {
+      if (this.#clock.monotonicMs() >= lease.releaseAtMs) this.#ended = lease;
+      return lease;
+    }
+    const { endsAtMs, releaseAtMs } = this.#ended;
+    // A later proof under a smaller timeout ends sooner, and yet may be released later.
+    if (lease.endsAtMs < endsAtMs)
+      this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
+    return this.#ended;
   }
 
   /** What the duty is to be told; null: it knows enough. One that has ended is news only if it is shorter. */

@@ -2,7 +2,7 @@
  * Greatest fencing tokens that a node has seen of one group, in its state directory. Unlike the session's file it outlives
  * the agent: a restart must not make it forget.
  */
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { mostLeaders } from '../core/group-config.js';
@@ -48,7 +48,8 @@ export class TokenFile implements TokenStore {
     const next = `${this.path}.next`;
     const file = openSync(next, 'w', 0o600);
     try {
-      writeSync(file, JSON.stringify({ tokenEpoch: epoch, greatest }));
+      // Unlike `writeSync` it leaves out nothing silently, as where the disk becomes full.
+      writeFileSync(file, JSON.stringify({ tokenEpoch: epoch, greatest }));
       // After a power cut a name may be there before its content.
       fsyncSync(file);
     } finally {

@@ -42,11 +42,6 @@ export class TokenMemory {
     this.#written = this.#seen;
   }
 
-  /** Whether any token of the group was ever seen here. */
-  get isEmpty(): boolean {
-    return this.#seen.bySlot.size === 0;
-  }
-
   /** Remembers what is claimed by others, too. */
   look(snapshot: GroupSnapshot): void {
     const claims = tokensIn(snapshot);

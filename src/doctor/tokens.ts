@@ -7,7 +7,14 @@ export function checkTokens({ group, node: { seenTokens } }: Facts): Finding[] {
   const check = 'tokens';
   if (seenTokens === null) return [];
   if (isProblem(seenTokens)) {
-    return [finding(check, 'error', seenTokens.problem, 'the agent does not start until then')];
+    return [
+      finding(
+        check,
+        'error',
+        seenTokens.problem,
+        'run doctor as the user of the agent: an agent that cannot read this file does not start',
+      ),
+    ];
   }
   if (isProblem(group)) return [];
   const findings = group.tokens.flatMap((token) => {

@@ -160,13 +160,22 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
 function mustBeValid(config: GroupConfig, before: GroupConfig, registered: number): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
   const isAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));
-  const problems = isAsBefore
-    ? formProblems(config)
-    : [...configProblems(config), ...sizeProblems(config, registered)];
+  const problems = [
+    ...epochProblems(config, before),
+    ...(isAsBefore ? formProblems(config) : [...configProblems(config), ...sizeProblems(config, registered)]),
+  ];
   if (problems.length === 0) return;
   throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {
     reasons: problems,
   });
+}
+
+/** Nodes take a smaller one for a sign of a restored backup. */
+function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string[] {
+  if (tokenEpoch >= before.tokenEpoch) return [];
+  return [
+    `tokenEpoch: ${tokenEpoch} is less than ${before.tokenEpoch}: nodes that have seen that would refuse to lead`,
+  ];
 }
 
 /** By slot, in their order; empty where they cannot be told. */

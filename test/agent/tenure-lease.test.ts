@@ -25,3 +25,12 @@ it('a lease that has ended is never revived', () => {
   store.provenAliveAtMs = () => 6_000;
   expect(lease.inForce).toEqual(ended);
 });
+
+it('V2 a later proof under a smaller timeout shortens a lease that has ended, and does not revive it', () => {
+  const { store, clock, lease } = scene();
+  clock.nowMs = 7_000;
+  expect(lease.inForce).toEqual({ releaseAtMs: 7_000, endsAtMs: 9_000 });
+  store.provenAliveAtMs = () => 6_500;
+  store.negotiatedTimeoutMs = 2_000;
+  expect(lease.inForce).toEqual({ releaseAtMs: 7_000, endsAtMs: 8_300 });
+});

@@ -154,3 +154,12 @@ it('T7 a quorum is not reckoned from fewer nodes than are registered, nor is __p
     '__proto__ cannot be a name',
   );
 });
+
+it('V4 tokenEpoch rises, and never falls: nodes that have seen it would refuse to lead', async () => {
+  const epoch = (text: string) => planned([{ key: 'tokenEpoch', text }], { tokenEpoch: 2 });
+  await expect(epoch('1')).rejects.toMatchObject({
+    code: 'INVALID',
+    message: expect.stringContaining('tokenEpoch: 1 is less than 2'),
+  });
+  expect((await epoch('3')).config?.tokenEpoch).toBe(3);
+});

@@ -98,8 +98,8 @@ export const leaseSabotages: readonly Sabotage[] = [
     name: 'ended lease revived',
     rule: 'A lease once ended is never revived',
     file: tenureLease,
-    find: '    if (this.#ended !== null && this.#ended.endsAtMs <= lease.endsAtMs) return this.#ended;\n',
-    replace: '',
+    find: '    return this.#ended;\n',
+    replace: '    return lease;\n',
   },
   {
     name: 'leads without a look at the clock',
