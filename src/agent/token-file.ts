@@ -2,7 +2,7 @@
  * Greatest fencing tokens that a node has seen of one group, in its state directory. Unlike the session's file it outlives
  * the agent: a restart must not make it forget.
  */
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { mostLeaders } from '../core/group-config.js';
@@ -41,21 +41,20 @@ export class TokenFile implements TokenStore {
     return new TokenFile(path, readTokens(path));
   }
 
-  /** Throws what the file system does. */
-  write({ epoch, bySlot }: SeenTokens): void {
+  /** Rejects with what the file system says. */
+  async write({ epoch, bySlot }: SeenTokens): Promise<void> {
     const greatest = Object.fromEntries([...bySlot].map(([slot, token]) => [slot, String(token)]));
     makeDirectory(dirname(this.path));
     const next = `${this.path}.next`;
-    const file = openSync(next, 'w', 0o600);
+    const file = await open(next, 'w', 0o600);
     try {
-      // Unlike `writeSync` it leaves out nothing silently, as where the disk becomes full.
-      writeFileSync(file, JSON.stringify({ tokenEpoch: epoch, greatest }));
+      await file.writeFile(JSON.stringify({ tokenEpoch: epoch, greatest }));
       // After a power cut a name may be there before its content.
-      fsyncSync(file);
+      await file.sync();
     } finally {
-      closeSync(file);
+      await file.close();
     }
-    renameSync(next, this.path);
+    await rename(next, this.path);
   }
 }
 

@@ -23,8 +23,8 @@ import { errorMessage } from '../errors.js';
 export interface TokenStore {
   /** What an earlier life saw; null: nothing. */
   readonly earlier: SeenTokens | null;
-  /** May throw: a restart then forgets what is new. */
-  write(seen: SeenTokens): void;
+  /** Leadership does not wait for it. May reject: a restart then forgets what is new. */
+  write(seen: SeenTokens): Promise<void>;
 }
 
 export class TokenMemory {
@@ -34,6 +34,7 @@ export class TokenMemory {
   #written: SeenTokens;
   #told = '';
   #problem = '';
+  #isWriting = false;
 
   constructor(store: TokenStore | null, log: Logger) {
     this.#store = store;
@@ -49,7 +50,7 @@ export class TokenMemory {
       .map((claim) => goneBack(this.#seen, claim, false))
       .filter((found) => found !== null);
     for (const claim of claims) this.#seen = withToken(this.#seen, claim);
-    this.#write();
+    void this.#write();
     const told = problems.map(goneBackText).join('; ');
     if (told !== '' && told !== this.#told) this.#log.error(`the present claim is unsafe: ${told}`);
     this.#told = told;
@@ -70,20 +71,27 @@ export class TokenMemory {
       return { ...noCommand, phase: 'claim', reason };
     }
     this.#seen = withToken(this.#seen, seen);
-    this.#write();
+    void this.#write();
     return null;
   }
 
-  #write(): void {
-    if (this.#store === null || this.#written === this.#seen) return;
+  /** One write at a time. What could not be written is tried again with the next look. */
+  async #write(): Promise<void> {
+    if (this.#store === null || this.#isWriting) return;
+    this.#isWriting = true;
     try {
-      this.#store.write(this.#seen);
-      this.#written = this.#seen;
-      this.#problem = '';
+      while (this.#written !== this.#seen) {
+        const seen = this.#seen;
+        await this.#store.write(seen);
+        this.#written = seen;
+        this.#problem = '';
+      }
     } catch (error) {
       const problem = `fencing tokens cannot be remembered for a restart: ${errorMessage(error)}`;
       if (problem !== this.#problem) this.#log.error({ error }, problem);
       this.#problem = problem;
+    } finally {
+      this.#isWriting = false;
     }
   }
 }

@@ -20,7 +20,7 @@ const far = 2n ** 62n;
 const quickly = { exclusion: { base: '100ms', max: '200ms' } };
 
 function seeing(token: bigint): TokenStore {
-  return { earlier: { epoch: 0, bySlot: new Map([[1, token]]) }, write: () => {} };
+  return { earlier: { epoch: 0, bySlot: new Map([[1, token]]) }, write: async () => {} };
 }
 
 it('V4 no node leads at a token below one that it has seen, until a person raises tokenEpoch', async () => {
@@ -70,9 +70,9 @@ it('V4 what is seen of any leader is remembered for the next life, and an older 
   expect(open('b').earlier).toEqual(seen);
 });
 
-it('V4 a file of tokens that cannot be understood is not taken for an empty one', () => {
+it('V4 a file of tokens that cannot be understood is not taken for an empty one', async () => {
   const root = '/unreadable';
-  TokenFile.open(directory, root, 'a').write({ epoch: 0, bySlot: new Map([[1, 48n]]) });
+  await TokenFile.open(directory, root, 'a').write({ epoch: 0, bySlot: new Map([[1, 48n]]) });
   expect(readdirSync(join(directory, 'unreadable'))).toEqual(['a.tokens.json']);
   const path = join(directory, 'unreadable', 'a.tokens.json');
   for (const text of [
