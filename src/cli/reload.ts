@@ -108,7 +108,7 @@ export class Reload<Values extends NodeSettings> {
       const { key, value } = described.find((setting) => setting.name === name) ?? { key: name, value: '' };
       return `${key} is ${value === '' ? 'empty' : value}`;
     });
-    log.info(`settings read anew: ${text.join(', ') || 'nothing changes'}`);
+    log.info(`settings read anew: ${text.join(', ') || 'no setting changes'}`);
     const late = differing.filter(({ name }) => ![...live, ...taken].includes(name)).map(({ key }) => key);
     if (late.length > 0) log.warn({ settings: late }, `changes only with a restart: ${late.join(', ')}`);
     took?.(values);

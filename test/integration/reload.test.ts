@@ -115,7 +115,7 @@ describe('a leader that gets SIGHUP', () => {
     await until(() => readFile(inDirectory('releasing')).then(() => true));
     expect((await reload(agent, { lines: ['priority: 7'], onRelease })).msg).toContain('priority is 7');
     process.kill(pid, 'SIGHUP');
-    await agent.logged(/nothing changes/);
+    await agent.logged(/no setting changes/);
     writeFileSync(inDirectory('go'), '');
     expect(await agent.exited).toEqual({ code: 0, signal: null });
     expect(
@@ -150,12 +150,12 @@ describe('a leader that gets SIGHUP', () => {
     const line = await reload(agent, settings);
     expect(line).toMatchObject({ level: 'error', msg: expect.stringMatching(/^settings stay as they were/) });
     expect(line.msg).toMatch(why);
-    expect((await reload(agent, { lines: ['priority: 5'] })).msg).toBe('settings read anew: nothing changes');
+    expect((await reload(agent, { lines: ['priority: 5'] })).msg).toBe('settings read anew: no setting changes');
     expect(await at().view.registration('a1')).toMatchObject({ priority: 5, health: { ok: true } });
   });
 
   it('whose environment says otherwise keeps to that', async () => {
     await using agent = await startLeader({ lines: ['priority: 5'] }, { PETREL_PRIORITY: '6' });
-    expect((await reload(agent, { lines: ['priority: 7'] })).msg).toBe('settings read anew: nothing changes');
+    expect((await reload(agent, { lines: ['priority: 7'] })).msg).toBe('settings read anew: no setting changes');
   });
 });
