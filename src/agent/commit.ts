@@ -126,6 +126,18 @@ export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
   return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
 }
 
+/** Whether a tree has just been made again, and the node that leads by its decision has not registered again yet. */
+export function precedesLeader(
+  { snapshot, members }: Pick<ElectorTurn, 'snapshot' | 'members'>,
+  { decisions }: Pick<Commit, 'decisions'>,
+): boolean {
+  return decisions.some(({ slot }) => {
+    const { value, version } = slotView(snapshot, slot).elected;
+    const node = value?.node ?? null;
+    return version === 0 && node !== null && !members.some((member) => member.node === node);
+  });
+}
+
 function isNewlyNamed({ snapshot }: ElectorTurn, { slot, elected }: Decision): boolean {
   return elected.node !== null && elected.node !== slotView(snapshot, slot).elected.value?.node;
 }

@@ -30,7 +30,7 @@ import { prune, withRoom } from '../group/history-room.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Operation, Store } from '../ports/store.js';
-import { canBeTold, writeCommit } from './commit.js';
+import { canBeTold, precedesLeader, writeCommit } from './commit.js';
 import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import { dutyContext } from './duty-context.js';
@@ -123,7 +123,8 @@ export class Elector {
 
   #mayMake(turn: ElectorTurn, commit: Commit): boolean {
     const nowMs = this.#options.clock.monotonicMs();
-    const since = canBeTold(turn, commit) ? null : (this.#putOffSinceMs ?? nowMs);
+    const isTimely = canBeTold(turn, commit) && !precedesLeader(turn, commit);
+    const since = isTimely ? null : (this.#putOffSinceMs ?? nowMs);
     this.#putOffSinceMs = since;
     return since === null || nowMs - since >= putOffMs;
   }

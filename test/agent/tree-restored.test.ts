@@ -69,29 +69,31 @@ it('A2 a chroot that vanishes is waited for, and told of once', async () => {
   expect(told()).toHaveLength(1);
 });
 
-it('A10 a tree that is deleted is made again with its configuration, and a good leader stays', async () => {
-  await using group = await Group.found(await sharedZooKeeper(), { failback: 'manual' });
-  const [a] = await group.startInOrder(['a', 'b']);
-  await group.ready('a');
-  await group.switchover('b');
-  const { stat, term } = await group.ready('b');
-  const paused = { by: 'op', at: '2026-01-01T00:00:00.000Z', reason: 'maintenance' };
-  await group.configure({ paused, sites: { here: { priority: 7 } } });
-  const before = await group.config();
-  await until(() => a?.agent.snapshot?.config.value?.paused != null);
-  await deleteTree(group.store, group.root);
-  const again = await until(async () => {
-    const current = await group.current();
-    return current?.status === 'READY' && current.stat.czxid > stat.czxid && current;
-  });
-  expect(await group.config()).toEqual(before);
-  expect([again.node, again.term]).toEqual(['b', term]);
-  const [record] = await until(async () => {
-    const records = await group.history();
-    return records.length > 0 && records;
-  });
-  expect(record).toMatchObject({ node: 'b', previous: { node: 'b' }, term, cause: 'retry' });
-  const told = group.members.flatMap(({ log }) => log.filter((line) => line.includes('are missing')));
-  expect(told.length).toBeGreaterThan(0);
-  for (const line of told) expect(line).toContain(`decision of term ${term}`);
-});
+it.each([{ paused: { by: 'op', at: '2026-01-01T00:00:00.000Z', reason: 'maintenance' } }, { paused: null }])(
+  'A10 a tree that is deleted is made again with its configuration, and a good leader stays: $paused',
+  async ({ paused }) => {
+    await using group = await Group.found(await sharedZooKeeper(), { failback: 'manual' });
+    const [a] = await group.startInOrder(['a', 'b']);
+    await group.ready('a');
+    await group.switchover('b');
+    const { stat, term } = await group.ready('b');
+    await group.configure({ paused, sites: { here: { priority: 7 } } });
+    const before = await group.config();
+    await until(() => a?.agent.snapshot?.config.value?.sites.here?.priority === 7);
+    await deleteTree(group.store, group.root);
+    const again = await until(async () => {
+      const current = await group.current();
+      return current?.status === 'READY' && current.stat.czxid > stat.czxid && current;
+    });
+    expect(await group.config()).toEqual(before);
+    expect([again.node, again.term]).toEqual(['b', term]);
+    const [record] = await until(async () => {
+      const records = await group.history();
+      return records.length > 0 && records;
+    });
+    expect(record).toMatchObject({ node: 'b', previous: { node: 'b' }, term, cause: 'retry' });
+    const told = group.members.flatMap(({ log }) => log.filter((line) => line.includes('are missing')));
+    expect(told.length).toBeGreaterThan(0);
+    for (const line of told) expect(line).toContain(`decision of term ${term}`);
+  },
+);
