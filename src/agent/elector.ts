@@ -37,7 +37,7 @@ import { dutyContext } from './duty-context.js';
 import type { ElectorTurn, TurnResult } from './elector-turn.js';
 import type { AgentEvent } from './events.js';
 import { FenceBackoff } from './fence-backoff.js';
-import { isSeat } from './foreign.js';
+import { isHeldByOthers } from './foreign.js';
 import { guarded } from './guarded.js';
 import { JunkReport } from './junk.js';
 import { checkSeat, encode, heldSeats } from './membership.js';
@@ -361,9 +361,9 @@ export class Elector {
   async unseat(turn: ElectorTurn, silent: string): Promise<void> {
     const { store, snapshot, seat } = turn;
     const { paths, log } = this.#options;
-    const isOurs = await guarded(() => isSeat(store, paths, silent));
-    if (isOurs === null) return;
-    if (!isOurs) {
+    const isTheirs = await guarded(() => isHeldByOthers(store, paths, silent));
+    if (isTheirs === null) return;
+    if (isTheirs) {
       const right = 'delete it, or give this group another root';
       log.error(`${paths.seat(silent)} is not Petrel's, and keeps the group from electing: ${right}`);
       return;

@@ -4,16 +4,19 @@ import { parseSeatName } from '../core/sequence.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** False for a znode of another application whose name has the form of a seat's. Throws StoreError. */
-export async function isSeat(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
-  const { data } = await store.getData(paths.seat(name));
-  return data.toString('utf8') === parseSeatName(name)?.node;
+/**
+ * True for a living session's znode whose name has the form of a seat's, and whose content has not. What is persistent is
+ * nobody's, and in the way. Throws StoreError.
+ */
+export async function isHeldByOthers(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
+  const { data, stat } = await store.getData(paths.seat(name));
+  return stat.ephemeralOwner !== 0n && data.toString('utf8') !== parseSeatName(name)?.node;
 }
 
 /** Throws PetrelError INVALID where another application elects by the directory of the seats: each would hold up the other. */
 export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void> {
   for (const name of await seatNames(store, paths)) {
-    if (await isOurs(store, paths, name)) continue;
+    if (!(await isTheirs(store, paths, name))) continue;
     const right = 'give the group a root of its own (--root)';
     throw new PetrelError(
       'INVALID',
@@ -32,12 +35,12 @@ async function seatNames(store: Store, paths: GroupPaths): Promise<string[]> {
   }
 }
 
-async function isOurs(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
+async function isTheirs(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
   try {
-    return await isSeat(store, paths, name);
+    return await isHeldByOthers(store, paths, name);
   } catch (error) {
     // Gone again.
-    if (isStoreError(error, 'NO_NODE')) return true;
+    if (isStoreError(error, 'NO_NODE')) return false;
     throw error;
   }
 }
