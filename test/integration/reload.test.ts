@@ -150,12 +150,16 @@ describe('a leader that gets SIGHUP', () => {
     const line = await reload(agent, settings);
     expect(line).toMatchObject({ level: 'error', msg: expect.stringMatching(/^settings stay as they were/) });
     expect(line.msg).toMatch(why);
-    expect((await reload(agent, { lines: ['priority: 5'] })).msg).toBe('settings read anew: no setting changes');
+    expect((await reload(agent, { lines: ['priority: 5'] })).msg).toBe(
+      'settings read anew: no setting changes',
+    );
     expect(await at().view.registration('a1')).toMatchObject({ priority: 5, health: { ok: true } });
   });
 
   it('whose environment says otherwise keeps to that', async () => {
     await using agent = await startLeader({ lines: ['priority: 5'] }, { PETREL_PRIORITY: '6' });
-    expect((await reload(agent, { lines: ['priority: 7'] })).msg).toBe('settings read anew: no setting changes');
+    expect((await reload(agent, { lines: ['priority: 7'] })).msg).toBe(
+      'settings read anew: no setting changes',
+    );
   });
 });
