@@ -79,12 +79,19 @@ export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunk
   return { ...evidence, provenAtMs, answered: [], handshakeSentAtMs: sentAtMs };
 }
 
-/** A request of any kind, a ping included, was answered. Entries older than the session timeout are let go. */
+/**
+ * A request of any kind, a ping included, was answered. Entries older than the session timeout are let go, and of
+ * requests sent close together one is kept. Not by when they were answered: after a stall an old request is
+ * answered together with a new one, which proves more.
+ */
 export function requestAnswered(
   evidence: LeaseEvidence,
   request: AnsweredRequest,
   sessionTimeoutMs: number,
 ): LeaseEvidence {
+  const newest = evidence.answered.at(-1);
+  const apartMs = request.sentAtMs - (newest?.sentAtMs ?? Number.NEGATIVE_INFINITY);
+  if (apartMs < sessionTimeoutMs * evidenceShare) return evidence;
   const oldest = request.answeredAtMs - sessionTimeoutMs;
   const kept = evidence.answered.filter((entry) => entry.answeredAtMs >= oldest);
   const touch = heard(evidence.touch, request.answeredAtMs, sessionTimeoutMs);
@@ -129,6 +136,8 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
 const proofGap = 1 / 4;
 /** Smallest share of the session timeout that a server is assumed to grant whose answer was not heard. */
 const doubtShare = 1 / 2;
+/** Of requests sent within this share of the session timeout one is evidence enough. */
+const evidenceShare = 1 / 100;
 /** Share of the session timeout that a lease lasts: clock rates may differ by 10 %. */
 const leaseShare = 0.9;
 /** Share of the session timeout kept at a lease's end for releasing and killing. */

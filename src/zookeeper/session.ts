@@ -62,8 +62,6 @@ export interface SessionOptions {
 const maxPacketBytes = 0xfffff;
 /** Without contact for this share of its timeout a session counts as over, whatever the ensemble thinks. */
 const expiryShare = 4 / 3;
-/** Of answers closer together than this share of the session timeout one is evidence enough. */
-const evidenceShare = 1 / 100;
 
 const knownEvents = { first: zookeeper.Event.NODE_CREATED, last: zookeeper.Event.NODE_CHILDREN_CHANGED };
 
@@ -253,10 +251,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   answered(answer: Answer): void {
     const timeoutMs = this.#negotiatedTimeoutMs;
     this.#lastContactAtMs = answer.answeredAtMs;
-    const newest = this.#evidence.answered.at(-1);
-    if (!newest || answer.answeredAtMs - newest.answeredAtMs >= timeoutMs * evidenceShare) {
-      this.#evidence = requestAnswered(this.#evidence, answer, timeoutMs);
-    }
+    this.#evidence = requestAnswered(this.#evidence, answer, timeoutMs);
     if (answer.committed) this.#evidence = writeCommitted(this.#evidence, answer.sentAtMs, timeoutMs);
   }
 
