@@ -1,9 +1,8 @@
 /** A4: the guardian, too, shows a certificate that was replaced after its agent's start. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { tlsNote, tlsOptions } from '../../src/config/store-options.js';
@@ -13,6 +12,7 @@ import { isFromAgent, type SessionNote } from '../../src/guardian/messages.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { dialOver } from '../../src/zookeeper/dial.js';
 import { makeCertificate } from '../support/certificates.js';
+import { showCertificates } from '../support/shown-certificates.js';
 import { until } from '../support/until.js';
 
 /** A handshake answered with a timeout of 0. */
@@ -22,33 +22,12 @@ sessionOver.writeInt32BE(16, 20);
 
 it('A4 a guardian holds its agent’s session with the certificate that is on disk then', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'petrel-held-'));
-  const files = await makeCertificate(dir, 'first');
-  const next = await makeCertificate(dir, 'second');
-  const [cert, key] = [join(dir, 'in-use.crt'), join(dir, 'in-use.key')];
-  const use = async ({ certificatePath, keyPath }: typeof files) => {
-    await copyFile(certificatePath, cert);
-    await copyFile(keyPath, key);
-  };
-  await use(files);
-  const shown: string[] = [];
   let isOver = false;
-  const server = createServer({
-    cert: await readFile(files.certificatePath),
-    key: await readFile(files.keyPath),
-    requestCert: true,
-    rejectUnauthorized: false,
-  });
   // The guardian then tries again.
-  server.on('secureConnection', (socket: TLSSocket) => {
-    shown.push(String(socket.getPeerCertificate().subject.CN));
-    socket.on('error', () => {});
+  const { files, next, cert, key, use, shown, server, port } = await showCertificates(dir, (socket) => {
     if (isOver) socket.end(sessionOver);
     else socket.destroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a port was asked for');
-
   const paths = { tlsCa: files.certificatePath, tlsCert: cert, tlsKey: key };
   const settings = { ...paths, tlsPassphrase: null, tlsPassphraseFile: null, tlsServername: null };
   const tls = tlsNote(tlsOptions(settings) ?? undefined, settings);
@@ -56,7 +35,7 @@ it('A4 a guardian holds its agent’s session with the certificate that is on di
     id: '7',
     password: Buffer.alloc(16).toString('base64'),
     timeoutMs: 60_000,
-    servers: [{ host: '127.0.0.1', port: address.port }],
+    servers: [{ host: '127.0.0.1', port }],
     tls,
     auth: null,
   };

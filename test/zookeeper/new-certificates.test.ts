@@ -1,39 +1,16 @@
 /** A4: certificates that are replaced on disk are shown from the next connection on. */
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, type TLSSocket } from 'node:tls';
 import { expect, it } from 'vitest';
 import { tlsOptions } from '../../src/config/store-options.js';
 import { dialWith } from '../../src/zookeeper/index.js';
-import { makeCertificate } from '../support/certificates.js';
+import { showCertificates } from '../support/shown-certificates.js';
 import { until } from '../support/until.js';
 
 it('A4 a certificate that was replaced is shown at the next connection, and a broken one is not', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'petrel-renewed-'));
-  const files = await makeCertificate(dir, 'first');
-  const next = await makeCertificate(dir, 'second');
-  const [cert, key] = [join(dir, 'in-use.crt'), join(dir, 'in-use.key')];
-  const use = async ({ certificatePath, keyPath }: typeof files) => {
-    await copyFile(certificatePath, cert);
-    await copyFile(keyPath, key);
-  };
-  await use(files);
-  const shown: string[] = [];
-  const server = createServer({
-    cert: await readFile(files.certificatePath),
-    key: await readFile(files.keyPath),
-    requestCert: true,
-    rejectUnauthorized: false,
-  });
-  server.on('secureConnection', (socket: TLSSocket) => {
-    shown.push(String(socket.getPeerCertificate().subject.CN));
-    socket.on('error', () => {});
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a port was asked for');
-
+  const { files, next, cert, key, use, shown, server, port } = await showCertificates(dir);
   const told: string[] = [];
   const note = (_fields: object, message: string) => void told.push(message);
   const settings = { tlsCa: files.certificatePath, tlsCert: cert, tlsKey: key };
@@ -45,7 +22,7 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
   });
   const connectOnce = async () => {
     const before = shown.length;
-    const endpoint = { server: { host: '127.0.0.1', port: address.port }, address: '127.0.0.1' };
+    const endpoint = { server: { host: '127.0.0.1', port }, address: '127.0.0.1' };
     const events = { opened() {}, received() {}, closed() {}, failed() {} };
     const wire = dial(endpoint, events);
     await until(() => shown.length > before, { describe: 'a connection' });

@@ -1,0 +1,49 @@
+/** A client's certificate that can be replaced on disk, and a server that says which one it is shown. */
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { type CertificateFiles, makeCertificate } from './certificates.js';
+
+export interface ShownCertificates {
+  readonly files: CertificateFiles;
+  readonly next: CertificateFiles;
+  /** Where the certificate and the key in use are; at first those of `files`. */
+  readonly cert: string;
+  readonly key: string;
+  use(files: CertificateFiles): Promise<void>;
+  /** Common names, in the order of the connections. */
+  readonly shown: string[];
+  readonly server: Server;
+  readonly port: number;
+}
+
+/** `connected` is called for each connection, after its certificate was noted. */
+export async function showCertificates(
+  dir: string,
+  connected: (socket: TLSSocket) => void = () => {},
+): Promise<ShownCertificates> {
+  const files = await makeCertificate(dir, 'first');
+  const next = await makeCertificate(dir, 'second');
+  const [cert, key] = [join(dir, 'in-use.crt'), join(dir, 'in-use.key')];
+  const use = async ({ certificatePath, keyPath }: CertificateFiles) => {
+    await copyFile(certificatePath, cert);
+    await copyFile(keyPath, key);
+  };
+  await use(files);
+  const shown: string[] = [];
+  const server = createServer({
+    cert: await readFile(files.certificatePath),
+    key: await readFile(files.keyPath),
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    shown.push(String(socket.getPeerCertificate().subject.CN));
+    socket.on('error', () => {});
+    connected(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a port was asked for');
+  return { files, next, cert, key, use, shown, server, port: address.port };
+}
