@@ -4,7 +4,7 @@ import type { Sabotage } from './sabotage.js';
 export const harmless: Sabotage = {
   name: 'harmless',
   rule: 'none',
-  file: 'src/core/lease.ts',
-  find: 'const leaseShare = 0.9;',
-  replace: 'const leaseShare = 9 / 10;',
+  in: 'leaseShare',
+  find: 'leaseShare = 0.9',
+  replace: 'leaseShare = 9 / 10',
 };
