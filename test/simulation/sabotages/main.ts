@@ -102,7 +102,9 @@ function report(): void {
   if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
   writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
-  if (chosen.length === sabotages.length) writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
+  // A table with a row missing, or with a hole that none may be, would tell less than the one that stands there.
+  if (chosen.length === sabotages.length && undecided.length === 0)
+    writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }
 
 /** The one that caught now first; some that did before may again, when the code is another. */
