@@ -50,7 +50,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   const done = guardian.run();
   // What takes longest to start has been started.
   const sentinel = new Sentinel();
-  keepPipesReady();
+  void keepPipesReady();
   collectGarbage();
   systemd.watch(() => guardian.isWell);
   const code = await done;

@@ -68,7 +68,7 @@ process.on('disconnect', () => {
   agentGone = true;
   guards.agentGone('the agent has gone');
 });
-keepPipesReady();
+void keepPipesReady();
 // The agent decides when to end. A signal to all processes of a service must neither end its guard nor open
 // an inspector.
 const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;

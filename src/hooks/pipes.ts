@@ -4,7 +4,9 @@
  * soon as it is open.
  *
  * Some pipes are kept ready, so that starting a command does not wait for mkfifo. Not promised: pipes where
- * there is no mkfifo, or no directory to make them in. Commands then write to sockets.
+ * there is no mkfifo, or no directory to make them in, or where more commands start at once than pipes are
+ * ready and the machine is so busy that mkfifo takes longer than `patienceMs`: whoever starts commands must not
+ * stand still. Commands then write to sockets.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -24,38 +26,46 @@ export interface OutputPipes {
 
 /** The first is a file system in memory, on Linux. */
 const places = ['/dev/shm', tmpdir()];
-const batch = 4;
-const fewReady = 1;
+const batch = 8;
+const fewReady = 4;
 /** Longest time for which a command's start waits for mkfifo. */
 const patienceMs = 300;
 
 const ready: OutputPipes[] = [];
-let isFilling = false;
+let filling: Promise<void> | null = null;
 
 /** Null if no pipes can be made. */
 export function takePipes(): OutputPipes | null {
   if (ready.length === 0) fillNow();
   const taken = ready.pop() ?? null;
-  if (taken !== null && ready.length <= fewReady) keepPipesReady();
+  if (taken !== null) void keepPipesReady();
   return taken;
 }
 
-/** Makes more pipes in the background when few are left. */
-export function keepPipesReady(): void {
-  if (isFilling || ready.length > fewReady) return;
+/** Makes more pipes in the background when few are left. Resolves when they are ready; never rejects. */
+export function keepPipesReady(): Promise<void> {
+  if (filling !== null || ready.length > fewReady) return filling ?? Promise.resolve();
   const paths = newPaths();
-  if (paths === null) return;
-  isFilling = true;
-  const done = () => {
-    isFilling = false;
+  if (paths === null) return Promise.resolve();
+  filling = made(paths).then(() => {
+    filling = null;
     open(paths);
-  };
-  try {
-    const maker = spawn('mkfifo', argumentsOf(paths), options());
-    maker.once('error', done).once('exit', done).unref();
-  } catch {
-    done();
-  }
+  });
+  return filling;
+}
+
+function made(paths: Paths): Promise<void> {
+  return new Promise((resolve) => {
+    try {
+      const maker = spawn('mkfifo', argumentsOf(paths), options());
+      maker
+        .once('error', () => resolve())
+        .once('exit', () => resolve())
+        .unref();
+    } catch {
+      resolve();
+    }
+  });
 }
 
 function closePipe({ readFd, writeFd }: Pipe): void {
