@@ -29,9 +29,6 @@ export default defineConfig({
     maxWorkers: 3,
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
-    // For `npm run test:rest` alone, which says what it tried again. Two leaders at once get no second try:
-    // test/support/hook-events.ts words them so.
-    retry: { count: Number(process.env.PETREL_TEST_RETRY ?? 0), condition: /^(?![\s\S]*took over at)/ },
     testTimeout: hangMs,
     hookTimeout: hangMs,
     reporters: process.stdout.isTTY ? ['default'] : ['dot'],

@@ -20,8 +20,7 @@ for (const [index, run] of runs.entries()) {
     if (status === 'failed' && message) console.log(`FAILED ${where}\n    ${message}`);
     for (const test of assertionResults) {
       if (test.failureMessages.length === 0) continue;
-      const verdict = test.status === 'passed' ? 'PASSED WHEN TRIED AGAIN' : 'FAILED';
-      console.log(`${verdict} ${where}: ${test.fullName}`);
+      console.log(`FAILED ${where}: ${test.fullName}`);
       for (const failure of test.failureMessages) console.log(ownLines(failure));
     }
   }
