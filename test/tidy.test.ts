@@ -54,7 +54,16 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'an agent without HTTP does not load it',
-    folders: ['src/agent', 'src/cli', 'src/config', 'src/dev', 'src/group', 'src/guardian', 'src/library'],
+    folders: [
+      'src/agent',
+      'src/cli',
+      'src/config',
+      'src/dev',
+      'src/group',
+      'src/guardian',
+      'src/library',
+      'src/node',
+    ],
     forbidden: /^(?!import type\b).*\bfrom '(?:(?:\.\.?\/)+http\/|@?fastify)/,
     examples: ["import { HttpServer } from '../http/server.js';", "import { fastify } from 'fastify';"],
   },
@@ -69,12 +78,25 @@ const rules: readonly Rule[] = [
       'src/http',
       'src/guardian',
       'src/library',
+      'src/node',
     ],
     forbidden: /^(?!import type\b).*\bfrom '(?:(?:\.\.?\/)+tracing\/|@opentelemetry)/,
     examples: [
       "import { trace } from '@opentelemetry/api';",
       "import { ChosenIds } from '../tracing/ids.js';",
     ],
+  },
+  {
+    name: 'what puts a node together knows no command line',
+    folders: ['src/agent', 'src/group', 'src/library', 'src/node'],
+    forbidden: /\bfrom '(?:(?:\.\.?\/)+cli\/|commander)/,
+    examples: ["import { reportError } from '../cli/errors.js';", "import type { Command } from 'commander';"],
+  },
+  {
+    name: 'an agent imports nothing of the operator’s side',
+    folders: ['src/agent'],
+    forbidden: /\bfrom '(?:\.\.?\/)+group\//,
+    examples: ["import { readGroup } from '../group/view.js';"],
   },
   {
     name: 'the laboratory stands on the core alone',

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { oneLine } from '../core/outside.js';
 import type { TransitionRecord } from '../core/znodes.js';
+import { exitCodes } from '../exit-code.js';
 import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';
 import {
   type ChangeResult,
@@ -17,7 +18,6 @@ import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
 import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions } from '../group/wait.js';
 import { makeSure } from './ask.js';
-import { exitCodes } from './errors.js';
 import { forTerminal, type Printable, print } from './output.js';
 import { checkAccess, type Session, withSession } from './session.js';
 import { styled } from './style.js';

@@ -2,25 +2,10 @@
 import { CommanderError } from 'commander';
 import { oneLine, visibleJson } from '../core/outside.js';
 import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
+import { exitCodes } from '../exit-code.js';
 import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
 import { StoreError } from '../ports/store.js';
 import { styled } from './style.js';
-
-export const exitCodes = {
-  done: 0,
-  failed: 1,
-  /** Wrong usage or configuration; nothing was tried. */
-  usage: 2,
-  /** ZooKeeper is out of reach. */
-  unreachable: 3,
-  forbidden: 4,
-  /** Refused, with reasons; nothing was changed. */
-  refused: 5,
-  /** Still under way when the wait ended. */
-  underWay: 6,
-  leadershipLost: 7,
-  interrupted: 130,
-} as const;
 
 const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
   INVALID: exitCodes.usage,

@@ -1,6 +1,7 @@
 /** One run of the command line: from arguments to an exit code. */
 import { CommanderError } from 'commander';
-import { exitCodeOf, exitCodes, isForeseen, reportError } from './errors.js';
+import { exitCodes } from '../exit-code.js';
+import { exitCodeOf, isForeseen, reportError } from './errors.js';
 import guardedCommands from './guarded.cjs';
 import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';

@@ -14,6 +14,9 @@ import type { Tolerance } from '../core/measuring.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { callListener } from '../listeners.js';
 import type { Logger } from '../log.js';
+import { NodeScores } from '../node/node-scores.js';
+import { openAgent } from '../node/open-agent.js';
+import { openProber } from '../node/open-prober.js';
 import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
@@ -21,9 +24,6 @@ import { parseConnectionString } from '../zookeeper/index.js';
 import { FunctionDuty, type LeaderFunction, type LeaderFunctions, type Leadership } from './function-duty.js';
 import { joinAccess } from './join-access.js';
 import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
-import { NodeScores } from './node-scores.js';
-import { openAgent } from './open-agent.js';
-import { openProber } from './open-prober.js';
 
 export interface PetrelEvents {
   /** This process leads: READY is written. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readExporter } from '../../src/cli/tracing.js';
+import { readExporter } from '../../src/node/tracing.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { spanIdOf, traceIdOf } from '../../src/tracing/ids.js';
 import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';

@@ -7,14 +7,14 @@ import { type EffectiveSettings, readSettings, settingOptions } from '../../conf
 import { type AgentSettings, agentSettings, clientSettings } from '../../config/settings.js';
 import { type CrashPoint, parsePoint, pointsHelp } from '../../dev/crash-points.js';
 import { errorMessage, PetrelError } from '../../errors.js';
+import { exitCodes } from '../../exit-code.js';
 import { createLogger } from '../../log.js';
+import { exportSettings } from '../../node/exported-settings.js';
+import { rereading } from '../../node/reload.js';
+import { runGroups } from '../../node/run-groups.js';
+import { runAgent } from '../../node/run-node.js';
 import { wholeNumber } from '../arguments.js';
-import { exitCodes } from '../errors.js';
-import { handOn } from '../hand-on.js';
 import { print, table } from '../output.js';
-import { rereading } from '../reload.js';
-import { runAgent } from '../run-agent.js';
-import { runGroups } from '../run-groups.js';
 import { readClientSettings } from '../settings.js';
 
 /** What `agent --dry-run` prints: every setting with its source. */
@@ -46,7 +46,7 @@ Example:
       const log = createLogger({ level, format, fields: isOfSeveral ? { node } : { node, root } });
       for (const warning of warnings) log.warn(warning);
       const run = isOfSeveral ? runGroups : runAgent;
-      await run(values, handOn(flags), log, rereading(agentSettings, sources, values));
+      await run(values, exportSettings(flags), log, rereading(agentSettings, sources, values));
       process.exitCode = exitCodes.done;
     });
   const common = settingOptions(clientSettings).map(({ long }) => long);

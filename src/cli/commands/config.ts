@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { GroupConfig } from '../../core/group-config.js';
 import { oneLine } from '../../core/outside.js';
 import { errorMessage } from '../../errors.js';
+import { exitCodes } from '../../exit-code.js';
 import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
 import {
   type ConfigText,
@@ -17,7 +18,6 @@ import { readableConfig } from '../../group/judge.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
 import { type Draft, discard, edit, newDraft } from '../editor.js';
-import { exitCodes } from '../errors.js';
 import { type Printable, print, table } from '../output.js';
 import { readText } from '../read-text.js';
 import { checkAccess, withSession } from '../session.js';

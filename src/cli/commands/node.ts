@@ -1,13 +1,13 @@
 /** `petrel node …`: one node. */
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { exitCodes } from '../../exit-code.js';
 import { type Eviction, evict, planEviction } from '../../group/evict.js';
 import { drainNode, readmitNode, undrainNode } from '../../group/nodes.js';
 import { awaitSettled, outcomeSchema } from '../../group/wait.js';
 import { name } from '../arguments.js';
 import { makeSure } from '../ask.js';
 import { changeOptions, runChange, saidYes, tellOutcome, waitOptions } from '../change.js';
-import { exitCodes } from '../errors.js';
 import { forTerminal, type Printable, print } from '../output.js';
 import { checkAccess, withSession } from '../session.js';
 

@@ -7,10 +7,10 @@ import { clientSettings, runSettings } from '../../config/settings.js';
 import { PetrelError } from '../../errors.js';
 import { commandSchema } from '../../hooks/command.js';
 import { createLogger } from '../../log.js';
-import { takeFreeName } from '../free-name.js';
-import { handOn } from '../hand-on.js';
-import { rereading } from '../reload.js';
-import { runCommand } from '../run-command.js';
+import { exportSettings } from '../../node/exported-settings.js';
+import { takeFreeName } from '../../node/free-name.js';
+import { rereading } from '../../node/reload.js';
+import { runCommand } from '../../node/run-command.js';
 import { chosenRoot } from '../which-group.js';
 
 const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknown());
@@ -42,7 +42,7 @@ export function addRun(program: Command): void {
         { ...values, root, nodeId: node },
         memory,
         command.data,
-        handOn(sources.flags),
+        exportSettings(sources.flags),
         log,
         reread,
       );

@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { longSchema } from '../../core/names.js';
 import { oneLine } from '../../core/outside.js';
 import { PetrelError } from '../../errors.js';
+import { exitCodes } from '../../exit-code.js';
 import { type TokenVerdict, verifyToken } from '../../group/token.js';
-import { exitCodes } from '../errors.js';
 import { type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
 

@@ -1,10 +1,10 @@
 /** `petrel wait` */
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { exitCodes } from '../../exit-code.js';
 import { awaitTerm, type Outcome } from '../../group/wait.js';
 import { wholeNumber } from '../arguments.js';
 import { outcomeText, tellOutcome, waitOptions } from '../change.js';
-import { exitCodes } from '../errors.js';
 import { type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
 import { slotOption } from '../slot-option.js';

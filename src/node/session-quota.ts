@@ -1,7 +1,7 @@
 /** How many groups one session has room for, by the paths of what it owns in each. */
 import { endBytes, endBytesOf, mostEndBytes } from '../core/session-end.js';
 
-export class SessionRoom {
+export class SessionQuota {
   readonly #node: string;
   readonly #taken = new Map<string, number>();
   #bytes = endBytes;

@@ -6,26 +6,26 @@ import type { SessionMemory } from '../agent/session-memory.js';
 import { TokenFile } from '../agent/token-file.js';
 import { probeSettings } from '../config/probe-settings.js';
 import type { AgentSettings } from '../config/settings.js';
-import { openProber } from '../library/open-prober.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';
 import type { Prober } from '../probe/prober.js';
-import { leaveWhenAsked } from './asked.js';
-import { openFooting, reach } from './footing.js';
+import { openNodeContext, reach } from './context.js';
 import { openHttp, reloadHttp } from './http.js';
 import { checkCommands, NodeGroup, statusText } from './node-group.js';
+import { openProber } from './open-prober.js';
 import { type NodeSettings, Reload, type Rereading } from './reload.js';
-import { hooksWork, type Work } from './work.js';
+import { leaveOnSignal } from './signals.js';
+import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /** Runs a node whose work is its hooks, as `runNode` does. Throws also what opening a `SessionFile` does. */
 export async function runAgent(
   settings: AgentSettings,
-  environment: Work['environment'],
+  environment: NodeWorkload['environment'],
   log: Logger,
   reread: Rereading,
 ): Promise<void> {
   const memory = SessionFile.open(settings.stateDir, settings.root, settings.nodeId);
-  await runNode(settings, memory, log, hooksWork(settings, environment), reread);
+  await runNode(settings, memory, log, hookWorkload(settings, environment), reread);
 }
 
 /**
@@ -37,7 +37,7 @@ export async function runNode(
   settings: NodeSettings,
   sessionMemory: SessionMemory,
   log: Logger,
-  work: Work,
+  work: NodeWorkload,
   reread: Rereading,
 ): Promise<void> {
   const { root } = settings;
@@ -45,7 +45,7 @@ export async function runNode(
     sessionMemory.close(false);
     throw error;
   });
-  const footing = openFooting({
+  const context = openNodeContext({
     settings,
     root,
     store: made.store,
@@ -53,9 +53,9 @@ export async function runNode(
     memory: sessionMemory,
     log,
   });
-  const { guardian, shared } = footing;
+  const { guardian, shared } = context;
   const membership = shared.membership(root);
-  const group = new NodeGroup({ ...footing, ...made, settings, work, membership, probes, log });
+  const group = new NodeGroup({ ...context, ...made, settings, work, membership, probes, log });
   const { agent } = group;
   const http = await openHttp(settings, theOnly(group), log).catch(async (error: unknown) => {
     await Promise.all([group.giveUp(), group.close(), probes?.close()]);
@@ -76,7 +76,7 @@ export async function runNode(
     },
   });
   agent.onStatus((status) => guardian?.tellStatus(status.joined, statusText(status, root)));
-  const stopListening = leaveWhenAsked(agent, log, {
+  const stopListening = leaveOnSignal(agent, log, {
     guardian,
     asked: (signal) => work.asked(signal),
     reload: () => reload.begin(),
@@ -91,7 +91,7 @@ export async function runNode(
   }
 }
 
-async function prepared(settings: NodeSettings, work: Work, log: Logger) {
+async function prepared(settings: NodeSettings, work: NodeWorkload, log: Logger) {
   await checkCommands(settings, work);
   const strategies = await loadStrategies(settings.strategies);
   const store = reach(settings);

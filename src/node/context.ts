@@ -1,4 +1,4 @@
-/** What a node stands on, whatever groups it is in: its session, and its guardian. */
+/** What a node has whatever groups it is in: its session, its guardian, and who runs its hooks. */
 import { systemHost } from '../agent/process-life.js';
 import type { SessionMemory } from '../agent/session-memory.js';
 import { SharedSession } from '../agent/shared-session.js';
@@ -9,12 +9,12 @@ import type { Hello } from '../guardian/messages.js';
 import { guardianProcess } from '../guardian/parent-process.js';
 import { sharedKeepers } from '../hooks/keeper-process.js';
 import type { Keepers } from '../hooks/keepers.js';
-import { storeOpener } from '../library/open-agent.js';
 import { isPretty, type Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
+import { storeOpener } from './open-agent.js';
 import type { NodeSettings } from './reload.js';
 
-export interface FootingOptions {
+export interface NodeContextOptions {
   readonly settings: NodeSettings;
   /** Of its group; null: it is in several. */
   readonly root: string | null;
@@ -24,7 +24,7 @@ export interface FootingOptions {
   readonly log: Logger;
 }
 
-export interface Footing {
+export interface NodeContext {
   /** Null where none has started this process. */
   readonly guardian: GuardianChannel | null;
   readonly keepers: Keepers;
@@ -39,7 +39,14 @@ export function reach(settings: NodeSettings, rootOf?: (path: string) => string)
   return { ...storeOptions(settings, rootOf), sessionTimeoutMs: settings.sessionTimeoutMs };
 }
 
-export function openFooting({ settings, root, store, codes, memory, log }: FootingOptions): Footing {
+export function openNodeContext({
+  settings,
+  root,
+  store,
+  codes,
+  memory,
+  log,
+}: NodeContextOptions): NodeContext {
   const { nodeId: node } = settings;
   const parent = guardianProcess();
   const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';

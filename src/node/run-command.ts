@@ -3,15 +3,14 @@ import type { Agent } from '../agent/agent.js';
 import type { SessionMemory } from '../agent/session-memory.js';
 import type { RunSettings } from '../config/settings.js';
 import { PetrelError } from '../errors.js';
-import { codeOfSignal } from '../exit-code.js';
+import { codeOfSignal, exitCodes } from '../exit-code.js';
 import type { Command } from '../hooks/command.js';
 import { RestartingDuty, type WorkloadEnd } from '../hooks/restarting-duty.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
-import { exitCodes } from './errors.js';
 import type { Rereading } from './reload.js';
-import { runNode } from './run-agent.js';
-import type { Work } from './work.js';
+import { runNode } from './run-node.js';
+import type { NodeWorkload } from './workload.js';
 
 /**
  * Runs until the command is done with, or the process is told to leave. Resolves with the exit code: the command's
@@ -23,7 +22,7 @@ export async function runCommand(
   settings: RunSettings,
   sessionMemory: SessionMemory,
   command: Command,
-  environment: Work['environment'],
+  environment: NodeWorkload['environment'],
   log: Logger,
   reread: Rereading,
 ): Promise<number> {
@@ -32,11 +31,11 @@ export async function runCommand(
   return run.exitCode();
 }
 
-class Run implements Work {
-  readonly commands: Work['commands'];
+class Run implements NodeWorkload {
+  readonly commands: NodeWorkload['commands'];
   readonly foreground = true;
-  readonly environment: Work['environment'];
-  readonly codes: Work['codes'];
+  readonly environment: NodeWorkload['environment'];
+  readonly codes: NodeWorkload['codes'];
   readonly #settings: RunSettings;
   readonly #log: Logger;
   #agent: Agent | null = null;
@@ -44,7 +43,12 @@ class Run implements Work {
   /** How it ends; the first counts. */
   #end: { readonly workload: WorkloadEnd } | 'lost' | null = null;
 
-  constructor(settings: RunSettings, command: Command, environment: Work['environment'], log: Logger) {
+  constructor(
+    settings: RunSettings,
+    command: Command,
+    environment: NodeWorkload['environment'],
+    log: Logger,
+  ) {
     const { onPrepare, onFence } = settings;
     // A command that is to run once is not run again because the agent died.
     const codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;

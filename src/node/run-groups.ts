@@ -9,15 +9,15 @@ import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
-import { leaveWhenAsked } from './asked.js';
-import { type Footing, openFooting, reach } from './footing.js';
+import { type NodeContext, openNodeContext, reach } from './context.js';
 import { openHttp, reloadHttp } from './http.js';
 import { checkCommands, NodeGroup } from './node-group.js';
 import { NodeGroups } from './node-groups.js';
 import { Reload, type Rereading } from './reload.js';
-import { SessionRoom } from './session-room.js';
+import { SessionQuota } from './session-quota.js';
+import { leaveOnSignal } from './signals.js';
 import { StatusOfGroups } from './status-of-groups.js';
-import { hooksWork, type Work } from './work.js';
+import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
  * Runs until the node has left all its groups, as `runNode` does with one. On SIGHUP, and as children of `groupsUnder` come
@@ -26,7 +26,7 @@ import { hooksWork, type Work } from './work.js';
  */
 export async function runGroups(
   settings: AgentSettings,
-  environment: Work['environment'],
+  environment: NodeWorkload['environment'],
   log: Logger,
   reread: Rereading<AgentSettings>,
 ): Promise<void> {
@@ -39,17 +39,17 @@ export async function runGroups(
       throw error;
     },
   );
-  const { codes } = hooksWork(settings, environment);
-  const footing = openFooting({ settings, root: null, store, codes, memory, log });
-  const { guardian, shared } = footing;
+  const { codes } = hookWorkload(settings, environment);
+  const context = openNodeContext({ settings, root: null, store, codes, memory, log });
+  const { guardian, shared } = context;
   const status = new StatusOfGroups(systemClock, (joined, text) => guardian?.tellStatus(joined, text));
   const come = new Listeners<ServedGroup>(log, 'new groups');
   const gone = new Listeners<string>(log, 'groups that were left');
-  const room = new SessionRoom(settings.nodeId);
+  const room = new SessionQuota(settings.nodeId);
   const groups = new NodeGroups({
     clock: systemClock,
     log,
-    obstacle: (root) => obstacle(footing, root) ?? room.take(root),
+    obstacle: (root) => obstacle(context, root) ?? room.take(root),
     onGroups: () => status.changed(groups),
     onGone: (root) => {
       room.giveBack(root);
@@ -58,12 +58,12 @@ export async function runGroups(
     },
     open: async (own, ownLog) => {
       roots.add(own.root);
-      const work = hooksWork(own, environment);
+      const work = hookWorkload(own, environment);
       await checkCommands(own, work);
       const tokenStore = TokenFile.open(own.stateDir, own.root, own.nodeId);
       const membership = shared.membership(own.root);
       const made = { store, membership, tokenStore, strategies, probes: null };
-      const parts = { ...footing, ...made, settings: own, work };
+      const parts = { ...context, ...made, settings: own, work };
       const group = new NodeGroup({ ...parts, log: ownLog });
       group.agent.onStatus(() => status.changed(groups));
       come.notify(group);
@@ -79,7 +79,7 @@ export async function runGroups(
     shared.close();
     throw error;
   });
-  const wanted = new WantedGroups(settings, footing, log, (byRoot) => groups.use(byRoot));
+  const wanted = new WantedGroups(settings, context, log, (byRoot) => groups.use(byRoot));
   const reload = new Reload({
     first: settings,
     reread: async () => {
@@ -102,7 +102,7 @@ export async function runGroups(
     wanted.close();
     groups.stop();
   };
-  const stopListening = leaveWhenAsked({ stop: leave }, log, {
+  const stopListening = leaveOnSignal({ stop: leave }, log, {
     guardian,
     asked() {},
     reload: () => reload.begin(),
@@ -123,14 +123,14 @@ async function prepared(settings: AgentSettings, rootOf: (path: string) => strin
   return { strategies, store: reach(settings, rootOf) };
 }
 
-function obstacle({ shared }: Footing, root: string): string | null {
+function obstacle({ shared }: NodeContext, root: string): string | null {
   if (!shared.isUnproven(root)) return null;
   return 'something of this group’s work may live, and its claim stands until the session has ended';
 }
 
 /** Which groups are wanted, by the settings and by what is found below `groupsUnder`. */
 class WantedGroups {
-  readonly #footing: Footing;
+  readonly #context: NodeContext;
   readonly #log: Logger;
   readonly #use: (byRoot: ReadonlyMap<string, AgentSettings>) => void;
   #settings: AgentSettings;
@@ -140,12 +140,12 @@ class WantedGroups {
 
   constructor(
     settings: AgentSettings,
-    footing: Footing,
+    context: NodeContext,
     log: Logger,
     use: (byRoot: ReadonlyMap<string, AgentSettings>) => void,
   ) {
     this.#settings = settings;
-    this.#footing = footing;
+    this.#context = context;
     this.#log = log;
     this.#use = use;
     this.#watch(settings.groupsUnder);
@@ -177,7 +177,7 @@ class WantedGroups {
 
   #watch(path: string | null): void {
     if (path === null) return;
-    const { openStore } = this.#footing.shared.membership(path);
+    const { openStore } = this.#context.shared.membership(path);
     this.#children = new ChildGroups({
       path,
       openStore,

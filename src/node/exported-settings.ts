@@ -3,7 +3,7 @@ import { flagsAsVariables, type SettingSources } from '../config/read-settings.j
 import { reachSettings } from '../config/settings.js';
 
 /** From now on what this process starts itself finds them as variables; returned, for whoever else starts something. */
-export function handOn(flags: SettingSources['flags']): Record<string, string> {
+export function exportSettings(flags: SettingSources['flags']): Record<string, string> {
   const variables = flagsAsVariables(reachSettings, flags);
   Object.assign(process.env, variables);
   return variables;

@@ -1,10 +1,10 @@
 /** What a node of many groups says of itself to its guardian. */
 import pino from 'pino';
 import { it } from 'vitest';
-import { NodeGroups } from '../../src/cli/node-groups.js';
-import { StatusOfGroups } from '../../src/cli/status-of-groups.js';
 import { agentSettings } from '../../src/config/settings.js';
 import { PetrelError } from '../../src/errors.js';
+import { NodeGroups } from '../../src/node/node-groups.js';
+import { StatusOfGroups } from '../../src/node/status-of-groups.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { until } from '../support/until.js';
 

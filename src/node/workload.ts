@@ -5,7 +5,7 @@ import type { Hello } from '../guardian/messages.js';
 import type { CommandDuty, HookCommands } from '../hooks/command-duty.js';
 import type { Duty } from '../ports/duty.js';
 
-export interface Work {
+export interface NodeWorkload {
   readonly commands: HookCommands;
   /** As `CommandDuty` has it. */
   readonly foreground: boolean;
@@ -22,7 +22,10 @@ export interface Work {
 }
 
 /** The hooks of the settings. */
-export function hooksWork(settings: AgentSettings, environment: Work['environment']): Work {
+export function hookWorkload(
+  settings: AgentSettings,
+  environment: NodeWorkload['environment'],
+): NodeWorkload {
   const { onTakeover, onRelease, onFence, onPrepare } = settings;
   return {
     commands: { onPrepare, onTakeover, onRelease, onFence },

@@ -1,4 +1,4 @@
-/** Opens what measures round trips. What the library and the command line share. */
+/** Opens the prober that measures round trips. */
 import { hostname } from 'node:os';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';

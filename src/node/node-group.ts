@@ -9,23 +9,23 @@ import { CommandDuty } from '../hooks/command-duty.js';
 import { type HealthCheck, HealthProber } from '../hooks/health-prober.js';
 import type { Keepers } from '../hooks/keepers.js';
 import { systemProcesses } from '../hooks/system-processes.js';
-import { NodeScores } from '../library/node-scores.js';
-import { type NodeOptions, openAgent } from '../library/open-agent.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import type { Prober } from '../probe/prober.js';
 import { scoreCommands } from '../scores/source.js';
+import { NodeScores } from './node-scores.js';
+import { type NodeOptions, openAgent } from './open-agent.js';
 import type { LiveSettings, NodeSettings } from './reload.js';
 import { openTracing, type Tracing } from './tracing.js';
-import type { Work } from './work.js';
+import type { NodeWorkload } from './workload.js';
 
 const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
 export interface NodeGroupOptions {
   readonly settings: NodeSettings;
-  readonly work: Work;
+  readonly work: NodeWorkload;
   readonly store: NodeOptions['store'];
   readonly membership: Membership;
   readonly tokenStore: TokenStore;
@@ -38,7 +38,10 @@ export interface NodeGroupOptions {
 }
 
 /** Throws PetrelError INVALID for a command that cannot be run. */
-export async function checkCommands(settings: NodeSettings, { commands, foreground }: Work): Promise<void> {
+export async function checkCommands(
+  settings: NodeSettings,
+  { commands, foreground }: NodeWorkload,
+): Promise<void> {
   const { healthCheck, scores: sources } = settings;
   const { onTakeover, ...others } = commands;
   const main = foreground ? { 'the command': onTakeover } : { onTakeover };

@@ -1,4 +1,4 @@
-/** Puts an agent together: its store, its memory, its duty. What the library and the command line share. */
+/** Opens an agent and its store. */
 import { Agent } from '../agent/agent.js';
 import type { Workload } from '../agent/earlier-life.js';
 import { systemHost } from '../agent/process-life.js';
