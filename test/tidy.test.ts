@@ -43,7 +43,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'what is simulated takes its time from the clock that it is handed',
-    folders: ['src/agent', 'src/group', 'src/hooks', 'src/zookeeper'],
+    folders: ['src/agent', 'src/group', 'src/hooks', 'src/tree', 'src/zookeeper'],
     forbidden:
       /\bset(Timeout|Interval|Immediate)\b|\btimers\/promises\b|\bDate\.now\b|\bnew Date\(\)|\bperformance\.|\bhrtime\b/,
     examples: [
@@ -90,11 +90,14 @@ const rules: readonly Rule[] = [
     name: 'what puts a node together knows no command line',
     folders: ['src/agent', 'src/group', 'src/library', 'src/node'],
     forbidden: /\bfrom '(?:(?:\.\.?\/)+cli\/|commander)/,
-    examples: ["import { reportError } from '../cli/errors.js';", "import type { Command } from 'commander';"],
+    examples: [
+      "import { reportError } from '../cli/errors.js';",
+      "import type { Command } from 'commander';",
+    ],
   },
   {
     name: 'an agent imports nothing of the operator’s side',
-    folders: ['src/agent'],
+    folders: ['src/agent', 'src/tree'],
     forbidden: /\bfrom '(?:\.\.?\/)+group\//,
     examples: ["import { readGroup } from '../group/view.js';"],
   },
@@ -157,7 +160,7 @@ const rules: readonly Rule[] = [
 /** Files that may be longer than the rest, and how long. */
 const longFiles: Readonly<Record<string, number>> = {
   'src/agent/agent.ts': 500,
-  'src/agent/leadership.ts': 500,
+  'src/agent/leadership/leadership.ts': 500,
   'src/embedded/tree.ts': 420,
   'src/zookeeper/session.ts': 480,
 };

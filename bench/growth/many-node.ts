@@ -1,7 +1,7 @@
 /** A node of any number of groups: one agent process under one guardian, with one session for all of them. */
 import pino from 'pino';
 import { Agent } from '../../src/agent/agent.js';
-import { SharedSession } from '../../src/agent/shared-session.js';
+import { SharedSession } from '../../src/agent/session/shared-session.js';
 import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
 import type { Host } from '../../src/ports/host.js';

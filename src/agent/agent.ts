@@ -20,25 +20,25 @@ import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
+import { ensureTree, forbidden, remadeText, whyLost } from '../tree/ensure-tree.js';
 import { type AgentStatus, leftText, statusText } from './agent-status.js';
-import { Auditor } from './auditor.js';
-import { Contents } from './contents.js';
-import { EarlierLives, type Workload } from './earlier-life.js';
-import { Elector } from './elector.js';
-import { type Unwritten, withUnwritten } from './elector-turn.js';
+import { ifStillTrue } from './conditional-write.js';
+import { Auditor } from './elector/auditor.js';
+import { Elector } from './elector/elector.js';
+import { type Unwritten, withUnwritten } from './elector/turn.js';
 import type { AgentEvent } from './events.js';
-import { guarded } from './guarded.js';
-import { Leadership } from './leadership.js';
-import type { LeadershipRound } from './leadership-options.js';
-import { Lookout } from './lookout.js';
+import { Leadership } from './leadership/leadership.js';
+import type { LeadershipRound } from './leadership/options.js';
+import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
+import { ToldDuty } from './leadership/told-duty.js';
 import { encode, newRegistration, register, takeSeat } from './membership.js';
 import { Pacing } from './pacing.js';
-import { type RatesHeard, ScoreReader } from './score-reader.js';
-import { forget, remember, type SessionMemory, type SessionTicket } from './session-memory.js';
-import { alone, type Sharing } from './sharing.js';
-import { TokenMemory, type TokenStore } from './token-memory.js';
-import { ToldDuty } from './told-duty.js';
-import { ensureTree, forbidden, remadeText, whyLost } from './tree.js';
+import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
+import { EarlierLives, type Workload } from './session/earlier-life.js';
+import { forget, remember, type SessionMemory, type SessionTicket } from './session/session-memory.js';
+import { alone, type Sharing } from './session/sharing.js';
+import { Contents } from './snapshot/contents.js';
+import { Lookout } from './snapshot/lookout.js';
 
 export interface AgentOptions {
   /** Opens a new session, or attaches to one that exists. */
@@ -420,7 +420,7 @@ export class Agent {
     const unwritten = this.#unwritten(snapshot);
     if (unwritten === null) return false;
     const { data, version } = unwritten;
-    await guarded(() => store.set(this.#paths.node(this.#options.node), data, version));
+    await ifStillTrue(() => store.set(this.#paths.node(this.#options.node), data, version));
     return true;
   }
 

@@ -7,11 +7,11 @@ import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
 import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
-import { withRoom } from '../group/history-room.js';
 import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';
-import { forbidden } from './tree.js';
+import { forbidden } from '../tree/ensure-tree.js';
+import { withRoom } from '../tree/history-room.js';
 
 /** JSON, with texts cut: a message that somebody's code threw must not make a write too large. */
 export function encode(content: unknown): Buffer {

@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureTree } from '../agent/tree.js';
 import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import { groupPaths } from '../core/paths.js';
@@ -21,6 +20,7 @@ import { readGroup } from '../group/view.js';
 import type { LogLevel } from '../log.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../testing.js';
+import { ensureTree } from '../tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../zookeeper/index.js';
 import { stdoutLost } from './outlet.js';
 

@@ -1,7 +1,7 @@
 /** What can be found out of the machine, and of the settings, without asking anybody. */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
-import { readTokens, tokenPath } from '../agent/token-file.js';
+import { readTokens, tokenPath } from '../agent/leadership/token-file.js';
 import { accessOf, checkAgent, identityOf } from '../config/access-settings.js';
 import { checkGroups } from '../config/group-settings.js';
 import { isLoopback, parseListen } from '../config/listen.js';

@@ -14,6 +14,7 @@ import { electedOrRestored } from '../core/restored.js';
 import { slotStates } from '../core/slots.js';
 import type { ChangeRecord, Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { recordedText } from '../tree/history-room.js';
 import {
   type ConfigWrite,
   type GroupAccess,
@@ -21,7 +22,6 @@ import {
   wasWritten,
   writeConfig,
 } from './config-write.js';
-import { recordedText } from './history-room.js';
 import { judgeSlots, readableConfig } from './judge.js';
 import { sizeProblems } from './strategy-versions.js';
 import { readEnsembleClock } from './time.js';

@@ -4,8 +4,8 @@ import { type ChangeRecord, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Operation, type Store, type StoreError } from '../ports/store.js';
-import { newestRecords } from './history.js';
-import { withRecord } from './history-room.js';
+import { withRecord } from '../tree/history-room.js';
+import { newestRecords } from '../tree/records.js';
 
 export interface GroupAccess {
   readonly store: Store;

@@ -19,7 +19,8 @@ import {
 } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { Store } from '../ports/store.js';
-import { gapsOf, leaderlessOf, mostRecords, newestRecords } from './history.js';
+import { mostRecords, newestRecords } from '../tree/records.js';
+import { gapsOf, leaderlessOf } from './history.js';
 import { hasSlot, viewOfSlot } from './slot-view.js';
 import type { GroupView } from './view.js';
 

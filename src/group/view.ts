@@ -24,7 +24,7 @@ import {
 } from '../core/snapshot.js';
 import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
-import { readNeighbour } from './neighbour.js';
+import { readNeighbour } from '../tree/neighbour.js';
 import { noGroup } from './no-group.js';
 import { sizeProblems, strategyProblems } from './strategy-versions.js';
 

@@ -1,5 +1,5 @@
 /** The agent's end of its channel to the guardian that started it. */
-import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
+import type { SessionMemory, SessionTicket } from '../agent/session/session-memory.js';
 import { type Keeper, type KeeperListener, type Keepers, killedText } from '../hooks/keepers.js';
 import type { FromGuards, TenureLease, ToKeeper } from '../hooks/messages.js';
 import {

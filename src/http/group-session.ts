@@ -7,20 +7,13 @@ import { slotOf } from '../core/slots.js';
 import type { TransitionRecord } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { GroupAccess } from '../group/config-write.js';
-import {
-  type History,
-  historyOf,
-  mostRecords,
-  newestRecords,
-  type StoredRecord,
-  toRead,
-  type Wanted,
-} from '../group/history.js';
+import { type History, historyOf, toRead, type Wanted } from '../group/history.js';
 import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { type Outcome, outcomeOfTerm } from '../group/wait.js';
 import type { Clock } from '../ports/clock.js';
 import { isPermissionError, isStoreError, type Store } from '../ports/store.js';
+import { mostRecords, newestRecords, type StoredRecord } from '../tree/records.js';
 import { Coalesced } from './coalesced.js';
 
 export interface GroupSessionOptions {

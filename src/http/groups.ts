@@ -3,12 +3,12 @@
  * group needs for reading is made when somebody asks, and all of it reads by one session.
  */
 import * as z from 'zod';
-import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
-import { Share } from '../agent/share.js';
+import { Share } from '../agent/session/share.js';
 import { strictObject } from '../core/names.js';
 import { firstOf, quoted } from '../core/outside.js';
 import { groupPaths } from '../core/paths.js';
 import type { Logger } from '../log.js';
+import type { ServedGroup, ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import { EventHub } from './events.js';

@@ -3,7 +3,7 @@
  * a thousand groups takes a while, in which others have their turns; then those that tell of a leader are looked at again.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { ServedGroups } from '../agent/served-groups.js';
+import type { ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import { Metrics } from './metrics.js';
 

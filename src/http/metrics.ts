@@ -7,7 +7,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';
 import type { AgentEvent } from '../agent/events.js';
-import type { ServedGroup } from '../agent/served-groups.js';
 import { failureOf } from '../core/eligibility.js';
 import { fromInstant } from '../core/names.js';
 import { isGivenUp } from '../core/other-slots.js';
@@ -15,6 +14,7 @@ import { phasesInTurn } from '../core/records.js';
 import { slotStates, slotView } from '../core/slots.js';
 import type { GroupSnapshot, SlotState } from '../core/snapshot.js';
 import { causeSchema, transitionOutcomeSchema } from '../core/znodes.js';
+import type { ServedGroup } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';
 import { version } from '../version.js';

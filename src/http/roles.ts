@@ -8,9 +8,9 @@
  */
 import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
-import type { ServedGroup } from '../agent/served-groups.js';
 import { mostLeaders } from '../core/group-config.js';
 import { nameSchema } from '../core/names.js';
+import type { ServedGroup } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';

@@ -3,10 +3,10 @@
  * turned away, and when the agent has left it is gone at once.
  */
 import { Server as SecureServer } from 'node:https';
-import type { ServedGroups } from '../agent/served-groups.js';
 import { hostText, type ListenAddress } from '../config/listen.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
+import type { ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import { type App, type Certificate, createApp, secured } from './app.js';

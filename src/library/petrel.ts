@@ -8,8 +8,8 @@
 import { EventEmitter } from 'node:events';
 import pino from 'pino';
 import type { Agent, AgentStatus } from '../agent/agent.js';
-import { SessionFile } from '../agent/session-file.js';
-import { TokenFile } from '../agent/token-file.js';
+import { TokenFile } from '../agent/leadership/token-file.js';
+import { SessionFile } from '../agent/session/session-file.js';
 import type { Tolerance } from '../core/measuring.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { callListener } from '../listeners.js';

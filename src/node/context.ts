@@ -1,7 +1,7 @@
 /** What a node has whatever groups it is in: its session, its guardian, and who runs its hooks. */
-import { systemHost } from '../agent/process-life.js';
-import type { SessionMemory } from '../agent/session-memory.js';
-import { SharedSession } from '../agent/shared-session.js';
+import { systemHost } from '../agent/session/process-life.js';
+import type { SessionMemory } from '../agent/session/session-memory.js';
+import { SharedSession } from '../agent/session/shared-session.js';
 import { checkAgent } from '../config/access-settings.js';
 import { storeOptions, tlsNote } from '../config/store-options.js';
 import { GuardianChannel } from '../guardian/channel.js';

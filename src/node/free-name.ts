@@ -6,7 +6,7 @@
  * Not promised: that two machines of one name are told apart; give their nodes ids.
  */
 import { hostname } from 'node:os';
-import { SessionFile } from '../agent/session-file.js';
+import { SessionFile } from '../agent/session/session-file.js';
 import { PetrelError } from '../errors.js';
 
 export interface NamedMemory {

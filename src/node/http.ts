@@ -1,6 +1,5 @@
 /** An agent's HTTP interface, from its settings. It is loaded only where there is to be one. */
 import { readFileSync } from 'node:fs';
-import type { ServedGroups } from '../agent/served-groups.js';
 import { rootAmong } from '../config/group-settings.js';
 import { hostText, isLoopback, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
@@ -11,6 +10,7 @@ import type { HttpServer, Secrets } from '../http/server.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import { openStore } from '../zookeeper/index.js';
+import type { ServedGroups } from './served-groups.js';
 
 export type HttpSettings = Pick<
   AgentSettings,

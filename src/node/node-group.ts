@@ -1,7 +1,7 @@
 /** One group that a node is in: its agent, the duty that the agent has, and what is measured and told for it. */
 import type { Agent, AgentStatus } from '../agent/agent.js';
-import type { Membership } from '../agent/shared-session.js';
-import type { TokenStore } from '../agent/token-memory.js';
+import type { TokenStore } from '../agent/leadership/token-memory.js';
+import type { Membership } from '../agent/session/shared-session.js';
 import { PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import type { Command } from '../hooks/command.js';

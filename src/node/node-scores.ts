@@ -1,5 +1,5 @@
 /** The scores of one node: measured by its sources or told by its application, and told to its group. */
-import { type ReportingAgent, ScorePublisher } from '../agent/score-publisher.js';
+import { type ReportingAgent, ScorePublisher } from '../agent/scores/score-publisher.js';
 import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
 import { nameSchema } from '../core/names.js';
 import { quoted } from '../core/outside.js';

@@ -1,10 +1,10 @@
 /** Opens an agent and its store. */
 import { Agent } from '../agent/agent.js';
-import type { Workload } from '../agent/earlier-life.js';
-import { systemHost } from '../agent/process-life.js';
-import type { SessionMemory, SessionTicket } from '../agent/session-memory.js';
-import type { Membership } from '../agent/shared-session.js';
-import type { TokenStore } from '../agent/token-memory.js';
+import type { TokenStore } from '../agent/leadership/token-memory.js';
+import type { Workload } from '../agent/session/earlier-life.js';
+import { systemHost } from '../agent/session/process-life.js';
+import type { SessionMemory, SessionTicket } from '../agent/session/session-memory.js';
+import type { Membership } from '../agent/session/shared-session.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';

@@ -1,6 +1,6 @@
 /** `petrel run`: a node whose workload is one command, and the exit code that comes of it. */
 import type { Agent } from '../agent/agent.js';
-import type { SessionMemory } from '../agent/session-memory.js';
+import type { SessionMemory } from '../agent/session/session-memory.js';
 import type { RunSettings } from '../config/settings.js';
 import { PetrelError } from '../errors.js';
 import { codeOfSignal, exitCodes } from '../exit-code.js';

@@ -1,19 +1,20 @@
 /** One node of several groups in the foreground: one process, one session, and an agent for each. */
-import { ChildGroups } from '../agent/child-groups.js';
-import type { ServedGroup, ServedGroups } from '../agent/served-groups.js';
-import { SessionFile } from '../agent/session-file.js';
-import { TokenFile } from '../agent/token-file.js';
+
+import { TokenFile } from '../agent/leadership/token-file.js';
+import { SessionFile } from '../agent/session/session-file.js';
 import { checkGroups, rootAmong, settingsByRoot } from '../config/group-settings.js';
 import { type AgentSettings, commonSettings } from '../config/settings.js';
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
+import { ChildGroups } from './child-groups.js';
 import { type NodeContext, openNodeContext, reach } from './context.js';
 import { openHttp, reloadHttp } from './http.js';
 import { checkCommands, NodeGroup } from './node-group.js';
 import { NodeGroups } from './node-groups.js';
 import { Reload, type Rereading } from './reload.js';
+import type { ServedGroup, ServedGroups } from './served-groups.js';
 import { SessionQuota } from './session-quota.js';
 import { leaveOnSignal } from './signals.js';
 import { StatusOfGroups } from './status-of-groups.js';

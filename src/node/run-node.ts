@@ -1,9 +1,8 @@
 /** One node of one group in the foreground: from settings to an agent whose duty is the configured hooks, or one command. */
 
-import { theOnly } from '../agent/served-groups.js';
-import { SessionFile } from '../agent/session-file.js';
-import type { SessionMemory } from '../agent/session-memory.js';
-import { TokenFile } from '../agent/token-file.js';
+import { TokenFile } from '../agent/leadership/token-file.js';
+import { SessionFile } from '../agent/session/session-file.js';
+import type { SessionMemory } from '../agent/session/session-memory.js';
 import { probeSettings } from '../config/probe-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import type { Logger } from '../log.js';
@@ -14,6 +13,7 @@ import { openHttp, reloadHttp } from './http.js';
 import { checkCommands, NodeGroup, statusText } from './node-group.js';
 import { openProber } from './open-prober.js';
 import { type NodeSettings, Reload, type Rereading } from './reload.js';
+import { theOnly } from './served-groups.js';
 import { leaveOnSignal } from './signals.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ClaimGate } from '../../src/agent/claim-gate.js';
+import { ClaimGate } from '../../src/agent/leadership/claim-gate.js';
 
 const T = 4_000;
 

@@ -1,6 +1,6 @@
 /** What is told of the same bytes is told again; of others it is read anew. */
 import { describe, expect, it } from 'vitest';
-import { Contents } from '../../src/agent/contents.js';
+import { Contents } from '../../src/agent/snapshot/contents.js';
 import { parseJson } from '../../src/core/names.js';
 import { registrationSchema } from '../../src/core/znodes.js';
 import { examples } from '../support/znode-examples.js';

@@ -1,6 +1,6 @@
 /** What a group costs its ensemble, counted by the server. */
 import { describe, expect, it } from 'vitest';
-import { usualAuditMs } from '../../src/agent/sharing.js';
+import { usualAuditMs } from '../../src/agent/session/sharing.js';
 import type { Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, type SessionTraffic, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member } from '../support/agent-group.js';

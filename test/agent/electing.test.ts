@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guarded } from '../../src/agent/guarded.js';
+import { ifStillTrue } from '../../src/agent/conditional-write.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { byHand, Group, type Member } from '../support/agent-group.js';
@@ -79,7 +79,7 @@ describe('a candidate', () => {
     await until(async () => {
       const current = await group.current();
       if (current?.node !== 'b') return current?.node === 'elector';
-      await guarded(() => group.store.delete(group.paths.node('b'), 'any'));
+      await ifStillTrue(() => group.store.delete(group.paths.node('b'), 'any'));
       return false;
     });
     await group.ready('elector');

@@ -1,8 +1,8 @@
 /** T9: another application under the root of a group. */
 import { expect, it } from 'vitest';
-import { isHeldByOthers } from '../../src/agent/foreign.js';
 import { takeSeat } from '../../src/agent/membership.js';
-import { prune } from '../../src/group/history-room.js';
+import { isHeldByOthers } from '../../src/tree/foreign.js';
+import { prune } from '../../src/tree/history-room.js';
 import { silentLog } from '../hooks/support.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KnownReads } from '../../src/agent/known-reads.js';
+import { KnownReads } from '../../src/agent/snapshot/known-reads.js';
 import { permissions, toAnyone } from '../../src/core/acl.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect } from '../support/agent-group.js';

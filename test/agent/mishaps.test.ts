@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ensureTree } from '../../src/agent/tree.js';
 import { permissions, toAnyone } from '../../src/core/acl.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import type { Store } from '../../src/ports/store.js';
+import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { deleteTree, Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';

@@ -1,6 +1,5 @@
 /** T6: a refusal names the ACL that forbids, and the identity that was refused. */
 import { expect, it } from 'vitest';
-import { ensureTree } from '../../src/agent/tree.js';
 import { permissions, toAnyone } from '../../src/core/acl.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import { errorMessage } from '../../src/errors.js';
@@ -8,6 +7,7 @@ import { verifyToken } from '../../src/group/token.js';
 import { readGroup } from '../../src/group/view.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
+import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 

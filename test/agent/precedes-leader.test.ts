@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { precedesLeader } from '../../src/agent/commit.js';
+import { precedesLeader } from '../../src/agent/elector/commit.js';
 import { decided, group, members, versioned } from '../core/builders.js';
 
 it('A10 a decision waits for the node that led before the tree was deleted, until it has registered', () => {

@@ -1,6 +1,6 @@
 /** What nodes measure, on its way to whoever elects. What it costs is counted by the server. */
 import { describe, expect, it, vi } from 'vitest';
-import { ScoreReader } from '../../src/agent/score-reader.js';
+import { ScoreReader } from '../../src/agent/scores/score-reader.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
 import { publishEveryMs } from '../../src/core/publication.js';
 import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseProcess, processText } from '../../src/agent/process-life.js';
-import { SessionFile } from '../../src/agent/session-file.js';
+import { parseProcess, processText } from '../../src/agent/session/process-life.js';
+import { SessionFile } from '../../src/agent/session/session-file.js';
 import { anyText, holds, jsonText, spoilt } from '../support/properties.js';
 
 let directory: string;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SessionFile } from '../../src/agent/session-file.js';
+import { SessionFile } from '../../src/agent/session/session-file.js';
 import { builtModule } from '../support/built.js';
 
 let directory = '';

@@ -2,9 +2,9 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
-import { systemHost } from '../../src/agent/process-life.js';
-import { SharedSession } from '../../src/agent/shared-session.js';
-import { Turns } from '../../src/agent/sharing.js';
+import { systemHost } from '../../src/agent/session/process-life.js';
+import { SharedSession } from '../../src/agent/session/shared-session.js';
+import { Turns } from '../../src/agent/session/sharing.js';
 import { openAcl, permissions } from '../../src/core/acl.js';
 import { groupPaths } from '../../src/core/paths.js';
 import { claimSchema } from '../../src/core/znodes.js';

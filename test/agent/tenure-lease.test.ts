@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TenureLease } from '../../src/agent/tenure-lease.js';
+import { TenureLease } from '../../src/agent/leadership/tenure-lease.js';
 
 /** A store whose session was proven alive at 0, and a clock that the test moves. */
 function scene() {

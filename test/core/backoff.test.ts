@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FenceBackoff } from '../../src/agent/fence-backoff.js';
+import { FenceBackoff } from '../../src/agent/elector/fence-backoff.js';
 import { longestPauseMs } from '../../src/zookeeper/reconnecting.js';
 
 it('A8 a fence that fails is tried again after ever longer pauses; that of another claim begins anew', () => {

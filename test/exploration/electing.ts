@@ -1,4 +1,4 @@
-/** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector.ts`, `auditor.ts`. */
+/** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `auditor.ts`. */
 import { durationMs } from '../../src/core/duration.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
 import { withSites } from '../../src/core/group-config.js';

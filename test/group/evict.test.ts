@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Author } from '../../src/group/change.js';
 import { evict, planEviction } from '../../src/group/evict.js';
-import { newestRecords } from '../../src/group/history.js';
+import { newestRecords } from '../../src/tree/records.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 
 const eve: Author = { by: 'eve', reason: 'power is off' };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { printableHistory } from '../../src/cli/commands/history.js';
-import { gapsOf, type History, historySchema, newestRecords, readHistory } from '../../src/group/history.js';
+import { gapsOf, type History, historySchema, readHistory } from '../../src/group/history.js';
+import { newestRecords } from '../../src/tree/records.js';
 import { newGroup, transition } from '../support/group.js';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();

@@ -1,7 +1,6 @@
 /** What operators see of a group whose znodes hold junk: everything else, and where the junk is. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureTree } from '../../src/agent/tree.js';
 import { groupPaths } from '../../src/core/paths.js';
 import { PetrelError } from '../../src/errors.js';
 import { readConfigText } from '../../src/group/config-text.js';
@@ -13,6 +12,7 @@ import { readGroup } from '../../src/group/view.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { epoch0Ms } from '../core/builders.js';
 import { connect } from '../support/agent-group.js';
 import { anyJson, anyText, expectClear, holds, jsonText, spoilt } from '../support/properties.js';

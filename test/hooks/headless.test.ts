@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { isOtherAlive } from '../../src/agent/process-life.js';
+import { isOtherAlive } from '../../src/agent/session/process-life.js';
 import { context } from './duty-context.js';
 import { bench, eventually, machine } from './support.js';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, vi } from 'vitest';
-import { isOtherAlive } from '../../src/agent/process-life.js';
+import { isOtherAlive } from '../../src/agent/session/process-life.js';
 
 describe('another process', () => {
   it('that has ended, and that its parent does not wait for, is not alive', async () => {

@@ -5,7 +5,7 @@
 import pino from 'pino';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.js';
-import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
+import type { SessionMemory, SessionTicket } from '../../src/agent/session/session-memory.js';
 import { groupPaths } from '../../src/core/paths.js';
 import { PetrelError } from '../../src/errors.js';
 import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';

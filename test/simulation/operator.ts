@@ -1,5 +1,5 @@
 /** A person at a keyboard of the simulated world: the shipped commands, over a session of their own. */
-import { ensureTree } from '../../src/agent/tree.js';
+
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import type { GroupPaths } from '../../src/core/paths.js';
 import { parseSeatName } from '../../src/core/sequence.js';
@@ -12,6 +12,7 @@ import { drainNode, readmitNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, failSite, overridePriority, recoverSite } from '../../src/group/sites.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
+import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';

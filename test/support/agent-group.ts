@@ -2,11 +2,10 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { Agent, type AgentStatus } from '../../src/agent/agent.js';
-import { systemHost } from '../../src/agent/process-life.js';
-import { ScorePublisher } from '../../src/agent/score-publisher.js';
-import type { SessionMemory, SessionTicket } from '../../src/agent/session-memory.js';
-import type { TokenStore } from '../../src/agent/token-memory.js';
-import { ensureTree } from '../../src/agent/tree.js';
+import type { TokenStore } from '../../src/agent/leadership/token-memory.js';
+import { ScorePublisher } from '../../src/agent/scores/score-publisher.js';
+import { systemHost } from '../../src/agent/session/process-life.js';
+import type { SessionMemory, SessionTicket } from '../../src/agent/session/session-memory.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import {
@@ -21,6 +20,7 @@ import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
 import type { Measurements } from '../../src/scores/measurements.js';
+import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
 import { keepLog } from './kept-logs.js';
 import { RecordingDuty } from './recording-duty.js';

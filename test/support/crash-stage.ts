@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureTree } from '../../src/agent/tree.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { groupPaths } from '../../src/core/paths.js';
 import { historyRecordSchema, type TransitionRecord } from '../../src/core/znodes.js';
@@ -13,6 +12,7 @@ import { DevHooks, hookPhases } from '../../src/dev/hooks.js';
 import { type Outcome, Rehearsal } from '../../src/dev/rehearsal.js';
 import type { Store } from '../../src/ports/store.js';
 import { startDevelopmentServer } from '../../src/testing.js';
+import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { HookLog } from './hook-log.js';
 import { oncePerRun } from './once-per-run.js';

@@ -2,7 +2,7 @@
  * A group whose znodes a test writes itself, on a real ZooKeeper: no agent acts, so nothing happens but what the
  * test does. Each node has a session of its own.
  */
-import { ensureSlots, ensureTree } from '../../src/agent/tree.js';
+
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/core/paths.js';
 import {
@@ -16,6 +16,7 @@ import {
 import type { GroupAccess } from '../../src/group/config-write.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
+import { ensureSlots, ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
 

@@ -1,9 +1,9 @@
 /** An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of itself. */
 import { request } from 'node:http';
 import pino from 'pino';
-import { type ServedGroup, theOnly } from '../../src/agent/served-groups.js';
 import { type HttpOptions, HttpServer, type Secrets } from '../../src/http/server.js';
 import type { Logger } from '../../src/log.js';
+import { type ServedGroup, theOnly } from '../../src/node/served-groups.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, type Group, type Member } from './agent-group.js';

@@ -13,8 +13,8 @@ import {
   repairConfig,
   replaceBy,
 } from '../../group/config-text.js';
-import { recordedText } from '../../group/history-room.js';
 import { readableConfig } from '../../group/judge.js';
+import { recordedText } from '../../tree/history-room.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
 import { type Draft, discard, edit, newDraft } from '../editor.js';

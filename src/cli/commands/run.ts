@@ -1,7 +1,7 @@
 /** `petrel run` */
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { SessionFile } from '../../agent/session-file.js';
+import { SessionFile } from '../../agent/session/session-file.js';
 import { readSettings, settingOptions } from '../../config/read-settings.js';
 import { clientSettings, runSettings } from '../../config/settings.js';
 import { PetrelError } from '../../errors.js';

@@ -1,0 +1,11 @@
+import { isStoreError } from '../ports/store.js';
+
+/** Null when what the write was decided on no longer holds: the next round reads why. */
+export async function ifStillTrue<T>(write: () => Promise<T>): Promise<T | null> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isStoreError(error, 'BAD_VERSION', 'NODE_EXISTS', 'NO_NODE', 'NOT_EMPTY')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,193 @@
+/** What an elector's commit is as one write: all of it is done, or nothing. */
+import type { Logger } from 'pino';
+import type { Brake } from '../../core/brake.js';
+import type { Commit, Decision } from '../../core/group-electing.js';
+import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
+import { recordText } from '../../core/records.js';
+import { allRing } from '../../core/rings.js';
+import { slotView } from '../../core/slots.js';
+import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../core/znodes.js';
+import { isPermissionError, isStoreError, type Operation, type StoreError } from '../../ports/store.js';
+import { withRoom } from '../../tree/history-room.js';
+import { ifStillTrue } from '../conditional-write.js';
+import { checkSeat, encode } from '../membership.js';
+import { unrecorded } from './record-pause.js';
+import type { ElectorTurn, Unwritten } from './turn.js';
+
+export interface Committed {
+  /** How many records the history has now; null where none was added. */
+  readonly recorded: number | null;
+  /** A quota left no room for its records. */
+  readonly isUnrecorded: boolean;
+}
+
+/**
+ * Null: what it was decided on no longer holds. A brake's record, or a seat, that this node may not write holds up nothing,
+ * nor do records that a quota refuses.
+ * Throws StoreError.
+ */
+export async function writeCommit(
+  turn: ElectorTurn,
+  paths: GroupPaths,
+  commit: Commit,
+  log: Logger,
+): Promise<Committed | null> {
+  const { store } = turn;
+  const operations = commitOperations(turn, paths, commit);
+  try {
+    const results = await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
+    if (results === null) return null;
+    const head = results[operations.findIndex(({ path }) => path === paths.history)];
+    return {
+      recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null,
+      isUnrecorded: false,
+    };
+  } catch (error) {
+    if (isStoreError(error, 'QUOTA_EXCEEDED')) return await writeLess(turn, paths, commit, log, error);
+    if (!isPermissionError(error)) throw error;
+    const { path } = error;
+    const { brake } = commit;
+    if (brake !== null && path === brake.path) {
+      log.error({ path }, `the brake counts nothing: no permission to write ${path}`);
+      return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+    }
+    const members = turn.members.map((member) => withoutSeat(member, paths, path));
+    if (members.every((member, index) => member === turn.members[index])) throw error;
+    log.error({ path }, `who is elected is not told so: no permission to write ${path}`);
+    return await writeCommit({ ...turn, members }, paths, commit, log);
+  }
+}
+
+/** What is for people alone, or counts, is left out, one after the other. */
+async function writeLess(
+  turn: ElectorTurn,
+  paths: GroupPaths,
+  commit: Commit,
+  log: Logger,
+  refused: StoreError,
+): Promise<Committed | null> {
+  const { records, decisions, brake, headVersion } = commit;
+  const { path = paths.history } = refused;
+  if (headVersion !== null) {
+    const rest = unrecorded(commit);
+    if (decisions.length > 0 && (await writeCommit(turn, paths, rest, log)) === null) return null;
+    const what = records.map(recordText).join('; ');
+    log.error(
+      { path, records },
+      `recorded: no, quota reached at ${path}: ${what}; raise the quota of this group`,
+    );
+    return { recorded: null, isUnrecorded: true };
+  }
+  if (brake === null) throw refused;
+  log.error({ path }, `the brake counts nothing: quota reached at ${path}`);
+  return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+}
+
+function withoutSeat(member: Member, paths: GroupPaths, path: string | undefined): Member {
+  const { seatNames = [] } = member;
+  const others = seatNames.filter((seat) => paths.seat(seat) !== path);
+  return others.length === seatNames.length ? member : { ...member, seatNames: others };
+}
+
+function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit): Operation[] {
+  const { records, headVersion } = commit;
+  const { history } = turn.snapshot;
+  return [
+    checkSeat(paths, turn.seat),
+    ...deciding(turn, paths, commit),
+    ...(headVersion === null ? [] : recording(paths, records, history, headVersion)),
+    ...counting(commit.brake),
+  ];
+}
+
+function deciding(
+  turn: ElectorTurn,
+  paths: GroupPaths,
+  { decisions, standing, configVersion }: Commit,
+): Operation[] {
+  if (decisions.length === 0) return [];
+  const others = standing.map(({ slot, electedVersion: version }): Operation => {
+    return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
+  });
+  const rings = allRing(turn.members);
+  const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
+    const data = encode({ ...elected, rings });
+    return { type: 'set', path: pathsOfSlot(paths, slot).elected, data, version };
+  });
+  const also = decisions.flatMap((decision) => ringing(turn, paths, decision));
+  if (turn.unwritten !== null) also.push(registering(paths, turn.unwritten));
+  return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
+}
+
+/** Whether all that it newly names have seats to be told at. Who has registered only just may look for a decision before one
+ * that was made without knowing of its seat, and not again for long. */
+export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
+  return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
+}
+
+/** Whether a tree has just been made again, and the node that leads by its decision has not registered again yet. */
+export function precedesLeader(
+  { snapshot, members }: Pick<ElectorTurn, 'snapshot' | 'members'>,
+  { decisions }: Pick<Commit, 'decisions'>,
+): boolean {
+  return decisions.some(({ slot }) => {
+    const { value, version } = slotView(snapshot, slot).elected;
+    const node = value?.node ?? null;
+    return version === 0 && node !== null && !members.some((member) => member.node === node);
+  });
+}
+
+function isNewlyNamed({ snapshot }: ElectorTurn, { slot, elected }: Decision): boolean {
+  return elected.node !== null && elected.node !== slotView(snapshot, slot).elected.value?.node;
+}
+
+function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly string[] {
+  return members.find(({ node }) => node === elected.node)?.seatNames ?? [];
+}
+
+/** Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the seat is gone,
+ * the decision is not made either. */
+function ringing(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
+  const { node } = decision.elected;
+  if (node === null || !isNewlyNamed(turn, decision)) return [];
+  const data = Buffer.from(node);
+  return seatsOf(turn, decision).map((seat) => ({
+    type: 'set',
+    path: paths.seat(seat),
+    data,
+    version: 'any',
+  }));
+}
+
+function registering(paths: GroupPaths, { registration, data, version }: Unwritten): Operation {
+  return { type: 'set', path: paths.node(registration.node), data, version };
+}
+
+function recording(
+  paths: GroupPaths,
+  records: readonly TransitionRecord[],
+  history: GroupSnapshot['history'],
+  headVersion: number,
+): Operation[] {
+  const head = records.reduce(withRecord, history?.value ?? initialHistoryHead);
+  const mode = 'persistent-sequential';
+  return [
+    { type: 'set', path: paths.history, data: encode(head), version: headVersion },
+    ...records.map((record): Operation => {
+      return { type: 'create', path: paths.historyPrefix, data: encode(record), mode };
+    }),
+  ];
+}
+
+/** The head, with what was recorded last of the slot that the record is about. */
+function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
+  if (slot === 1) return { ...head, term, fencingToken };
+  return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
+}
+
+function counting(brake: Brake | null): Operation[] {
+  if (brake === null) return [];
+  const { path, record, version } = brake;
+  return [{ type: 'set', path, data: encode(record), version }];
+}

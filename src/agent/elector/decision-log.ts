@@ -1,0 +1,50 @@
+/** Says what an elector decides and why: one line for each new decision or standing reason, so that the log tells why
+ * nothing happens, too. */
+import type { Logger } from 'pino';
+import type { ElectorRound } from '../../core/electing.js';
+import type { GroupConfig } from '../../core/group-config.js';
+import type { GroupRound } from '../../core/group-electing.js';
+import { usesScores } from '../../core/read-config.js';
+import { slotStates, slotView } from '../../core/slots.js';
+import type { GroupSnapshot } from '../../core/snapshot.js';
+
+/** A number, or a length of time, that is no part of a name. */
+const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;
+
+export class DecisionLog {
+  readonly #log: Logger;
+  /** By slot. */
+  readonly #told = new Map<number, string>();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Where `config` has scores compared, it is no news of a standing leader that a value has moved: each look finds others. */
+  look({ rounds }: GroupRound, snapshot: GroupSnapshot, config: GroupConfig): void {
+    const isOne = slotStates(snapshot).length === 1;
+    for (const [slot, round] of rounds) {
+      const log = isOne ? this.#log : this.#log.child({ slot });
+      this.#lookAt(round, slotView(snapshot, slot), config, log);
+    }
+  }
+
+  #lookAt(
+    { choice, actions }: ElectorRound,
+    { elected, slot = 1 }: GroupSnapshot,
+    config: GroupConfig,
+    log: Logger,
+  ): void {
+    if (choice === null) return;
+    const { node, changes, cause, reason, ranking, unfit } = choice;
+    const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && changes;
+    const isMeasured = !isWritten && node !== null && usesScores(config);
+    const news = isMeasured ? reason.replaceAll(measuredValue, '…') : reason;
+    if (news === this.#told.get(slot)) return;
+    this.#told.set(slot, news);
+    const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
+    const verb = isWritten ? 'electing' : 'elected stays';
+    const fields = { term, reason, elected: node, cause, ranking, unfit };
+    log.info(fields, `${verb} ${node ?? 'nobody'}: ${reason}`);
+  }
+}

@@ -1,0 +1,393 @@
+/**
+ * The elector's hands: carries out what `core/electing.ts` decides, each write guarded by the elector's own seat, so
+ * that one which lost its seat writes nothing.
+ */
+import type { Logger } from 'pino';
+import { type ReadyStrategy, strategies } from '../../../strategies/index.js';
+import { durationMs, formatDuration } from '../../core/duration.js';
+import type { ElectorAction, Fence } from '../../core/electing.js';
+import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
+import {
+  type Commit,
+  type Decision,
+  type GroupAction,
+  type GroupMemory,
+  type GroupRound,
+  groupRound,
+  isGroupDue,
+} from '../../core/group-electing.js';
+import { type ClockReading, ensembleNowMs } from '../../core/limits.js';
+import { toInstant } from '../../core/names.js';
+import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
+import { prepareStrategy } from '../../core/read-config.js';
+import { recordText } from '../../core/records.js';
+import { compareSequences, parseSeatName } from '../../core/sequence.js';
+import { slotOf, slotStates, slotView } from '../../core/slots.js';
+import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+import { decided } from '../../core/story.js';
+import { initialElected, type Registration, type TransitionRecord } from '../../core/znodes.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Duty } from '../../ports/duty.js';
+import type { Operation, Store } from '../../ports/store.js';
+import { ensureSlots } from '../../tree/ensure-tree.js';
+import { isHeldByOthers } from '../../tree/foreign.js';
+import { prune, withRoom } from '../../tree/history-room.js';
+import { ifStillTrue } from '../conditional-write.js';
+import type { AgentEvent } from '../events.js';
+import { dutyContext } from '../leadership/duty-context.js';
+import { checkSeat, encode, heldSeats } from '../membership.js';
+import { MalformedReport } from '../snapshot/malformed.js';
+import { canBeTold, precedesLeader, writeCommit } from './commit.js';
+import { type ConfigAction, configure, logChange } from './configure.js';
+import { DecisionLog } from './decision-log.js';
+import { FenceBackoff } from './fence-backoff.js';
+import { RecordPause } from './record-pause.js';
+import type { ElectorTurn, TurnResult } from './turn.js';
+
+export interface ElectorOptions {
+  readonly node: string;
+  readonly site: string;
+  readonly paths: GroupPaths;
+  readonly duty: Duty;
+  readonly clock: Clock;
+  readonly log: Logger;
+  tell(event: AgentEvent): void;
+  /** When what the rounds at hand are about began to wait for them, monotonic. */
+  dueSinceMs(): number;
+  wake(): void;
+  amend(change: Partial<Registration>): Registration;
+}
+
+/** A node takes its seat as soon as it has registered. What has none for longer is elected all the same, and excluded later. */
+const putOffMs = 1_000;
+
+export class Elector {
+  readonly #options: ElectorOptions;
+  readonly #junk: MalformedReport;
+  readonly #decisions: DecisionLog;
+  readonly #recordPause: RecordPause;
+  #memory: GroupMemory = new Map();
+  #clock: ClockReading | null = null;
+  /** The last configuration that could be read. */
+  #config: GroupConfig | null = null;
+  /** Tokens of the claims whose owners are being fenced, or are not to be yet again. */
+  readonly #fencing = new Set<bigint>();
+  readonly #backoff = new FenceBackoff();
+  /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
+   * counter has come to its end: nobody else gets to elect. */
+  #stuckUnder: number | null = null;
+  #lastProblem = '';
+  /** Since when decisions are put off; monotonic. */
+  #putOffSinceMs: number | null = null;
+
+  constructor(options: ElectorOptions) {
+    this.#options = options;
+    this.#junk = new MalformedReport(options.paths, options.log);
+    this.#decisions = new DecisionLog(options.log);
+    this.#recordPause = new RecordPause(options.clock);
+  }
+
+  /** Throws StoreError. */
+  async turn(turn: ElectorTurn): Promise<TurnResult> {
+    this.#junk.look(turn.snapshot, turn.members);
+    const round = this.#decide(turn);
+    this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
+    let newSeat: string | null = null;
+    const decisions: Decision[] = [];
+    const due = round.actions.flatMap((each) => this.#recordPause.leaves(each));
+    const actions = due.filter(({ action }) => action.do !== 'commit' || this.#mayMake(turn, action));
+    for (const { slot, action } of actions) {
+      if (action.do === 'give-up-seat') newSeat ??= await this.#giveUpSeat(turn, action);
+      else if (action.do === 'commit') decisions.push(...(await this.#commit(turn, action)));
+      else await this.#perform(turn, slot, action);
+    }
+    const acted = actions.some(({ action: { do: verb } }) => verb !== 'alarm' && verb !== 'fence');
+    const isPutOff = actions.length < due.length;
+    const recheckInMs = isPutOff ? Math.min(round.recheckInMs ?? putOffMs, putOffMs) : round.recheckInMs;
+    return { acted, decisions, recheckInMs, newSeat };
+  }
+
+  /**
+   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the one who
+   * is. Never by a configuration that cannot be read: the last one that could be may not be the same for both.
+   */
+  async wouldWrite(turn: ElectorTurn): Promise<boolean> {
+    if (turn.snapshot.config.value === null) return false;
+    let round = this.#decide(turn);
+    if (round.actions.some(({ action }) => action.do === 'read-clock')) {
+      await this.#readClock(turn.store);
+      round = this.#decide(turn);
+    }
+    return isGroupDue(round, turn.snapshot);
+  }
+
+  #mayMake(turn: ElectorTurn, commit: Commit): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    const isTimely = canBeTold(turn, commit) && !precedesLeader(turn, commit);
+    const since = isTimely ? null : (this.#putOffSinceMs ?? nowMs);
+    this.#putOffSinceMs = since;
+    return since === null || nowMs - since >= putOffMs;
+  }
+
+  #decide({ store, snapshot, members }: ElectorTurn): GroupRound {
+    const { node, clock, duty } = this.#options;
+    const config = this.#usableConfig(snapshot);
+    const strategy = this.#strategy(config, snapshot, members);
+    if (strategy === null) {
+      const reason = prepareStrategy(config).problems?.join('; ') ?? 'the strategy cannot be run';
+      const give = { do: 'give-up-seat', reason, configVersion: snapshot.config.version } as const;
+      const actions = [{ slot: 1, action: give }];
+      return { actions, memory: this.#memory, recheckInMs: null, rounds: new Map() };
+    }
+    const round = groupRound({
+      self: node,
+      snapshot,
+      members,
+      config,
+      strategy,
+      memory: this.#memory,
+      clock: this.#clock,
+      nowMs: clock.monotonicMs(),
+      canFence: duty.has('fence'),
+      // What a leader lost touch by had begun at most a session timeout before it stopped leading.
+      witnessSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
+    });
+    this.#memory = round.memory;
+    return round;
+  }
+
+  #usableConfig({ config }: GroupSnapshot): GroupConfig {
+    if (config.value !== null) {
+      this.#config = config.value;
+      this.#lastProblem = '';
+      return config.value;
+    }
+    if (this.#lastProblem !== config.problem) {
+      this.#lastProblem = config.problem;
+      const instead = this.#config === null ? 'the defaults' : 'the last one that could be read';
+      const message = `the group's configuration cannot be used, deciding by ${instead}: ${config.problem}`;
+      this.#options.log.error({ path: this.#options.paths.config }, message);
+    }
+    return this.#config ?? defaultGroupConfig;
+  }
+
+  /** The configured strategy; the default one when nobody is left who could try it; null: give up. */
+  #strategy(config: GroupConfig, snapshot: GroupSnapshot, members: readonly Member[]): ReadyStrategy | null {
+    const { version } = snapshot.config;
+    const seated = members.filter(({ seat }) => seat !== null);
+    const allGaveUp =
+      seated.length > 0 && seated.every(({ value }) => value?.gaveUp?.configVersion === version);
+    if (!allGaveUp && this.#stuckUnder !== version) return prepareStrategy(config).strategy;
+    this.#options.log.error(
+      { strategy: config.strategy },
+      `no node can run strategy ${config.strategy}: electing by first-available`,
+    );
+    return strategies.get('first-available')?.prepare({}).strategy ?? null;
+  }
+
+  async #perform(
+    group: ElectorTurn,
+    slot: number,
+    action: Exclude<GroupAction['action'], { do: 'give-up-seat' | 'commit' }>,
+  ): Promise<void> {
+    const turn = { ...group, snapshot: slotView(group.snapshot, slot) };
+    switch (action.do) {
+      case 'read-clock':
+        return await this.#readClock(turn.store);
+      case 'change-sites':
+      case 'drop-request':
+      case 'pause':
+        return await this.#configure(turn, action);
+      case 'alarm':
+        this.#options.log.error({ ...decided(turn.snapshot), holder: action.node }, action.message);
+        return;
+      case 'fence':
+        this.#fence(turn, action.fence);
+        return;
+      case 'remove-fenced-claim':
+        return await this.#removeFencedClaim(turn, action.fence);
+    }
+  }
+
+  async #readClock(store: Store): Promise<void> {
+    const stat = await store.set(this.#options.paths.clock, Buffer.alloc(0), 'any');
+    this.#clock = { epochMs: stat.mtimeMs, atMs: this.#options.clock.monotonicMs() };
+  }
+
+  /** All that was decided and is to be recorded, at once: what one decision rests on is checked, or written, with it.
+   * Returns the decisions that were made by that. */
+  async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly Decision[]> {
+    const { decisions, records } = commit;
+    await this.#openSlots(turn, decisions);
+    const { paths, log } = this.#options;
+    const committed = await writeCommit(turn, paths, commit, log);
+    if (committed === null) return [];
+    if (committed.isUnrecorded) this.#recordPause.begin();
+    const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
+    const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
+    for (const { slot, elected } of decisions) {
+      const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
+      if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
+    }
+    for (const record of committed.isUnrecorded ? [] : records) {
+      // What a decision ended is told with that.
+      if (decisions.length === 0) this.#logRecord(record);
+      this.#options.tell({ kind: 'recorded', record });
+    }
+    if (committed.recorded !== null) {
+      const keep = (turn.snapshot.config.value ?? this.#config ?? defaultGroupConfig).historySize;
+      await prune(turn.store, paths, { recorded: committed.recorded, keep }, log);
+    }
+    return decisions;
+  }
+
+  /** Where the number of slots rises, the znodes of the new ones are there before anybody looks for them. */
+  async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
+    const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
+    if (slots <= slotStates(snapshot).length) return;
+    const { paths } = this.#options;
+    await withRoom(store, paths, () => ensureSlots(store, paths, slots));
+  }
+
+  #logRecord(record: TransitionRecord): void {
+    const { slot, term, reason } = record;
+    this.#options.log.info({ slot, term, reason, record }, `recorded: ${recordText(record)}`);
+  }
+
+  async #configure(turn: ElectorTurn, action: ConfigAction): Promise<void> {
+    const { paths, clock, log } = this.#options;
+    const at = toInstant(this.#clock === null ? 0 : ensembleNowMs(this.#clock, clock.monotonicMs()));
+    const configured = await configure(turn, paths, action, at);
+    if (configured === null) return;
+    logChange(log, action, configured);
+    if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
+  }
+
+  /** Runs one fence at a time for each claim; while the claim stands, retries it after ever longer pauses. */
+  #fence(turn: ElectorTurn, fence: Fence): void {
+    if (this.#fencing.has(fence.token)) return;
+    this.#fencing.add(fence.token);
+    const { duty, node, site, paths, wake, clock } = this.#options;
+    const slot = slotOf(turn.snapshot);
+    const config = this.#config ?? defaultGroupConfig;
+    const about = decided(turn.snapshot);
+    const log = this.#options.log.child({ ...about, target: fence.node });
+    log.warn(`fencing ${fence.node}, which keeps leader/current`);
+    const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
+    const reason = `${fence.node} did not release in time: ${about.reason}`;
+    const run = duty.run(
+      dutyContext(
+        { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },
+        turn.snapshot.elected.value ?? initialElected,
+        config,
+      ),
+    );
+    void run.outcome.then((outcome) => {
+      const mayTryAgain = () => {
+        this.#fencing.delete(fence.token);
+        wake();
+      };
+      if (outcome.result === 'ok') {
+        log.warn(`${fence.node} is fenced: its claim will be removed`);
+        this.#setFenced(slot, fence);
+        mayTryAgain();
+      } else {
+        const pauseMs = this.#backoff.failed(slot, fence.token, durationMs(config.timeouts.fence));
+        const again = `next attempt in ${formatDuration(pauseMs)}`;
+        log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
+        // By then what is read has to be read after a write again.
+        clock.timer(pauseMs, () => {
+          this.#clock = null;
+          mayTryAgain();
+        });
+      }
+    });
+  }
+
+  #setFenced(slot: number, fenced: Fence | null): void {
+    const known = this.#memory.get(slot);
+    if (known !== undefined) this.#memory = new Map([...this.#memory, [slot, { ...known, fenced }]]);
+  }
+
+  /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
+  async #removeFencedClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
+    const { log } = this.#options;
+    const { store, snapshot } = turn;
+    const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));
+    const owner = snapshot.current?.owner ?? 0n;
+    const seats = await heldSeats(store, paths, fence.node, owner);
+    const heir = fence.electedNode;
+    const operations: Operation[] = [
+      checkSeat(this.#options.paths, turn.seat),
+      { type: 'check', path: paths.elected, version: fence.electedVersion },
+      ...(heir === null
+        ? []
+        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),
+      ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),
+      { type: 'delete', path: paths.current, version: fence.claimVersion },
+    ];
+    const done = await ifStillTrue(() => store.multi(operations));
+    this.#setFenced(slotOf(snapshot), null);
+    if (done !== null)
+      log.warn(
+        { ...decided(turn.snapshot), target: fence.node },
+        `the claim of ${fence.node}, which is fenced, is removed`,
+      );
+  }
+
+  async #giveUpSeat(
+    { store, seat }: ElectorTurn,
+    { reason, configVersion }: Extract<ElectorAction, { do: 'give-up-seat' }>,
+  ): Promise<string | null> {
+    const { paths, node, log } = this.#options;
+    if (configVersion === null) log.warn({ reason }, `giving the elector's seat up for now: ${reason}`);
+    else log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
+    const gaveUp = configVersion === null ? {} : { gaveUp: { configVersion, reason } };
+    const registration = this.#options.amend(gaveUp);
+    const operations: Operation[] = [
+      { type: 'set', path: paths.node(node), data: encode(registration), version: 'any' },
+      { type: 'delete', path: paths.seat(seat), version: 'any' },
+      { type: 'create', path: paths.seatPrefix(node), data: Buffer.from(node), mode: 'ephemeral-sequential' },
+    ];
+    const results = await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
+    const created = results?.[2];
+    if (created?.type !== 'create') return null;
+    const newSeat = created.path.slice(paths.election.length + 1);
+    if (configVersion !== null && !isLater(newSeat, seat)) this.#stuckUnder = configVersion;
+    return newSeat;
+  }
+
+  /** Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat. */
+  async unseat(turn: ElectorTurn, silent: string): Promise<void> {
+    const { store, snapshot, seat } = turn;
+    const { paths, log } = this.#options;
+    const isTheirs = await ifStillTrue(() => isHeldByOthers(store, paths, silent));
+    if (isTheirs === null) return;
+    if (isTheirs) {
+      const right = 'delete it, or give this group another root';
+      log.error(`${paths.seat(silent)} is not Petrel's, and keeps the group from electing: ${right}`);
+      return;
+    }
+    const done = await ifStillTrue(() =>
+      store.multi([
+        { type: 'check', path: paths.seat(seat), version: 'any' },
+        ...slotStates(snapshot).map(({ slot, elected }): Operation => {
+          return { type: 'check', path: pathsOfSlot(paths, slot).elected, version: elected.version };
+        }),
+        { type: 'delete', path: paths.seat(silent), version: 'any' },
+      ]),
+    );
+    if (done === null) return;
+    // It may have been due in any slot.
+    const { slot: _, ...standing } = decided(snapshot);
+    log.warn(
+      { ...standing, seat: silent },
+      `unseated the elector ${silent}: a decision was due and it was silent`,
+    );
+  }
+}
+
+function isLater(seat: string, other: string): boolean {
+  const [a, b] = [parseSeatName(seat), parseSeatName(other)];
+  return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;
+}

@@ -1,0 +1,17 @@
+/** A write of one slot's `elected`, as a node tells of it: versions count from 0 in each slot. */
+import type { Registration } from '../../core/znodes.js';
+
+export interface DecisionKnown {
+  readonly slot: number;
+  readonly version: number;
+}
+
+/** What the registration says of a claim. Of the first slot it does not name the slot. */
+export function claimedUnder(slot: number, version: number): Partial<Registration> {
+  const claimedSlot = slot === 1 ? undefined : slot;
+  return { claimedUnder: version, claimedSlot, lastFailure: null };
+}
+
+export function failedUnder({ slot, version }: DecisionKnown): { electedVersion: number; slot?: number } {
+  return slot === 1 ? { electedVersion: version } : { electedVersion: version, slot };
+}

@@ -1,0 +1,52 @@
+/** What an elector's turn begins with, and ends with. */
+import type { Decision } from '../../core/group-electing.js';
+import { slotStates } from '../../core/slots.js';
+import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+import type { Registration } from '../../core/znodes.js';
+import type { Store } from '../../ports/store.js';
+
+/** This node's registration as it is to be, where another stands, and the version of that. */
+export interface Unwritten {
+  readonly registration: Registration;
+  readonly data: Buffer;
+  readonly version: number;
+}
+
+export interface ElectorTurn {
+  readonly store: Store;
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly seat: string;
+  /** It is decided by, and written with the decision. */
+  readonly unwritten: Unwritten | null;
+}
+
+export interface TurnResult {
+  /** What was decided and written. */
+  readonly decisions: readonly Decision[];
+  /** Something was written: read again. */
+  readonly acted: boolean;
+  readonly recheckInMs: number | null;
+  /** The seat was given up: this is the new one. */
+  readonly newSeat: string | null;
+}
+
+/** Everyone, this node as it is to be. */
+export function withUnwritten(members: readonly Member[], unwritten: Unwritten | null): readonly Member[] {
+  if (unwritten === null) return members;
+  const { registration } = unwritten;
+  return members.map((member) =>
+    member.node === registration.node ? { ...member, value: registration, problem: null } : member,
+  );
+}
+
+/** The group, these decisions made: whoever made them need not read them. */
+export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decision[]): GroupSnapshot {
+  const [first, ...others] = slotStates(snapshot).map((state) => {
+    const made = decisions.find(({ slot }) => slot === state.slot);
+    if (made === undefined) return state;
+    const { electedVersion, elected: value } = made;
+    return { ...state, elected: { ...state.elected, value, problem: null, version: electedVersion + 1 } };
+  });
+  return first === undefined ? snapshot : { ...snapshot, elected: first.elected, others };
+}

@@ -1,0 +1,22 @@
+/** What a hook, or a function, is told of the decision that it serves, and how long it may take. */
+import { durationMs } from '../../core/duration.js';
+import type { GroupConfig } from '../../core/group-config.js';
+import type { Elected } from '../../core/znodes.js';
+import type { DutyContext } from '../../ports/duty.js';
+
+type About = Omit<DutyContext, 'term' | 'previousLeader' | 'previousSite' | 'timeoutMs' | 'graceMs'>;
+
+export function dutyContext(
+  about: About,
+  { term, previous }: Elected,
+  { timeouts }: GroupConfig,
+): DutyContext {
+  return {
+    ...about,
+    term,
+    previousLeader: previous?.node ?? null,
+    previousSite: previous?.site ?? null,
+    timeoutMs: durationMs(timeouts[about.phase]),
+    graceMs: durationMs(timeouts.grace),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Logger } from 'pino';
+import type { GroupPaths } from '../../core/paths.js';
+import type { GroupSnapshot } from '../../core/snapshot.js';
+import type { Story } from '../../core/story.js';
+import type { Stage } from '../../core/tenure.js';
+import type { Registration } from '../../core/znodes.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Duty } from '../../ports/duty.js';
+import type { Store } from '../../ports/store.js';
+import type { Renewals } from '../session/renewal.js';
+import type { TokenMemory } from './token-memory.js';
+
+export interface LeadershipOptions {
+  readonly node: string;
+  readonly site: string;
+  readonly incarnation: string;
+  readonly paths: GroupPaths;
+  readonly duty: Duty;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly renewals: Renewals;
+  readonly tokens: TokenMemory;
+  /** Look again. */
+  wake(): void;
+  /** This node's registration with these fields changed, to be written by the caller of the multi. */
+  amend(change: Partial<Registration>): Registration;
+  /** The seat that this node holds now. */
+  seat(): string | null;
+  /** The answer of `leads` or the stage has changed. */
+  onStage(stage: Stage | null, story: Partial<Story>): void;
+}
+
+export interface LeadershipRound {
+  readonly store: Store;
+  readonly snapshot: GroupSnapshot | null;
+  readonly seat: string | null;
+  readonly healthy: boolean;
+  readonly draining: boolean;
+  readonly drainOverdue: boolean;
+}

@@ -1,0 +1,81 @@
+/**
+ * Greatest fencing tokens that a node has seen of one group, in its state directory. Unlike the session's file it outlives
+ * the agent: a restart must not make it forget.
+ */
+import { open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { mostLeaders } from '../../core/group-config.js';
+import { longSchema, parseJson } from '../../core/names.js';
+import type { SeenTokens } from '../../core/seen-tokens.js';
+import { errorMessage, PetrelError } from '../../errors.js';
+import { makeDirectory, textOf } from '../session/session-file.js';
+import type { TokenStore } from './token-memory.js';
+
+const slotSchema = z.coerce.number().pipe(z.int().min(1).max(mostLeaders));
+const fileSchema = z.object({
+  tokenEpoch: z.int().min(0),
+  /** By slot. */
+  greatest: z.record(z.string(), longSchema),
+});
+
+export function tokenPath(stateDir: string, root: string, node: string): string {
+  return join(stateDir, encodeURIComponent(root.slice(1)), `${node}.tokens.json`);
+}
+
+export class TokenFile implements TokenStore {
+  readonly path: string;
+  readonly earlier: SeenTokens | null;
+
+  private constructor(path: string, earlier: SeenTokens | null) {
+    this.path = path;
+    this.earlier = earlier;
+  }
+
+  /**
+   * Throws PetrelError FAILED when the file cannot be read or understood: a node that forgot would lead at a token that
+   * stores refuse. A restart succeeds once the file is mended or deleted.
+   */
+  static open(stateDir: string, root: string, node: string): TokenFile {
+    const path = tokenPath(stateDir, root, node);
+    return new TokenFile(path, readTokens(path));
+  }
+
+  /** Rejects with what the file system says. */
+  async write({ epoch, bySlot }: SeenTokens): Promise<void> {
+    const greatest = Object.fromEntries([...bySlot].map(([slot, token]) => [slot, String(token)]));
+    makeDirectory(dirname(this.path));
+    const next = `${this.path}.next`;
+    const file = await open(next, 'w', 0o600);
+    try {
+      await file.writeFile(JSON.stringify({ tokenEpoch: epoch, greatest }));
+      // After a power cut a name may be there before its content.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(next, this.path);
+  }
+}
+
+/** Null where there is no file. Throws PetrelError FAILED. */
+export function readTokens(path: string): SeenTokens | null {
+  try {
+    const text = textOf(path);
+    return text === null ? null : parseTokens(text);
+  } catch (cause) {
+    const remedy = 'if the fencing tokens of this group never went back, delete the file (docs/fencing.md)';
+    const message = `${path}, which holds the greatest fencing tokens seen, cannot be read: ${errorMessage(cause)}: ${remedy}`;
+    throw new PetrelError('FAILED', message, { cause });
+  }
+}
+
+function parseTokens(text: string): SeenTokens {
+  const { value, problem } = parseJson(fileSchema, text);
+  if (value === null) throw new Error(problem);
+  const entries = Object.entries(value.greatest).map(([slot, token]): [number, bigint] => [
+    slotSchema.parse(slot),
+    BigInt(token),
+  ]);
+  return { epoch: value.tokenEpoch, bySlot: new Map(entries) };
+}

@@ -1,0 +1,178 @@
+/**
+ * Tells the group what this node measures: `scores/<nodeId>`, an ephemeral znode that nobody watches, written beside
+ * the agent's rounds and not in them. A node that measures nothing sends nothing.
+ *
+ * Not promised: that what stands there is the newest (`core/publication.ts` says when it is told), or that it can be
+ * written at all. Failing to costs the node its scores, and nothing else.
+ */
+import type { Logger } from 'pino';
+import type { Tolerance } from '../../core/measuring.js';
+import { groupPaths } from '../../core/paths.js';
+import {
+  type Measured,
+  type Published,
+  publicationDueAtMs,
+  publishEveryMs,
+  publishedNow,
+} from '../../core/publication.js';
+import { type Score, scoreReportText } from '../../core/scores.js';
+import { errorMessage } from '../../errors.js';
+import type { Clock } from '../../ports/clock.js';
+import { isStoreError, type Store } from '../../ports/store.js';
+
+/** The agent, as far as its node's scores hang on it. */
+export interface ReportingAgent {
+  /** The one at hand; null before the first. */
+  readonly session: Store | null;
+  readonly incarnation: string;
+  readonly status: { readonly joined: boolean };
+  onStatus(listener: () => void): () => void;
+}
+
+export interface ScorePublisherOptions {
+  readonly agent: ReportingAgent;
+  readonly node: string;
+  readonly root: string;
+  readonly measurements: {
+    readonly values: ReadonlyMap<string, Score>;
+    tolerance(name: string): Tolerance;
+    onChange(listener: () => void): () => void;
+  };
+  /** By the peer's node id, in milliseconds; looked at as often as a node may write. Default: none are measured. */
+  readonly roundTrips?: (() => ReadonlyMap<string, number>) | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class ScorePublisher {
+  readonly #options: ScorePublisherOptions;
+  readonly #path: string;
+  readonly #parent: string;
+  readonly #unlisten: readonly (() => void)[];
+  /** The session that the next two belong to. */
+  #store: Store | null = null;
+  #published: Published | null = null;
+  /** Of the znode that this session made; null where it has to be looked for. */
+  #version: number | null = null;
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  #isWriting = false;
+  #isFailing = false;
+  #cancelTimer = () => {};
+  #closed = false;
+
+  constructor(options: ScorePublisherOptions) {
+    const { agent, measurements, node, root } = options;
+    this.#options = options;
+    const paths = groupPaths(root);
+    this.#path = paths.score(node);
+    this.#parent = paths.scores;
+    const look = () => this.#look();
+    this.#unlisten = [agent.onStatus(look), measurements.onChange(look)];
+    this.#look();
+  }
+
+  /** Writes no more. The znode goes with the agent's session. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer();
+    for (const stop of this.#unlisten) stop();
+  }
+
+  #look(): void {
+    const { agent, measurements, roundTrips, clock } = this.#options;
+    this.#cancelTimer();
+    const store = agent.status.joined ? agent.session : null;
+    if (this.#closed || this.#isWriting || store === null) return;
+    if (store !== this.#store) this.#begin(store);
+    const measured = { values: measurements.values, roundTripsMs: roundTrips?.() ?? noRoundTrips };
+    const tolerance = (name: string) => measurements.tolerance(name);
+    const nowMs = clock.monotonicMs();
+    const dueAtMs = publicationDueAtMs(this.#published, measured, tolerance);
+    const writeAtMs = Math.max(dueAtMs, this.#notBeforeMs);
+    if (writeAtMs <= nowMs) return void this.#publish(store, measured);
+    const lookAtMs = roundTrips === undefined ? writeAtMs : Math.min(writeAtMs, nowMs + publishEveryMs);
+    if (lookAtMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTimer = clock.timer(lookAtMs - nowMs, () => this.#look());
+  }
+
+  #begin(store: Store): void {
+    this.#store = store;
+    this.#published = null;
+    this.#version = null;
+    this.#notBeforeMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async #publish(store: Store, measured: Measured): Promise<void> {
+    const { agent, node, clock } = this.#options;
+    const text = scoreReportText({ node, incarnation: agent.incarnation, ...measured });
+    const published = publishedNow(this.#published, measured, clock.monotonicMs());
+    this.#isWriting = true;
+    try {
+      await this.#write(store, Buffer.from(text));
+      this.#published = published;
+      this.#isFailing = false;
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#isWriting = false;
+    this.#look();
+  }
+
+  /** Tried again, once for each of the times that a node may write. */
+  #failed(error: unknown): void {
+    const { clock, log } = this.#options;
+    this.#version = null;
+    this.#notBeforeMs = clock.monotonicMs() + publishEveryMs;
+    const isRoutine = isStoreError(error) && error.outcomeUnknown;
+    if (isRoutine || this.#isFailing) log.debug({ error }, `scores not told: ${errorMessage(error)}`);
+    else log.warn({ error }, `this node's scores cannot be told to the group: ${errorMessage(error)}`);
+    this.#isFailing ||= !isRoutine;
+  }
+
+  async #write(store: Store, data: Buffer): Promise<void> {
+    if (this.#version !== null) {
+      try {
+        this.#version = (await store.set(this.#path, data, this.#version)).version;
+        return;
+      } catch (error) {
+        if (!isStoreError(error, 'NO_NODE', 'BAD_VERSION')) throw error;
+      }
+    }
+    this.#version = await this.#make(store, data);
+  }
+
+  /** Makes the znode, or takes one that this session made. Returns its version. */
+  async #make(store: Store, data: Buffer): Promise<number> {
+    try {
+      await store.create(this.#path, data, 'ephemeral');
+      return 0;
+    } catch (error) {
+      if (isStoreError(error, 'NODE_EXISTS')) return await this.#replace(store, data);
+      if (!isStoreError(error, 'NO_NODE')) throw error;
+    }
+    await this.#makeParent(store);
+    await store.create(this.#path, data, 'ephemeral');
+    return 0;
+  }
+
+  /** One of an earlier session would go with that. It is this node's, as its registration is. */
+  async #replace(store: Store, data: Buffer): Promise<number> {
+    const { ephemeralOwner, version } = (await store.getData(this.#path)).stat;
+    if (ephemeralOwner === store.sessionId) return (await store.set(this.#path, data, version)).version;
+    await store.multi([
+      { type: 'delete', path: this.#path, version },
+      { type: 'create', path: this.#path, data, mode: 'ephemeral' },
+    ]);
+    return 0;
+  }
+
+  async #makeParent(store: Store): Promise<void> {
+    try {
+      await store.create(this.#parent, Buffer.alloc(0), 'persistent');
+    } catch (error) {
+      if (!isStoreError(error, 'NODE_EXISTS')) throw error;
+    }
+  }
+}
+
+const noRoundTrips: ReadonlyMap<string, number> = new Map();

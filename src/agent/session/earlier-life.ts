@@ -1,0 +1,99 @@
+/**
+ * The session of an earlier life of this node that still holds its name: ended at once where this node's own memory
+ * has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless work dies with
+ * its process: something of that life's tenure may still live.
+ */
+import type { Logger } from 'pino';
+import { claimPaths, type GroupPaths, pathsOfSlot } from '../../core/paths.js';
+import type { Registration } from '../../core/znodes.js';
+import { PetrelError } from '../../errors.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Store } from '../../ports/store.js';
+import { depart, type EarlierLife } from '../membership.js';
+import type { SessionMemory, SessionTicket } from './session-memory.js';
+
+/** Inside the agent's process, work dies with it; outside, it may live on. */
+export type Workload = 'inside' | 'outside';
+
+export interface EarlierLifeOptions {
+  readonly node: string;
+  readonly paths: GroupPaths;
+  readonly workload: Workload;
+  readonly sessionMemory: SessionMemory | null;
+  /** That session may hold other groups, of whose work something may live: it is left to end by itself. */
+  readonly isShared: boolean;
+  openStore(session: SessionTicket): Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A session that outlives so many of its timeouts is kept alive by somebody. */
+const patienceTimeouts = 10;
+
+export class EarlierLives {
+  readonly #options: EarlierLifeOptions;
+  #session = 0n;
+  #sinceMs = 0;
+
+  constructor(options: EarlierLifeOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * True when the name is free now. False: look again when the registration changes; a watch is left on it.
+   * Throws PetrelError DUPLICATE_NODE when the session does not end.
+   */
+  async isOver(store: Store, earlier: EarlierLife): Promise<boolean> {
+    const { paths, node } = this.#options;
+    if (await this.#end(store, earlier)) return true;
+    this.#wait(store, earlier);
+    return (await store.exists(paths.node(node), { watch: true })) === null;
+  }
+
+  async #end(store: Store, { session, registration }: EarlierLife): Promise<boolean> {
+    const { sessionMemory, openStore, log, isShared, paths, node } = this.#options;
+    const ticket = sessionMemory?.earlier ?? null;
+    if (ticket?.id !== session || (await this.#mayWork(store, session, registration))) return false;
+    if (isShared) {
+      log.info({ incarnation: registration?.incarnation }, 'clearing away an earlier life of this node');
+      return await depart(store, paths, node, session);
+    }
+    log.info(
+      { incarnation: registration?.incarnation },
+      'ending the session of an earlier life of this node',
+    );
+    return await openStore(ticket).close({ timeoutMs: store.negotiatedTimeoutMs });
+  }
+
+  /** The claim that it may own is one of the slot that its registration tells, which is written with it. Where that cannot
+   * be read, it may be any. */
+  async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
+    const { workload } = this.#options;
+    if (workload === 'inside') return false;
+    const { paths } = this.#options;
+    await store.sync(paths.leader);
+    const claims =
+      registration === null
+        ? claimPaths(paths, (await store.getChildren(paths.leader)).children)
+        : [pathsOfSlot(paths, registration.claimedSlot ?? 1).current];
+    const stats = await Promise.all(claims.map((path) => store.exists(path)));
+    return stats.some((stat) => stat?.ephemeralOwner === session);
+  }
+
+  #wait(store: Store, { session, registration }: EarlierLife): void {
+    const { node, clock, log } = this.#options;
+    const { negotiatedTimeoutMs: timeoutMs } = store;
+    const now = clock.monotonicMs();
+    if (this.#session !== session) {
+      this.#session = session;
+      this.#sinceMs = now;
+      const atMost = `at most its session timeout, ${Math.ceil(timeoutMs / 1000)} s if that is the same as this one's`;
+      const message = `the session of an earlier life of ${node} still lives: waiting for its end, ${atMost}`;
+      log.warn({ incarnation: registration?.incarnation }, message);
+    } else if (now - this.#sinceMs > patienceTimeouts * timeoutMs) {
+      const who = `session 0x${session.toString(16)}, which does not end`;
+      const right = 'another agent carries this name; give this one another node id';
+      throw new PetrelError('DUPLICATE_NODE', `node id ${node} is still held by ${who}: ${right}`);
+    }
+  }
+}

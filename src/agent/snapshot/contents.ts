@@ -1,0 +1,42 @@
+/**
+ * What the znodes of a group hold, parsed. Most of them hold at one look what they held at the look before: the same bytes
+ * at the same path are not parsed again. By nothing else is it known that they are the same, so what is told is never old.
+ */
+import { type Parsed, parseJson } from '../../core/names.js';
+import { parseGroupConfig } from '../../core/read-config.js';
+import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../../core/znodes.js';
+
+/** Of one group, for one agent. What is told is frozen: it will be told again. */
+export class Contents {
+  readonly config = parsedOnce(parseGroupConfig);
+  readonly elected = parsedOnce((text) => parseJson(electedSchema, text));
+  readonly claim = parsedOnce((text) => parseJson(claimSchema, text));
+  readonly registration = parsedOnce((text) => parseJson(registrationSchema, text));
+  readonly historyHead = parsedOnce((text) => parseJson(historyHeadSchema, text));
+}
+
+type Reading<T> = (path: string, data: Buffer) => Parsed<T>;
+
+/** Nodes come and go under other names, too. */
+const mostPaths = 1_000;
+
+function parsedOnce<T>(parse: (text: string) => Parsed<T>): Reading<T> {
+  const known = new Map<string, { readonly text: string; readonly parsed: Parsed<T> }>();
+  return (path, data) => {
+    const text = data.toString('utf8');
+    const last = known.get(path);
+    if (last?.text === text) return last.parsed;
+    const parsed = frozen(parse(text));
+    known.delete(path);
+    known.set(path, { text, parsed });
+    const [oldest] = known.keys();
+    if (known.size > mostPaths && oldest !== undefined) known.delete(oldest);
+    return parsed;
+  };
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,36 @@
+/** Says which znodes of the group hold what cannot be read, once for as long as they do. */
+import type { Logger } from 'pino';
+import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
+import { slotStates } from '../../core/slots.js';
+import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+
+export class MalformedReport {
+  readonly #paths: GroupPaths;
+  readonly #log: Logger;
+  #told: ReadonlySet<string> = new Set();
+
+  constructor(paths: GroupPaths, log: Logger) {
+    this.#paths = paths;
+    this.#log = log;
+  }
+
+  look(snapshot: GroupSnapshot, members: readonly Member[]): void {
+    const { history } = snapshot;
+    const parts = [
+      ...slotStates(snapshot).flatMap(({ slot, elected, current }) => {
+        const paths = pathsOfSlot(this.#paths, slot);
+        return [
+          { path: paths.elected, part: elected },
+          { path: paths.current, part: current },
+        ];
+      }),
+      { path: this.#paths.history, part: history },
+      ...members.map((member) => ({ path: this.#paths.node(member.node), part: member })),
+    ];
+    const lines = parts.flatMap(({ path, part }) =>
+      part === null || part.problem === null ? [] : [`${path} cannot be read: ${part.problem}`],
+    );
+    for (const line of lines) if (!this.#told.has(line)) this.#log.warn(line);
+    this.#told = new Set(lines);
+  }
+}

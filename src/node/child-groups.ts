@@ -1,0 +1,103 @@
+/** The groups below a path: each child of it is one. A watch tells of those that come and go. */
+import type { Logger } from 'pino';
+import { Pacing } from '../agent/pacing.js';
+import { usualResyncMs } from '../agent/session/sharing.js';
+import { isGroup, rootsBelow } from '../core/paths.js';
+import { errorMessage } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import { isStoreError, type Store } from '../ports/store.js';
+
+export interface ChildGroupsOptions {
+  readonly path: string;
+  openStore(): Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Their roots, in order, whenever they have been read; what cannot be read is as it was. */
+  found(roots: readonly string[]): void;
+}
+
+const retryMs = 1_000;
+
+export class ChildGroups {
+  readonly #options: ChildGroupsOptions;
+  readonly #pacing: Pacing;
+  readonly #over: Promise<void>;
+  #store: Store | null = null;
+  #isClosed = false;
+  #isGroup = false;
+
+  /** Looks from now on. */
+  constructor(options: ChildGroupsOptions) {
+    this.#options = options;
+    this.#pacing = new Pacing(options.clock);
+    this.#over = this.#look();
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#pacing.wake();
+    await this.#over;
+    await this.#store?.close();
+  }
+
+  async #look(): Promise<void> {
+    while (!this.#isClosed) {
+      this.#pacing.begin();
+      const store = this.#current();
+      const isRead = store.state === 'CONNECTED' && (await this.#read(store));
+      await this.#pacing.sleep(isRead ? usualResyncMs : retryMs);
+    }
+  }
+
+  #current(): Store {
+    if (this.#store !== null && this.#store.state !== 'LOST') return this.#store;
+    void this.#store?.close({ timeoutMs: 0 });
+    const store = this.#options.openStore();
+    this.#store = store;
+    store.onState(() => this.#pacing.wake());
+    store.onChange((path) => {
+      // What changes in the groups is theirs to look at.
+      if (path === this.#options.path) this.#pacing.wake();
+    });
+    return store;
+  }
+
+  /** False: it is to be tried again soon. */
+  async #read(store: Store): Promise<boolean> {
+    const { path, found, log } = this.#options;
+    try {
+      const { children } = await store.getChildren(path, { watch: true });
+      this.#warn(isGroup(children));
+      if (!this.#isClosed) found(rootsBelow(path, children));
+      return true;
+    } catch (error) {
+      if (isStoreError(error, 'NO_NODE')) return await this.#await(store);
+      const isRoutine = isStoreError(error) && error.outcomeUnknown;
+      log[isRoutine ? 'debug' : 'warn'](
+        { error },
+        `the groups below ${path} cannot be read: ${errorMessage(error)}`,
+      );
+      return false;
+    }
+  }
+
+  #warn(isGroup: boolean): void {
+    const { path, log } = this.#options;
+    if (isGroup && !this.#isGroup)
+      log.error(`groupsUnder: ${path} is a group itself: its own znodes are taken for no groups`);
+    this.#isGroup = isGroup;
+  }
+
+  /** There are none until it is made. */
+  async #await(store: Store): Promise<boolean> {
+    const { path, found } = this.#options;
+    try {
+      if ((await store.exists(path, { watch: true })) !== null) return false;
+      found([]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** Reads the record of the group's brake, which several groups may share. */
+import { type Brake, brakePath, brakeRecordSchema, emptyBrakeRecord } from '../core/brake.js';
+import type { GroupConfig } from '../core/group-config.js';
+import { parseJson } from '../core/names.js';
+import type { GroupPaths } from '../core/paths.js';
+import { PetrelError } from '../errors.js';
+import { isStoreError, type Store } from '../ports/store.js';
+import { ensurePath } from './ensure-tree.js';
+
+/**
+ * Null where there is no brake, or its record may not be read or made, or a quota forbids that: a group is not held up by a record that it has no part in. One that
+ * holds nonsense is begun anew. Throws StoreError.
+ */
+export async function readBrake(
+  store: Store,
+  config: GroupConfig | null,
+  { root }: GroupPaths,
+): Promise<Brake | null> {
+  const path = config === null ? null : brakePath(config, root);
+  if (path === null) return null;
+  for (;;) {
+    try {
+      const { data, stat } = await store.getData(path);
+      const { value } = parseJson(brakeRecordSchema, data.toString('utf8'));
+      return { path, root, record: value ?? emptyBrakeRecord, version: stat.version };
+    } catch (error) {
+      if (isStoreError(error, 'NO_AUTH')) return null;
+      if (!isStoreError(error, 'NO_NODE')) throw error;
+    }
+    try {
+      await ensurePath(store, path);
+    } catch (error) {
+      if (error instanceof PetrelError || isStoreError(error, 'QUOTA_EXCEEDED')) return null;
+      throw error;
+    }
+  }
+}
