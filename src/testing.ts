@@ -9,12 +9,13 @@
  * ```
  */
 
+export type { Commit, Write, WriteOperation } from './embedded/commit.js';
 export {
   type DevelopmentServer,
   type DevelopmentServerOptions,
   startDevelopmentServer,
 } from './embedded/server.js';
-export type { Commit, Moment, Standstill, Write, WriteOperation } from './embedded/standstill.js';
+export type { Moment, Standstill } from './embedded/standstill.js';
 export type { SessionTraffic } from './embedded/traffic.js';
 export type { SequenceOverflow } from './embedded/tree.js';
 export { type TriedInput, type TriedNode, tryStrategy } from './own-strategies/try-strategy.js';

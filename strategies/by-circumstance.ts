@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Circumstance } from '../src/core/circumstance.js';
 import { nameSchema, strictObject } from '../src/core/names.js';
+import type { Circumstance } from '../src/core/strategy.js';
 import {
   optionProblems,
   type ReadyStrategy,

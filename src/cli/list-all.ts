@@ -1,8 +1,10 @@
 /** `petrel list --all`: many groups, a line each. */
+
 import type { Command } from 'commander';
 import { hasGroups } from '../config/group-settings.js';
+import { commonSettings } from '../config/node-settings.js';
 import { readSettings } from '../config/read-settings.js';
-import { clientSettings, commonSettings, groupsSettings } from '../config/settings.js';
+import { clientSettings, groupsSettings } from '../config/settings.js';
 import { cut } from '../core/outside.js';
 import { rootsBelow } from '../core/paths.js';
 import { PetrelError } from '../errors.js';

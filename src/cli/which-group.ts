@@ -1,7 +1,9 @@
 /** Which group a command is about, where the settings file is that of an agent of several. */
+
 import { type ChosenGroups, hasGroups } from '../config/group-settings.js';
+import { commonSettings } from '../config/node-settings.js';
 import { type DescribedSetting, readSettings, type SettingSources } from '../config/read-settings.js';
-import { commonSettings, groupsSettings } from '../config/settings.js';
+import { groupsSettings } from '../config/settings.js';
 import { cut } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
 

@@ -19,12 +19,6 @@ export interface Neighbour {
   readonly goesFirst: boolean;
 }
 
-/** What the rule has against a node. */
-export interface Misplaced {
-  readonly reason: string;
-  readonly isHard: boolean;
-}
-
 /**
  * The members, each with what the rule has against it. `decisions`: of all slots; `neighbour` null: there is no rule, or it is
  * not known.

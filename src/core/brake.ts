@@ -6,28 +6,14 @@
  * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted: a group's
  * first election, what people ask for, and a leader that leaves in good order.
  */
-import * as z from 'zod';
 import { durationMs } from './duration.js';
+import { isAhead } from './ensemble-clock.js';
 import { type GroupConfig, mostBraked } from './group-config.js';
-import { isAhead } from './limits.js';
-import { fromInstant, instantSchema, strictObject, toInstant } from './names.js';
-import type { Cause, Elected } from './znodes.js';
-
-const movedSchema = strictObject({ at: instantSchema, root: z.string(), term: z.int() });
-/** What the shared znode holds: who moved lately, the oldest first. */
-export const brakeRecordSchema = strictObject({ moved: z.array(movedSchema) });
-export type BrakeRecord = z.infer<typeof brakeRecordSchema>;
+import { fromInstant, toInstant } from './names.js';
+import type { Brake } from './snapshot.js';
+import type { BrakeRecord, Cause, Elected } from './znodes.js';
 
 export const emptyBrakeRecord: BrakeRecord = { moved: [] };
-
-/** As it was read. */
-export interface Brake {
-  readonly path: string;
-  /** Of the group whose brake it is. */
-  readonly root: string;
-  readonly record: BrakeRecord;
-  readonly version: number;
-}
 
 const automatic: ReadonlySet<Cause> = new Set<Cause>(['failure', 'retry', 'preference']);
 

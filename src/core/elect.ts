@@ -8,19 +8,12 @@
 
 import { circumstanceOf, siteOfFailure } from './circumstance.js';
 import { durationMs, formatDuration } from './duration.js';
-import {
-  departure,
-  excludes,
-  failureOf,
-  type Obstacle,
-  obstacles,
-  obstaclesOf,
-  type Unfit,
-  unwaived,
-} from './eligibility.js';
+import { obstacles } from './eligibility.js';
+import { excludes, failureOf } from './failures.js';
 import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
+import { departure, type Obstacle, obstaclesOf, type Unfit, unwaived } from './obstacle.js';
 import { isGivenUp, type OtherSlots, slotObstacles } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, requestTarget, wasForced } from './requests.js';
@@ -30,7 +23,7 @@ import { type Claim, claimOwner } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Cause, Elected, FailureRecord } from './znodes.js';
 
-export type { Unfit } from './eligibility.js';
+export type { Unfit } from './obstacle.js';
 export { StrategyFault } from './rank.js';
 
 export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'circumstance'> {

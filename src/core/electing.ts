@@ -5,28 +5,22 @@
  * Not promised: that the writes succeed. Each names the versions it was decided on, so one that comes too late
  * writes nothing, and the next round sees why.
  */
+
 import type { ReadyStrategy } from '../../strategies/index.js';
-import { type Brake, brake } from './brake.js';
-import { nextMinuteInMs } from './circumstance.js';
+import { brake } from './brake.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
-import { type ElectorMemory, fitSince, lifeOf, longestWaitMs, look, type Scene } from './elector-memory.js';
-import { failureOf, obstacles } from './eligibility.js';
+import { type ElectorMemory, fitSince, longestWaitMs, look, type Scene } from './elector-memory.js';
+import { obstacles } from './eligibility.js';
+import { type ClockReading, ensembleNowMs, isExact, isOutdated, nextMinuteInMs } from './ensemble-clock.js';
 import { failedCandidate } from './failed-candidate.js';
-import { type Failed, readyNode, recovered, settleFailures, withFailure } from './failures.js';
+import { type Failed, failureOf, readyNode, recovered, settleFailures, withFailure } from './failures.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
 import { awaited } from './first-election.js';
 import { sitePriority } from './group-config.js';
 import { lapsedAgain } from './lapse.js';
-import {
-  type ClockReading,
-  ensembleNowMs,
-  isExact,
-  isOutdated,
-  needsReading,
-  nextLimitInMs,
-} from './limits.js';
+import { needsReading, nextLimitInMs } from './limits.js';
 import { toInstant } from './names.js';
 import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slots.js';
 import { ended, previousLeader, reachedReady } from './records.js';
@@ -36,12 +30,12 @@ import { electedOrRestored, isRestored } from './restored.js';
 import { ringsInVain } from './rings.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
 import { slotOf } from './slots.js';
-import type { GroupSnapshot } from './snapshot.js';
+import type { Brake, GroupSnapshot } from './snapshot.js';
+import { lifeOf } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
 
-export { type ElectorMemory, newElector } from './elector-memory.js';
-export type { Fence } from './fencing.js';
+export { type ElectorMemory, type Fence, newElector } from './elector-memory.js';
 export { electedOrRestored } from './restored.js';
 
 export type ElectorAction =

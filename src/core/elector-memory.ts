@@ -2,15 +2,25 @@
  * What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing; one that was the
  * next in line, and looked now and again, goes on from what it saw then.
  */
+
 import { obstacles } from './eligibility.js';
 import { readyNode } from './failures.js';
-import type { Fence } from './fencing.js';
 import type { GroupConfig } from './group-config.js';
 import type { Betters } from './resignation.js';
 import { countSites, type SiteCounts } from './site-rules.js';
-import { type GroupSnapshot, type Member, type SessionId, writeOf } from './snapshot.js';
+import { type GroupSnapshot, lifeOf, type Member, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
+
+/** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
+export interface Fence {
+  readonly token: bigint;
+  readonly node: string;
+  readonly claimVersion: number;
+  readonly electedVersion: number;
+  /** The elected node's registration: a claim it made meanwhile has moved its version. */
+  readonly electedNode: { readonly node: string; readonly version: number } | null;
+}
 
 export interface ElectorMemory {
   /** When it looked last; null: never. */
@@ -156,8 +166,4 @@ export function fitSince(
 ): ElectorMemory['fitSinceMs'] {
   const fit = members.filter((member) => obstacles(member, config, failures, epochMs).length === 0);
   return new Map(fit.map(lifeOf).map((life) => [life, before.get(life) ?? nowMs]));
-}
-
-export function lifeOf({ node, owner }: Member): string {
-  return `${node} ${owner}`;
 }

@@ -1,80 +1,11 @@
 /** Who may lead. The one place that says so: elections, retries, switchovers and what-if questions all ask here. */
+
+import { excludes, failureOf } from './failures.js';
 import { type GroupConfig, siteConfig, sitePriority } from './group-config.js';
-import { isAhead } from './limits.js';
-import { fromInstant } from './names.js';
-import { type SiteObstacle, siteObstacles } from './site-rules.js';
+import type { Obstacle } from './obstacle.js';
+import { siteObstacles } from './site-rules.js';
 import type { Member } from './snapshot.js';
-import type { Cause, Elected, FailureRecord } from './znodes.js';
-
-export type ObstacleKind =
-  | 'unreadable'
-  | 'unhealthy'
-  | 'leaving'
-  | 'drained'
-  | 'site-disabled'
-  | 'priority-zero'
-  | 'excluded'
-  | 'misplaced'
-  | SiteObstacle['kind']
-  | SlotObstacleKind;
-
-/** What keeps a node from one slot of several, and is nothing against the node. */
-type SlotObstacleKind = 'leads-slot' | 'site-holds-slot';
-
-/** One thing that keeps a node from leading. */
-export interface Obstacle {
-  readonly kind: ObstacleKind;
-  /** For people, without the node's name: "it …". */
-  readonly reason: string;
-}
-
-/** A person wants it so: then not even a leader without an alternative stays. */
-export function isByHand({ kind }: Obstacle): boolean {
-  return kind === 'drained' || kind === 'site-disabled' || kind === 'priority-zero';
-}
-
-export function isOfSlots({ kind }: Obstacle): boolean {
-  return kind === 'leads-slot' || kind === 'site-holds-slot';
-}
-
-/** A node that may not lead, and why. */
-export interface Unfit {
-  readonly node: string;
-  readonly site: string | null;
-  readonly obstacles: readonly Obstacle[];
-}
-
-export function obstaclesOf(node: string | null, unfit: readonly Unfit[]): readonly Obstacle[] {
-  return unfit.find((other) => other.node === node)?.obstacles ?? [];
-}
-
-/** Why an elected node is left, by what keeps it from leading. */
-export function departure(found: readonly Obstacle[]): Extract<Cause, 'planned' | 'shutdown' | 'failure'> {
-  if (found.some((obstacle) => isByHand(obstacle) || obstacle.kind === 'misplaced')) return 'planned';
-  return found.some(({ kind }) => kind === 'leaving') ? 'shutdown' : 'failure';
-}
-
-/** What is left of `found` against the elected node when what a forced failover overrode is not counted. */
-export function unwaived(found: readonly Obstacle[], node: string, elected: Elected): readonly Obstacle[] {
-  if (node !== elected.node || elected.asked === null) return found;
-  const { waived } = elected.asked;
-  return found.filter(({ kind }) => !waived.includes(kind));
-}
-
-export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {
-  return failures.find((record) => record.node === node) ?? null;
-}
-
-/** Whether a record keeps its node out at `nowMs`. A node that waits for its exclusion's end is excluded by it. */
-export function excludes(record: FailureRecord, nowMs: number): boolean {
-  return record.until !== null && !isOver(record, nowMs);
-}
-
-/** Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would last for as
- * much longer than it should. */
-export function isOver(record: FailureRecord, nowMs: number): boolean {
-  return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);
-}
+import type { FailureRecord } from './znodes.js';
 
 /**
  * Everything that keeps `member` from leading; empty when it is fit.

@@ -6,7 +6,7 @@
  * node, elected again, becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
  */
 import { durationMs } from './duration.js';
-import { failureOf, isOver } from './eligibility.js';
+import { isAhead } from './ensemble-clock.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant, toInstant } from './names.js';
 import { type Claim, claimOwner, type Member } from './snapshot.js';
@@ -99,4 +99,18 @@ function isRemembered(
 ): boolean {
   if (nowMs - fromInstant(failedAt) < 2 * durationMs(config.exclusion.max)) return true;
   return members.some((member) => member.node === node && member.value?.incarnation === incarnation);
+}
+export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {
+  return failures.find((record) => record.node === node) ?? null;
+}
+
+/** Whether a record keeps its node out at `nowMs`. A node that waits for its exclusion's end is excluded by it. */
+export function excludes(record: FailureRecord, nowMs: number): boolean {
+  return record.until !== null && !isOver(record, nowMs);
+}
+
+/** Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would last for as
+ * much longer than it should. */
+export function isOver(record: FailureRecord, nowMs: number): boolean {
+  return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);
 }

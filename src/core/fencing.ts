@@ -5,21 +5,11 @@
  * Not promised: that a fence succeeds, or that there is one. Without it the claim stands until its session ends or a
  * person steps in.
  */
-import type { ElectorMemory } from './elector-memory.js';
+import type { ElectorMemory, Fence } from './elector-memory.js';
 import { slotOf } from './slots.js';
 import type { Claim, GroupSnapshot, Member } from './snapshot.js';
 import { overdueMs } from './watchdog.js';
 import type { Elected, Registration } from './znodes.js';
-
-/** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
-export interface Fence {
-  readonly token: bigint;
-  readonly node: string;
-  readonly claimVersion: number;
-  readonly electedVersion: number;
-  /** The elected node's registration: a claim it made meanwhile has moved its version. */
-  readonly electedNode: { readonly node: string; readonly version: number } | null;
-}
 
 export type FencingAction =
   | { readonly do: 'alarm'; readonly message: string; readonly node: string | null }

@@ -5,7 +5,7 @@
  * A leader keeps its slot: better nodes take the place of the worst of the leaders, and nobody is moved from slot to slot
  * because another numbering would be nicer.
  */
-import type { Brake } from './brake.js';
+
 import { circumstanceOf } from './circumstance.js';
 import { StrategyFault } from './elect.js';
 import {
@@ -19,12 +19,12 @@ import {
   type Write,
 } from './electing.js';
 import { obstacles } from './eligibility.js';
+import { ensembleNowMs } from './ensemble-clock.js';
 import type { GroupConfig } from './group-config.js';
-import { ensembleNowMs } from './limits.js';
 import { type RankInput, rank } from './rank.js';
 import { electedOrRestored } from './restored.js';
 import { slotCount, slotStates, slotView } from './slots.js';
-import type { GroupSnapshot, Member } from './snapshot.js';
+import type { Brake, GroupSnapshot, Member } from './snapshot.js';
 import type { Elected, TransitionRecord } from './znodes.js';
 
 /** By slot. */

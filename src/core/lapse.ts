@@ -7,10 +7,10 @@
  * counts only lapses that it was a witness of, and none across a change of the ensemble's own leader.
  */
 import { durationMs } from './duration.js';
+import { unevennessMs } from './ensemble-clock.js';
 import type { Failed } from './failures.js';
 import type { GroupConfig } from './group-config.js';
 import type { Lease } from './lease.js';
-import { unevennessMs } from './limits.js';
 import { type Claim, claimOwner, type Member } from './snapshot.js';
 import type { ClaimContent, Elected } from './znodes.js';
 

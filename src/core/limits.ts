@@ -2,37 +2,19 @@
  * Instants that change what is true: ends of exclusions and overrides, beginnings of planned switchovers. They are
  * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
-import { nextMinuteInMs } from './circumstance.js';
+
 import { durationMs } from './duration.js';
+import {
+  type ClockReading,
+  ensembleNowMs,
+  isAhead,
+  isExact,
+  isOutdated,
+  nextMinuteInMs,
+} from './ensemble-clock.js';
 import { type GroupConfig, overrideInForce } from './group-config.js';
 import { fromInstant } from './names.js';
 import type { FailureRecord } from './znodes.js';
-
-/** One reading of the ensemble's clock. */
-export interface ClockReading {
-  /** What the ensemble's clock said, milliseconds since the epoch. */
-  readonly epochMs: number;
-  /** When the answer was here, on this node's monotonic clock. */
-  readonly atMs: number;
-}
-
-/** A reading is trusted as exact for so long; before a limit is acted on it must not be older. */
-const exactForMs = 1000;
-/** While limits lie ahead, and where one is set, no reading is used longer than this. */
-const usableForMs = 60_000;
-
-/** Readings of the ensemble's clock differ by less, unless it was set. */
-export const unevennessMs = 10_000;
-
-/** Whether a failure lies ahead of `nowMs` on the ensemble's clock, which must have been set then. */
-export function isAhead({ failedAt }: Pick<FailureRecord, 'failedAt'>, nowMs: number): boolean {
-  return fromInstant(failedAt) > nowMs + unevennessMs;
-}
-
-/** The ensemble's clock at `nowMs` (monotonic), never ahead of it by more than the difference in rates. */
-export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
-  return reading.epochMs + (nowMs - reading.atMs);
-}
 
 /** Every limit, past and future, in force or not yet acted on. */
 function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
@@ -82,16 +64,6 @@ export function needsReading(
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);
-}
-
-/** Trusted as exact. */
-export function isExact(reading: ClockReading, nowMs: number): boolean {
-  return nowMs - reading.atMs <= exactForMs;
-}
-
-/** Too old to count from: the clocks' rates differ. */
-export function isOutdated(reading: ClockReading, nowMs: number): boolean {
-  return nowMs - reading.atMs > usableForMs;
 }
 
 /** Sites whose override has ended and still stands in the configuration. */

@@ -1,9 +1,9 @@
 /** What the other slots of a group mean for one: whom it cannot have, and what is known of nodes that failed there. */
-import type { Obstacle } from './eligibility.js';
-import { failureOf } from './eligibility.js';
-import { recovered, settleFailures } from './failures.js';
+
+import { failureOf, recovered, settleFailures } from './failures.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant } from './names.js';
+import type { Obstacle } from './obstacle.js';
 import { slotOf, slotStates } from './slots.js';
 import { type GroupSnapshot, type Member, ownerName, type SlotState } from './snapshot.js';
 import { type FailureRecord, initialElected } from './znodes.js';

@@ -1,13 +1,13 @@
 /** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
+
 import * as z from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
-import type { Circumstance } from './circumstance.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
 import type { OtherSlots } from './other-slots.js';
-import { bySoftRules } from './site-rules.js';
 import type { Member } from './snapshot.js';
-import type { Candidate, Peer, Ranked } from './strategy.js';
+import { bySoftRules } from './soft-rules.js';
+import type { Candidate, Circumstance, Peer, Ranked } from './strategy.js';
 import type { Place } from './znodes.js';
 
 /** Thrown where a strategy breaks its contract or throws: the elector cannot elect. */

@@ -2,10 +2,11 @@
  * When a leader is left for a node that measures better: not at the first sight of it, since what is measured moves, but
  * once that node has been better without a break. Strategies that compare no scores know nothing of this.
  */
+
 import { durationMs } from './duration.js';
-import { lifeOf } from './elector-memory.js';
 import type { GroupConfig } from './group-config.js';
 import type { Member } from './snapshot.js';
+import { lifeOf } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 
 /** Since when other nodes have been better than the leader, as far as an elector saw. */

@@ -6,17 +6,15 @@
 
 import { durationMs } from './duration.js';
 import { type GroupConfig, siteConfig } from './group-config.js';
-import { type OtherSlots, sharedSite } from './other-slots.js';
-import type { Member } from './snapshot.js';
+import type { SiteObstacle } from './obstacle.js';
+import { type Member, siteOf } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 
-export interface SiteObstacle {
-  readonly kind: 'site-not-allowed' | 'site-failed';
-  readonly reason: string;
-}
-
 /** What a node's site has against it, by rules of either strength. */
-function objections(site: string, config: GroupConfig): (SiteObstacle & { readonly isHard: boolean })[] {
+export function objections(
+  site: string,
+  config: GroupConfig,
+): (SiteObstacle & { readonly isHard: boolean })[] {
   const { only, failed } = config.siteRules;
   const declared = siteConfig(config, site).failed;
   const found = [];
@@ -37,45 +35,6 @@ export function siteObstacles(site: string, config: GroupConfig): SiteObstacle[]
   return objections(site, config)
     .filter(({ isHard }) => isHard)
     .map(({ kind, reason }) => ({ kind, reason }));
-}
-
-/** A ranking, the best first, by soft rules: nodes that one speaks against come after all others, in their order. */
-export function bySoftRules(
-  ranking: readonly Ranked[],
-  members: readonly Member[],
-  config: GroupConfig,
-  otherSlots?: OtherSlots,
-): readonly Ranked[] {
-  const against = softReasons(members, config, otherSlots);
-  if (against.size === 0) return ranking;
-  const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
-  const preferred = ranking.filter(({ node }) => !against.has(node));
-  const others = ranking.flatMap((entry) => {
-    const why = against.get(entry.node);
-    if (why === undefined) return [];
-    return [{ ...entry, grade: entry.grade + below, reason: `${entry.reason}, but ${why}` }];
-  });
-  return [...preferred, ...others];
-}
-
-/** What soft rules have against nodes; those that none speaks against are missing. */
-function softReasons(
-  members: readonly Member[],
-  config: GroupConfig,
-  otherSlots?: OtherSlots,
-): ReadonlyMap<string, string> {
-  const reasons = members.map((member): [string, string] => {
-    const { node, value, misplaced } = member;
-    const all = value === null ? [] : [...objections(value.site, config), ...(misplaced ? [misplaced] : [])];
-    const found = all.filter(({ isHard }) => !isHard).map(({ reason }) => reason);
-    const shared = sharedSite(member, config, otherSlots);
-    return [node, [...found, ...(shared === null ? [] : [shared])].join(', ')];
-  });
-  return new Map(reasons.filter(([, why]) => why !== ''));
-}
-
-export function siteOf(node: string, members: readonly Member[]): string | null {
-  return members.find((member) => member.node === node)?.value?.site ?? null;
 }
 
 /** Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other. */

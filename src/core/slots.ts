@@ -3,7 +3,6 @@
  * group as that slot sees it, with the other slots beside it.
  */
 import type { GroupSnapshot, SessionId, SlotState } from './snapshot.js';
-import { type NamedSlot, named } from './story.js';
 import { initialHistoryHead } from './znodes.js';
 
 /** The slot that something is about: the first, where nothing says otherwise. */
@@ -68,4 +67,14 @@ export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: Sess
 /** Whether a decision names the node, in any slot. */
 export function isElected(snapshot: GroupSnapshot, node: string): boolean {
   return slotStates(snapshot).some(({ elected }) => elected.value?.node === node);
+}
+
+/** A slot as records, lines and spans name it. */
+export interface NamedSlot {
+  /** Missing where the group has but one. */
+  readonly slot?: number;
+}
+
+export function named(slot: number, slots: number): NamedSlot {
+  return slots === 1 ? {} : { slot };
 }

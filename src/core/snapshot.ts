@@ -3,12 +3,10 @@
  * never from an event. Each part says by itself whether its content was readable; a part that was not never
  * makes the others unusable.
  */
-import type { Misplaced } from './beside.js';
-import type { Brake } from './brake.js';
 import type { GroupConfig } from './group-config.js';
 import type { Parsed } from './names.js';
 import type { ScoreReport } from './scores.js';
-import type { ClaimContent, Elected, HistoryHead, Registration } from './znodes.js';
+import type { BrakeRecord, ClaimContent, Elected, HistoryHead, Registration } from './znodes.js';
 
 export type SessionId = bigint;
 
@@ -27,6 +25,21 @@ export type Claim = Versioned<ClaimContent> & {
   readonly owner: SessionId;
   readonly createdAtMs: number;
 };
+
+/** What a rule about another group's leader has against a node. */
+export interface Misplaced {
+  readonly reason: string;
+  readonly isHard: boolean;
+}
+
+/** A group's brake, as it was read. */
+export interface Brake {
+  readonly path: string;
+  /** Of the group whose brake it is. */
+  readonly root: string;
+  readonly record: BrakeRecord;
+  readonly version: number;
+}
 
 /** A node that is registered. */
 export type Member = Versioned<Registration> & {
@@ -93,4 +106,12 @@ export function claimOwner(claim: Claim, members: readonly Member[]): Member | n
 /** Its name, also where it is not registered any more. */
 export function ownerName(claim: Claim, members: readonly Member[]): string | null {
   return claimOwner(claim, members)?.node ?? claim.value?.node ?? null;
+}
+
+export function siteOf(node: string, members: readonly Member[]): string | null {
+  return members.find((member) => member.node === node)?.value?.site ?? null;
+}
+
+export function lifeOf({ node, owner }: Member): string {
+  return `${node} ${owner}`;
 }

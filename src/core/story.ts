@@ -1,14 +1,5 @@
+import { type NamedSlot, named } from './slots.js';
 import type { GroupSnapshot } from './snapshot.js';
-
-/** A slot as records, lines and spans name it. */
-export interface NamedSlot {
-  /** Missing where the group has but one. */
-  readonly slot?: number;
-}
-
-export function named(slot: number, slots: number): NamedSlot {
-  return slots === 1 ? {} : { slot };
-}
 
 /**
  * The fields by which all lines of one transition are found in the logs of all nodes: the term of the decision that

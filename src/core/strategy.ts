@@ -1,8 +1,26 @@
 /** What a strategy is given, and what it gives. */
 import type * as z from 'zod';
-import type { Circumstance } from './circumstance.js';
 import type { Score } from './scores.js';
 import type { Place } from './znodes.js';
+
+/** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
+export interface Circumstance {
+  /**
+   * What the decision is about: the successor of a leader, or a candidate, that failed; or anything else. While the
+   * elected node could go on it is what it was elected for, so that a leader is not left for no more than that the
+   * failure is over.
+   */
+  readonly after: 'failure' | 'planned';
+  /** The site of the leader that failed, after a failure. */
+  readonly failedSite: string | null;
+  /** On the ensemble's clock, in UTC, from 0 to 1439. */
+  readonly minuteOfDay: number;
+  /** Nodes that are registered, and how many of them are fit to lead. */
+  readonly registered: number;
+  readonly fit: number;
+  /** Those that operators have set, in order. */
+  readonly flags: readonly string[];
+}
 
 /** A node that may lead. */
 export interface Candidate {

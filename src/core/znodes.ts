@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import { mostLeaders } from './group-config.js';
-import { instantSchema, longSchema, nameSchema } from './names.js';
+import { instantSchema, longSchema, nameSchema, strictObject } from './names.js';
 
 /** More decisions than any group will take. What names a later one is junk, and must not become the last. */
 export const lastTerm = 2 ** 48;
@@ -289,3 +289,8 @@ export const historyHeadSchema = recordedSchema.extend({
 });
 export type HistoryHead = z.infer<typeof historyHeadSchema>;
 export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };
+
+const movedSchema = strictObject({ at: instantSchema, root: z.string(), term: z.int() });
+/** What the shared znode holds: who moved lately, the oldest first. */
+export const brakeRecordSchema = strictObject({ moved: z.array(movedSchema) });
+export type BrakeRecord = z.infer<typeof brakeRecordSchema>;

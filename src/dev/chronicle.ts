@@ -2,11 +2,12 @@
  * What happens to a group, in plain lines, as it shows from outside: by the transactions that ZooKeeper commits and by
  * what the hooks write down. Adds up how long nobody was READY.
  */
+
 import { parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
 import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../core/znodes.js';
-import type { Commit, WriteOperation } from '../embedded/standstill.js';
+import type { Commit, WriteOperation } from '../embedded/commit.js';
 import type { HookEvent } from './hooks.js';
 
 export interface ChronicleOptions {

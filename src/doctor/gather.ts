@@ -3,7 +3,7 @@ import { accessOf } from '../config/access-settings.js';
 import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
-import { ensembleNowMs } from '../core/limits.js';
+import { ensembleNowMs } from '../core/ensemble-clock.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { slotOf } from '../core/slots.js';
 import { errorMessage } from '../errors.js';

@@ -6,9 +6,9 @@
 
 import type { Acl, Identity } from '../core/acl.js';
 import { redactedAcl } from './acl.js';
+import type { Commit } from './commit.js';
 import { ZooKeeperError } from './errors.js';
 import { type Session, type SessionLimits, type SessionOptions, SessionTable } from './sessions.js';
-import type { Commit } from './standstill.js';
 import {
   type Author,
   type Change,

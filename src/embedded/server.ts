@@ -13,9 +13,10 @@ import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import * as z from 'zod';
 import { errorMessage, PetrelError } from '../errors.js';
+import type { Commit, Write } from './commit.js';
 import { Database } from './database.js';
 import { Service } from './service.js';
-import { type Commit, type Moment, type Standstill, Standstills, type Write } from './standstill.js';
+import { type Moment, type Standstill, Standstills } from './standstill.js';
 import type { SessionTraffic } from './traffic.js';
 import type { SequenceOverflow } from './tree.js';
 

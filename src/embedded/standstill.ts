@@ -6,31 +6,12 @@
  * is served first when it goes on. So it is for the short while in which something is killed: clients give up on a server
  * that says nothing.
  */
+import type { Commit, Write, WriteOperation } from './commit.js';
 import type { Connection } from './connection.js';
 import type { JuteReader } from './jute.js';
 import { readMulti, readOperation } from './operations.js';
 import type { Opcode } from './records.js';
 import type { Operation } from './tree.js';
-
-/** What a client asks for in one write, or what was done: a path made by a sequence is then the one it got. */
-export interface Write {
-  readonly sessionId: bigint;
-  /** A multi's, in order, or the only one. */
-  readonly operations: readonly WriteOperation[];
-}
-
-export interface WriteOperation {
-  readonly type: Operation['type'];
-  readonly path: string;
-  /** What is written; null where nothing is. */
-  readonly data: Buffer | null;
-}
-
-export interface Commit extends Write {
-  readonly zxid: bigint;
-  /** How the session has ended, and its ephemeral znodes with it: by its client's wish, or its time; null: it has not. */
-  readonly endsSession: 'closed' | 'expired' | null;
-}
 
 export type Moment = 'arrived' | 'committed';
 

@@ -6,8 +6,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../core/elect.js';
+import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import type { GroupConfig } from '../core/group-config.js';
-import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { brief, toInstant } from '../core/names.js';
 import { configProblems, formProblems } from '../core/read-config.js';
 import { electedOrRestored } from '../core/restored.js';

@@ -1,7 +1,7 @@
 /** A group's configuration as a text that people edit: YAML, or JSON, which is YAML too. */
 import { readYaml } from '../config/yaml.js';
+import { ensembleNowMs } from '../core/ensemble-clock.js';
 import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
-import { ensembleNowMs } from '../core/limits.js';
 import { toInstant } from '../core/names.js';
 import { configProblems } from '../core/read-config.js';
 import { errorMessage, PetrelError } from '../errors.js';

@@ -5,7 +5,7 @@
  * Not promised: that the node stays away. One that lives registers again.
  */
 
-import { ensembleNowMs } from '../core/limits.js';
+import { ensembleNowMs } from '../core/ensemble-clock.js';
 import { toInstant } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf } from '../core/slots.js';

@@ -2,8 +2,7 @@
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { writeDuration } from '../core/duration.js';
 import { type Choice, elect, type Question, StrategyFault } from '../core/elect.js';
-import { failureOf } from '../core/eligibility.js';
-import { readyNode, settleFailures } from '../core/failures.js';
+import { failureOf, readyNode, settleFailures } from '../core/failures.js';
 import { awaited } from '../core/first-election.js';
 import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
 import { slotsInOrder, throughSlots } from '../core/group-electing.js';

@@ -1,6 +1,7 @@
 /** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
+
 import * as z from 'zod';
-import { type Obstacle, obstacles } from '../core/eligibility.js';
+import { obstacles } from '../core/eligibility.js';
 import {
   defaultGroupConfig,
   type GroupConfig,
@@ -10,15 +11,17 @@ import {
   switchoverSchema,
 } from '../core/group-config.js';
 import { instantSchema, longSchema, nameSchema, toInstant } from '../core/names.js';
+import type { Obstacle } from '../core/obstacle.js';
 import { activeRequest } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf, slotsOfNode } from '../core/slots.js';
 import { claimOwner, type Member } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
 import { judge, standingFailures } from './judge.js';
+import type { Problem } from './problem.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { transitionOf, transitionSchema } from './transition.js';
-import type { GroupView, Problem } from './view.js';
+import type { GroupView } from './view.js';
 
 const nodeStates = [
   /** Registered, and nothing else to say. */

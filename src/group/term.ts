@@ -2,13 +2,13 @@
  * One transition as the znodes tell it, from what people changed to READY: why, by whom, when each phase began and
  * ended, how the hooks went, and who failed before. Instants are the ensemble's; lengths of hooks are their nodes'.
  */
+
 import * as z from 'zod';
 import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
 import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
-import { namedSlot, slotOf } from '../core/slots.js';
-import type { NamedSlot } from '../core/story.js';
+import { type NamedSlot, namedSlot, slotOf } from '../core/slots.js';
 import {
   type ChangeRecord,
   changeRecordSchema,

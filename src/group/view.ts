@@ -26,6 +26,7 @@ import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } fro
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from '../tree/neighbour.js';
 import { noGroup } from './no-group.js';
+import type { Problem } from './problem.js';
 import { sizeProblems, strategyProblems } from './strategy-versions.js';
 
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
@@ -42,14 +43,6 @@ export interface GroupView extends GroupSnapshot {
   readonly problems: readonly Problem[];
   /** The newest change that was read, on the ensemble's clock: the time is this or later. */
   readonly newestChangeMs: number;
-}
-
-export interface Problem {
-  readonly path: string;
-  /** The node that it concerns, where one is known. */
-  readonly node: string | null;
-  /** One line. */
-  readonly problem: string;
 }
 
 export interface ReadGroupOptions {

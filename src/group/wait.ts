@@ -5,8 +5,8 @@
  */
 import * as z from 'zod';
 import { durationMs } from '../core/duration.js';
+import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import { defaultGroupConfig } from '../core/group-config.js';
-import { type ClockReading, ensembleNowMs } from '../core/limits.js';
 import { nameSchema } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
 import { namedSlot } from '../core/slots.js';

@@ -1,4 +1,5 @@
-import { named, story } from '../core/story.js';
+import { named } from '../core/slots.js';
+import { story } from '../core/story.js';
 import type { Logger } from '../log.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 

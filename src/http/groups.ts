@@ -2,6 +2,7 @@
  * The groups that an agent's HTTP interface speaks for: one, or several, of which a call names one by its root. What a
  * group needs for reading is made when somebody asks, and all of it reads by one session.
  */
+
 import * as z from 'zod';
 import { Share } from '../agent/session/share.js';
 import { strictObject } from '../core/names.js';
@@ -11,7 +12,7 @@ import type { Logger } from '../log.js';
 import type { ServedGroup, ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
-import { EventHub } from './events.js';
+import { EventHub } from './event-hub.js';
 import { Denial } from './failures.js';
 import { GroupSession } from './group-session.js';
 

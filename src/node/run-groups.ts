@@ -3,7 +3,8 @@
 import { TokenFile } from '../agent/leadership/token-file.js';
 import { SessionFile } from '../agent/session/session-file.js';
 import { checkGroups, rootAmong, settingsByRoot } from '../config/group-settings.js';
-import { type AgentSettings, commonSettings } from '../config/settings.js';
+import { commonSettings } from '../config/node-settings.js';
+import type { AgentSettings } from '../config/settings.js';
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import { loadStrategies } from '../own-strategies/load.js';

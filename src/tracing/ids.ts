@@ -2,10 +2,11 @@
  * Ids that all nodes derive alike, so that their spans join into one trace, with nothing passed between them: a trace is
  * a term of a slot of a group.
  */
+
 import { createHash } from 'node:crypto';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { RandomIdGenerator } from '@opentelemetry/sdk-trace';
-import type { NamedSlot } from '../core/story.js';
+import type { NamedSlot } from '../core/slots.js';
 
 export interface TracedTerm extends NamedSlot {
   readonly term: number;

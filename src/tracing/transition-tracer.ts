@@ -5,6 +5,7 @@
  * Instants are each machine's own clock's, so spans of different nodes are as far off as these are. Not traced: what a
  * guardian does when its agent is dead.
  */
+
 import {
   type Attributes,
   type Context,
@@ -17,8 +18,8 @@ import {
 import type { AgentEvent } from '../agent/events.js';
 import { mostLeaders } from '../core/group-config.js';
 import { fromInstant } from '../core/names.js';
-import { slotOf } from '../core/slots.js';
-import { named, type Story } from '../core/story.js';
+import { named, slotOf } from '../core/slots.js';
+import type { Story } from '../core/story.js';
 import type { Elected, TransitionRecord } from '../core/znodes.js';
 import { hookNames } from '../hooks/command.js';
 import type { Clock } from '../ports/clock.js';

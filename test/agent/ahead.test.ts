@@ -1,6 +1,7 @@
 /** Steps that are tried before the look. */
+
 import { describe, expect, it } from 'vitest';
-import type { Write } from '../../src/embedded/standstill.js';
+import type { Write } from '../../src/embedded/commit.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

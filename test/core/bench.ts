@@ -4,8 +4,8 @@
  */
 import type { z } from 'zod';
 import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/electing.js';
+import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { type GroupConfig, type groupConfigSchema, withSites } from '../../src/core/group-config.js';
-import type { ClockReading } from '../../src/core/limits.js';
 import type { Score } from '../../src/core/scores.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/core/znodes.js';

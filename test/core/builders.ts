@@ -1,11 +1,12 @@
 /** Small parts of a group's state, with everything that a test does not care about filled in. */
+
 import type { z } from 'zod';
-import type { Circumstance } from '../../src/core/circumstance.js';
 import { type Choice, elect, type Question } from '../../src/core/elect.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { toInstant } from '../../src/core/names.js';
 import { prepareStrategy } from '../../src/core/read-config.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
+import type { Circumstance } from '../../src/core/strategy.js';
 import {
   type ClaimContent,
   type Elected,

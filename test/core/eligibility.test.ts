@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { excludes, isByHand, obstacles } from '../../src/core/eligibility.js';
+import { obstacles } from '../../src/core/eligibility.js';
+import { excludes } from '../../src/core/failures.js';
+import { isByHand } from '../../src/core/obstacle.js';
 import type { Registration } from '../../src/core/znodes.js';
 import {
   ask,

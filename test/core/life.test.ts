@@ -8,7 +8,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ElectorAction, type ElectorMemory, electorRound, newElector } from '../../src/core/electing.js';
 import { obstacles } from '../../src/core/eligibility.js';
-import type { ClockReading } from '../../src/core/limits.js';
+import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import type { Elected, HistoryHead, Registration } from '../../src/core/znodes.js';

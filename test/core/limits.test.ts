@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ensembleNowMs, isOutdated } from '../../src/core/ensemble-clock.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
-import {
-  endedOverrides,
-  ensembleNowMs,
-  isOutdated,
-  needsReading,
-  nextLimitInMs,
-} from '../../src/core/limits.js';
+import { endedOverrides, needsReading, nextLimitInMs } from '../../src/core/limits.js';
 import type { FailureRecord } from '../../src/core/znodes.js';
 import { byHand, config, epoch0Ms, failure, instant } from './builders.js';
 

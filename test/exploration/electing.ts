@@ -1,8 +1,8 @@
 /** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `auditor.ts`. */
 import { durationMs } from '../../src/core/duration.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
+import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { withSites } from '../../src/core/group-config.js';
-import type { ClockReading } from '../../src/core/limits.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Facets } from './facets.js';
 import { Keyer } from './key.js';

@@ -1,8 +1,9 @@
 /** What of each part of a world counts for its key; see `key.ts`. */
+
 import { durationMs } from '../../src/core/duration.js';
 import type { ElectorAction, ElectorMemory } from '../../src/core/electing.js';
 import { newElector } from '../../src/core/electing.js';
-import type { Fence } from '../../src/core/fencing.js';
+import type { Fence } from '../../src/core/elector-memory.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { fromInstant } from '../../src/core/names.js';
 import type { Claim, Member, Versioned } from '../../src/core/snapshot.js';

@@ -5,10 +5,11 @@
  *
  * The decisions are not here: they are `src/core`, and so are the types of what is decided on.
  */
+
 import { type ElectorAction, type ElectorMemory, newElector } from '../../src/core/electing.js';
-import type { Fence } from '../../src/core/fencing.js';
+import type { Fence } from '../../src/core/elector-memory.js';
+import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
-import type { ClockReading } from '../../src/core/limits.js';
 import type { Claim, Member, SessionId, Versioned } from '../../src/core/snapshot.js';
 import type { Tenure } from '../../src/core/tenure.js';
 import {

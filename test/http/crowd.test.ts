@@ -1,10 +1,11 @@
 /** A13: the share of time that many readers may take from leadership, in turns of the event loop. */
+
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { groupPaths } from '../../src/core/paths.js';
-import { EventHub, readersPerTurn } from '../../src/http/events.js';
+import { EventHub, readersPerTurn } from '../../src/http/event-hub.js';
 import { GroupSession } from '../../src/http/group-session.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { StoreError } from '../../src/ports/store.js';

@@ -1,9 +1,10 @@
 /** /events: the group as it changes, for many readers, by one watcher. */
+
 import { createConnection, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAcl, permissions } from '../../src/core/acl.js';
 import { type Listing, listingSchema } from '../../src/group/listing.js';
-import { outOfTouchSchema } from '../../src/http/events.js';
+import { outOfTouchSchema } from '../../src/http/event-hub.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';

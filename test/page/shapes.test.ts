@@ -1,11 +1,12 @@
 /** What the page reads is what the agent says. */
+
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import type { Explanation } from '../../src/group/explain.js';
 import type { Failure } from '../../src/group/failure.js';
 import type { History } from '../../src/group/history.js';
 import type { changeAnswerSchema } from '../../src/http/changes.js';
-import type { outOfTouchSchema } from '../../src/http/events.js';
+import type { outOfTouchSchema } from '../../src/http/event-hub.js';
 import type { termSchema } from '../../src/http/reads.js';
 import type { Status } from '../../src/http/status.js';
 import type * as shapes from '../../src/page/shapes.js';

@@ -1,12 +1,11 @@
 /** What an elector's commit is as one write: all of it is done, or nothing. */
 import type { Logger } from 'pino';
-import type { Brake } from '../../core/brake.js';
 import type { Commit, Decision } from '../../core/group-electing.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
 import { recordText } from '../../core/records.js';
 import { allRing } from '../../core/rings.js';
 import { slotView } from '../../core/slots.js';
-import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+import type { Brake, GroupSnapshot, Member } from '../../core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../core/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type StoreError } from '../../ports/store.js';
 import { withRoom } from '../../tree/history-room.js';

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../../strategies/index.js';
 import { durationMs, formatDuration } from '../../core/duration.js';
 import type { ElectorAction, Fence } from '../../core/electing.js';
+import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
 import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import {
   type Commit,
@@ -16,7 +17,6 @@ import {
   groupRound,
   isGroupDue,
 } from '../../core/group-electing.js';
-import { type ClockReading, ensembleNowMs } from '../../core/limits.js';
 import { toInstant } from '../../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
 import { prepareStrategy } from '../../core/read-config.js';

@@ -4,12 +4,13 @@
  *
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
+
 import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import { excused, type Lapse, resumption, withLapse } from '../../core/lapse.js';
 import { type Lease, noLease } from '../../core/lease.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import { slotStates, slotsOfNode, slotView } from '../../core/slots.js';
-import { named, type Story, story } from '../../core/story.js';
+import { named, slotStates, slotsOfNode, slotView } from '../../core/slots.js';
+import { type Story, story } from '../../core/story.js';
 import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
 import { type Elected, type FailureDetail, noCommand } from '../../core/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../../ports/duty.js';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import { readYaml } from '../../config/yaml.js';
-import { ensembleNowMs } from '../../core/limits.js';
+import { ensembleNowMs } from '../../core/ensemble-clock.js';
 import { errorMessage, PetrelError } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
 import { readableConfig } from '../../group/judge.js';

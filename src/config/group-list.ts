@@ -1,0 +1,71 @@
+/** The list of groups that a node is in, as its settings hold it. */
+import * as z from 'zod';
+import { strictObject } from '../core/names.js';
+import { quoted, UnusableKey, usableKey } from '../core/outside.js';
+import type { GroupFields } from './node-settings.js';
+
+const mostGroups = 5_000;
+
+/** A list of groups, each with a root of its own and what it does not have from the top level. */
+export function groupList(of: GroupFields) {
+  const hooks = strictObject({
+    onTakeover: of.onTakeover.unwrap().optional(),
+    onRelease: of.onRelease.unwrap().optional(),
+    onFence: of.onFence.unwrap().optional(),
+    onPrepare: of.onPrepare.unwrap().optional(),
+    healthCheck: of.healthCheck.unwrap().optional(),
+    healthCheckInterval: of.healthCheckIntervalMs.unwrap().optional(),
+    healthCheckTimeout: of.healthCheckTimeoutMs.unwrap().optional(),
+    healthCheckFailures: of.healthCheckFailures.unwrap().optional(),
+  });
+  const entry = strictObject({
+    root: of.root.unwrap(),
+    priority: of.priority.unwrap().optional(),
+    tags: of.tags.unwrap().optional(),
+    scores: of.scores.unwrap().optional(),
+    hooks: hooks.optional(),
+  }).transform(({ hooks: given = {}, ...own }) => {
+    const { healthCheckInterval, healthCheckTimeout, ...commands } = given;
+    const times = { healthCheckIntervalMs: healthCheckInterval, healthCheckTimeoutMs: healthCheckTimeout };
+    return { ...own, ...commands, ...times };
+  });
+  return z
+    .array(entry, 'a list of groups, each with its root, like - root: /services/db')
+    .max(mostGroups, `at most ${mostGroups} groups`)
+    .superRefine((entries, context) => {
+      const problem = rootProblem(entries.map(({ root }) => root));
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem, input: entries });
+    });
+}
+
+/** A group's znodes are below its root, so none can be below another's. */
+function rootProblem(roots: readonly string[]): string | null {
+  const seen = new Set(roots);
+  if (seen.size < roots.length) {
+    const twice = roots.find((root, index) => roots.indexOf(root) !== index) ?? '';
+    return `${quoted(twice)} is there twice`;
+  }
+  for (const root of roots) {
+    const above = ancestors(root).find((path) => seen.has(path));
+    if (above !== undefined) return `${quoted(root)} is below ${quoted(above)}, which is a group itself`;
+  }
+  return null;
+}
+
+export function ancestors(root: string): string[] {
+  const names = root.split('/').slice(1);
+  return names.slice(0, -1).map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
+}
+
+/** A text in the place of a list, as a variable has it. */
+export function groupsFromText(texts: readonly string[]): unknown {
+  try {
+    return JSON.parse(texts.at(-1) ?? '', (key, value: unknown) => {
+      usableKey(key);
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof UnusableKey) throw error;
+    throw new Error('is not a JSON list, like [{"root": "/services/db"}]');
+  }
+}

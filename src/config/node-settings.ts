@@ -1,0 +1,299 @@
+/**
+ * What every command and every node is told: each setting is declared once, with its key in the file, its flag and its
+ * environment variable. What the whole group shares is not here but in the group's configuration.
+ */
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { durationInMs } from '../core/duration.js';
+import { nameSchema } from '../core/names.js';
+import { quoted, UnusableKey, usableKey } from '../core/outside.js';
+import { rootSchema } from '../core/paths.js';
+import { commandSchema } from '../hooks/command.js';
+import { logFormats, logLevels } from '../log.js';
+import { scoreSourcesSchema } from '../scores/source.js';
+import { parseConnectionString } from '../zookeeper/connection-string.js';
+import { accessFields } from './access-settings.js';
+import { httpFields } from './http-settings.js';
+import { probeFields } from './probe-settings.js';
+import { optionalPath, parsedBy, setting } from './setting.js';
+
+const servers = parsedBy(parseConnectionString, 'a list of servers: host:port,host:port');
+
+/** Every command takes these. */
+export const commonSettings = z.object({
+  zookeeper: setting(servers.prefault('127.0.0.1:2181'), {
+    key: 'zookeeper',
+    flags: '-z, --zookeeper <hosts>',
+    env: 'PETREL_ZOOKEEPER',
+    help: 'ZooKeeper servers, host:port,host:port[/chroot]',
+  }),
+  root: setting(rootSchema.prefault('/cluster'), {
+    key: 'root',
+    flags: '-r, --root <path>',
+    env: 'PETREL_ROOT',
+    help: 'root path of the group in ZooKeeper',
+  }),
+  ...accessFields,
+  strategies: setting(z.array(z.string('a path or the name of a package').min(1)).max(20).prefault([]), {
+    key: 'strategies',
+    flags: '--strategy-module <module...>',
+    env: 'PETREL_STRATEGIES',
+    help: 'strategies of your own: paths of ES modules, beginning with / or ./, or names of packages; the variable separates them by commas',
+    fromText: (texts) => texts,
+    separator: ',',
+    isPath: true,
+  }),
+  tlsCa: setting(optionalPath(), {
+    key: 'tls.ca',
+    flags: '--tls-ca <file>',
+    env: 'PETREL_TLS_CA',
+    help: 'speak TLS to ZooKeeper, trusting the certificates in this PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsCert: setting(optionalPath(), {
+    key: 'tls.cert',
+    flags: '--tls-cert <file>',
+    env: 'PETREL_TLS_CERT',
+    help: 'client certificate, a PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsKey: setting(optionalPath(), {
+    key: 'tls.key',
+    flags: '--tls-key <file>',
+    env: 'PETREL_TLS_KEY',
+    help: 'key of the client certificate, a PEM file',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsPassphrase: setting(
+    z
+      .string('a text')
+      .regex(/^[^\r\n]*$/, 'one line')
+      .nullable()
+      .prefault(null),
+    {
+      key: 'tls.passphrase',
+      env: 'PETREL_TLS_PASSPHRASE',
+      help: 'passphrase of the key, in the place of a file of its own',
+      secret: true,
+    },
+  ),
+  tlsPassphraseFile: setting(optionalPath(), {
+    key: 'tls.passphraseFile',
+    flags: '--tls-passphrase-file <file>',
+    env: 'PETREL_TLS_PASSPHRASE_FILE',
+    help: 'file with the passphrase of the key; nobody else may read it',
+    isPath: true,
+    isFile: true,
+  }),
+  tlsServername: setting(z.string('a host name').min(1, 'a host name').nullable().prefault(null), {
+    key: 'tls.servername',
+    flags: '--tls-servername <name>',
+    env: 'PETREL_TLS_SERVERNAME',
+    help: 'name to find in the servers’ certificates, if it is not the host’s',
+  }),
+  logLevel: setting(z.enum(logLevels, `one of ${logLevels.join(', ')}`).prefault('info'), {
+    key: 'logLevel',
+    flags: '--log-level <level>',
+    env: 'PETREL_LOG_LEVEL',
+    help: `what to log: ${logLevels.join(', ')}`,
+  }),
+  logFormat: setting(z.enum(logFormats, `one of ${logFormats.join(', ')}`).prefault('auto'), {
+    key: 'logFormat',
+    flags: '--log-format <format>',
+    env: 'PETREL_LOG_FORMAT',
+    help: 'json lines, pretty, or auto: pretty on a terminal',
+  }),
+});
+
+/** What it takes to find an ensemble, and to be let in. */
+export const reachSettings = commonSettings.pick({
+  zookeeper: true,
+  auth: true,
+  authFile: true,
+  tlsCa: true,
+  tlsCert: true,
+  tlsKey: true,
+  tlsPassphrase: true,
+  tlsPassphraseFile: true,
+  tlsServername: true,
+});
+
+/** What a node has in the one group that it is in, or in each. */
+export const nodeSettings = commonSettings.extend({
+  nodeId: setting(nameSchema.prefault(hostname), {
+    key: 'nodeId',
+    flags: '--node-id <id>',
+    env: 'PETREL_NODE_ID',
+    help: 'name of this node, its own in the group',
+    defaultText: 'the host’s name',
+  }),
+  site: setting(nameSchema.prefault('default'), {
+    key: 'site',
+    flags: '--site <name>',
+    env: 'PETREL_SITE',
+    help: 'site that this node is in',
+  }),
+  priority: setting(
+    z.int('a whole number').min(0, 'at least 0').max(1_000_000, 'at most 1000000').prefault(100),
+    {
+      key: 'priority',
+      flags: '--priority <n>',
+      env: 'PETREL_PRIORITY',
+      help: 'priority of this node in its site, 0 to 1000000; higher is better',
+      fromText: wholeNumber,
+    },
+  ),
+  sessionTimeoutMs: setting(durationInMs({ minMs: 500, maxMs: 3_600_000 }).prefault('6s'), {
+    key: 'sessionTimeout',
+    flags: '--session-timeout <duration>',
+    env: 'PETREL_SESSION_TIMEOUT',
+    help: 'session timeout to ask ZooKeeper for; within it a lost leader is noticed',
+  }),
+  stateDir: setting(
+    z
+      .string('a path')
+      .min(1, 'a path')
+      .prefault(() => join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'petrel')),
+    {
+      key: 'stateDir',
+      flags: '--state-dir <dir>',
+      env: 'PETREL_STATE_DIR',
+      help: 'where this node keeps what a restart needs',
+      defaultText: '$XDG_STATE_HOME/petrel',
+      isPath: true,
+    },
+  ),
+  tags: setting(
+    z
+      .record(
+        z
+          .string()
+          .regex(
+            /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/,
+            'a tag’s name has up to 63 letters, digits or . _ / -',
+          ),
+        z
+          .union([z.string(), z.number(), z.boolean()], 'a tag’s value is a text')
+          .transform(String)
+          .pipe(z.string().max(256, 'a tag’s value has at most 256 characters')),
+        'tags are names with values',
+      )
+      .prefault({}),
+    {
+      key: 'tags',
+      flags: '--tag <name=value...>',
+      env: 'PETREL_TAGS',
+      help: 'tags of this node, for strategies and people; the variable separates them by commas',
+      fromText: tagsFrom,
+      separator: ',',
+    },
+  ),
+  scores: setting(scoreSourcesSchema.prefault({}), {
+    key: 'scores',
+    flags: '--score <name=command...>',
+    env: 'PETREL_SCORES',
+    help: 'what to measure of this node, for strategies that compare it: a name, and a command that writes one number; or a JSON object as in the file; the variable separates them by line breaks',
+    fromText: scoresFrom,
+    separator: '\n',
+  }),
+  ...probeFields,
+  onTakeover: hook('onTakeover', 'run when this node takes over'),
+  onRelease: hook('onRelease', 'run when this node stops leading'),
+  onFence: hook('onFence', 'run to make sure that a leader that does not answer is dead'),
+  onPrepare: hook('onPrepare', 'run when this node is elected, while the old leader still leads'),
+  healthCheck: hook(
+    'healthCheck',
+    'run every so often: exit 0 is healthy, and an unhealthy node is not elected',
+  ),
+  healthCheckIntervalMs: setting(durationInMs({ minMs: 100 }).prefault('5s'), {
+    key: 'hooks.healthCheckInterval',
+    flags: '--health-check-interval <duration>',
+    env: 'PETREL_HEALTH_CHECK_INTERVAL',
+    help: 'time between two health checks',
+  }),
+  healthCheckTimeoutMs: setting(durationInMs({ minMs: 100 }).prefault('3s'), {
+    key: 'hooks.healthCheckTimeout',
+    flags: '--health-check-timeout <duration>',
+    env: 'PETREL_HEALTH_CHECK_TIMEOUT',
+    help: 'a health check that takes longer has failed',
+  }),
+  healthCheckFailures: setting(
+    z.int('a whole number').min(1, 'at least 1').max(1000, 'at most 1000').prefault(3),
+    {
+      key: 'hooks.healthCheckFailures',
+      flags: '--health-check-failures <n>',
+      env: 'PETREL_HEALTH_CHECK_FAILURES',
+      help: 'failed checks in a row that make a node unhealthy',
+      fromText: wholeNumber,
+    },
+  ),
+  ...httpFields,
+});
+
+export type GroupFields = typeof nodeSettings.shape;
+
+function hook(name: string, help: string) {
+  const kebab = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return setting(commandSchema.nullable().prefault(null), {
+    key: `hooks.${name}`,
+    flags: `--${kebab} <command>`,
+    env: `PETREL_${kebab.replaceAll('-', '_').toUpperCase()}`,
+    help: `${help}: a line for the shell, or a JSON list of program and arguments`,
+    fromText: commandFrom,
+  });
+}
+
+/** The last one given counts. */
+export function wholeNumber(texts: readonly string[]): unknown {
+  const text = texts.at(-1) ?? '';
+  return /^-?\d+$/.test(text) ? Number(text) : text;
+}
+
+function commandFrom(texts: readonly string[]): unknown {
+  const text = texts.at(-1) ?? '';
+  if (!text.trimStart().startsWith('[')) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('begins with [ but is not a JSON list, like ["/usr/bin/promote", "--now"]');
+  }
+}
+
+function scoresFrom(texts: readonly string[]): unknown {
+  const sources = texts.filter((text) => text.trim() !== '');
+  return Object.fromEntries(
+    sources.flatMap((text) => (text.trimStart().startsWith('{') ? jsonEntries(text) : [pairFrom(text)])),
+  );
+}
+
+function jsonEntries(text: string): [string, unknown][] {
+  try {
+    return Object.entries(JSON.parse(text)).map(([name, value]) => [usableKey(name), value]);
+  } catch (error) {
+    if (error instanceof UnusableKey) throw error;
+    throw new Error(
+      'begins with { but is not a JSON object, like {"load": {"command": "cut -d\' \' -f1 /proc/loadavg"}}',
+    );
+  }
+}
+
+function pairFrom(text: string): [string, unknown] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new Error(`${quoted(text)} is not a score: write NAME=COMMAND`);
+  return [usableKey(text.slice(0, at).trim()), commandFrom([text.slice(at + 1).trim()])];
+}
+
+function tagsFrom(texts: readonly string[]): unknown {
+  const pairs = texts.filter((text) => text.trim() !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      if (at < 1) throw new Error(`${quoted(pair)} is not a tag: write NAME=VALUE`);
+      return [usableKey(pair.slice(0, at).trim()), pair.slice(at + 1).trim()];
+    }),
+  );
+}

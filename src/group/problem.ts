@@ -1,0 +1,8 @@
+/** What is wrong in a group's tree. */
+export interface Problem {
+  readonly path: string;
+  /** The node that it concerns, where one is known. */
+  readonly node: string | null;
+  /** One line. */
+  readonly problem: string;
+}

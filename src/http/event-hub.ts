@@ -1,0 +1,207 @@
+/**
+ * The group as it changes, for any number of readers: server-sent events, each a whole picture, so that a reader who
+ * missed some has missed nothing that still holds. One look at ZooKeeper serves them all, and only while there are any.
+ *
+ * Not promised: every change. Several that come while one is read are one. A reader who does not keep up is dropped, and
+ * connects again.
+ */
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import * as z from 'zod';
+import { errorMessage, PetrelError } from '../errors.js';
+import { follow } from '../group/follow.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import { isPermissionError } from '../ports/store.js';
+import { failureText } from './failures.js';
+import type { GroupSession } from './group-session.js';
+import { commonHeaders } from './headers.js';
+import { type Status, statusOf } from './status.js';
+
+export interface EventsOptions {
+  readonly group: GroupSession;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Readers written to in one turn. Lease renewals and other requests run between turns. */
+export const readersPerTurn = 50;
+/** What a reader may have left unread, beside one picture. */
+const maxBacklogBytes = 64 * 1024;
+/** A reader who hears nothing for long must know that the picture may be old. */
+const aliveMs = 5_000;
+/** Some things change by time alone. */
+const lookAgainMs = 5_000;
+const retryMs = 1_000;
+const alive = Buffer.from(': alive\n\n');
+
+/** What `out-of-touch` holds, and `refused`. */
+export const outOfTouchSchema = z.object({ reason: z.string() });
+
+export class EventHub {
+  readonly #options: EventsOptions;
+  readonly #readers = new Set<ServerResponse>();
+  /** Tells the events of one agent's life from those of any other. */
+  readonly #life = randomBytes(6).toString('hex');
+  #number = 0;
+  /** The newest event, for those who come now; null: none yet. */
+  #newest: Buffer | null = null;
+  #said = '';
+  /** Messages still to be written, by reader, the next ones first. */
+  readonly #due = new Map<ServerResponse, Buffer>();
+  #cancelTurn: (() => void) | null = null;
+  #following: AbortController | null = null;
+  #cancelAlive: () => void = () => {};
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+  }
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  /** Begins with the group as it is, as soon as that is known. */
+  add(reader: ServerResponse): void {
+    reader.writeHead(200, {
+      ...commonHeaders,
+      'content-type': 'text/event-stream',
+      'x-accel-buffering': 'no',
+    });
+    reader.write(`retry: ${retryMs}\n\n`);
+    this.#readers.add(reader);
+    reader.once('close', () => this.#remove(reader));
+    if (this.#newest !== null) this.#give([reader], this.#newest);
+    if (this.#following === null) this.#begin();
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+    this.#due.clear();
+    this.#stop();
+  }
+
+  #remove(reader: ServerResponse): void {
+    this.#readers.delete(reader);
+    this.#due.delete(reader);
+    if (this.#readers.size === 0) this.#stop();
+  }
+
+  #begin(): void {
+    const following = new AbortController();
+    this.#following = following;
+    void this.#follow(following.signal);
+    this.#keepAlive();
+  }
+
+  #stop(): void {
+    this.#following?.abort();
+    this.#following = null;
+    this.#newest = null;
+    this.#said = '';
+    this.#cancelAlive();
+    this.#cancelTurn?.();
+    this.#cancelTurn = null;
+  }
+
+  /** Until the signal fires, over as many sessions as it takes. Never rejects. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#followSession(signal);
+      } catch (error) {
+        log.debug({ error }, `HTTP: the group cannot be followed: ${errorMessage(error)}`);
+        const event = isRefusal(error) ? 'refused' : 'out-of-touch';
+        if (!signal.aborted) this.#publish(event, { reason: failureText(error) });
+      }
+      await this.#pause(signal);
+    }
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.timer(retryMs, resolve);
+      signal.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  async #followSession(signal: AbortSignal): Promise<void> {
+    const { group } = this.#options;
+    await group.use(async ({ store, paths, clock }) => {
+      const unlisten = store.onState((state) => {
+        if (state === 'SUSPENDED' && !signal.aborted) {
+          this.#publish('out-of-touch', { reason: 'the connection to ZooKeeper broke' });
+        }
+      });
+      const when = { watch: 'all', nextLookInMs: () => lookAgainMs, signal } as const;
+      try {
+        for await (const view of follow(store, paths, clock, when)) {
+          const nowMs = await group.nowMs(store, view);
+          if (!signal.aborted) this.#publish('status', statusOf(view, nowMs));
+        }
+      } finally {
+        unlisten();
+      }
+    });
+  }
+
+  #publish(event: 'status', content: Status): void;
+  #publish(event: 'out-of-touch' | 'refused', content: z.output<typeof outOfTouchSchema>): void;
+  #publish(event: string, content: object): void {
+    const said = `${event} ${JSON.stringify(content, withoutElapsed)}`;
+    if (said === this.#said) return;
+    this.#said = said;
+    this.#number += 1;
+    const data = JSON.stringify(content);
+    const message = Buffer.from(`id: ${this.#life}-${this.#number}\nevent: ${event}\ndata: ${data}\n\n`);
+    this.#newest = message;
+    this.#give(this.#readers, message);
+  }
+
+  /** Writes to a few readers at a time; each gets the message that is newest when its turn comes. */
+  #give(readers: Iterable<ServerResponse>, message: Buffer): void {
+    for (const reader of readers) this.#due.set(reader, message);
+    if (this.#cancelTurn === null) this.#writeSome();
+  }
+
+  #writeSome(): void {
+    this.#cancelTurn = null;
+    for (const [reader, message] of [...this.#due.entries()].slice(0, readersPerTurn)) {
+      this.#due.delete(reader);
+      this.#write(reader, message);
+    }
+    if (this.#due.size > 0) this.#cancelTurn = this.#options.clock.turn(() => this.#writeSome());
+  }
+
+  #write(reader: ServerResponse, message: Buffer): void {
+    if (reader.writableLength > maxBacklogBytes) {
+      this.#options.log.debug('HTTP: a reader of events does not keep up, and is dropped');
+      reader.destroy();
+    } else reader.write(message);
+  }
+
+  /** A comment now and again, so that neither side takes a quiet group for a dead connection. */
+  #keepAlive(): void {
+    this.#cancelAlive = this.#options.clock.timer(aliveMs, () => {
+      const quiet = [...this.#readers].filter((reader) => !this.#due.has(reader));
+      this.#give(quiet, alive);
+      this.#keepAlive();
+    });
+  }
+}
+
+/** ZooKeeper answers, and does not let this agent read the group. */
+function isRefusal(error: unknown): boolean {
+  return isPermissionError(error) || (error instanceof PetrelError && error.code === 'FORBIDDEN');
+}
+
+/** That time goes by is no news. */
+function withoutElapsed(key: string, value: unknown): unknown {
+  return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
+}
