@@ -56,7 +56,11 @@ export class PetrelError extends Error {
   }
 }
 
-/** The text of anything thrown. */
+/** The text of anything thrown. Never throws: what others throw may have no text, or a getter that fails. */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'what was thrown has no text';
+  }
 }

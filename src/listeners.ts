@@ -8,12 +8,19 @@ interface Log {
 
 /** Calls a listener. `onError` receives what it throws, or what its promise rejects with. */
 export function callListener(call: () => unknown, onError: (error: unknown) => void): void {
+  const failed = (error: unknown): void => {
+    try {
+      onError(error);
+    } catch {
+      // A logger reads what was thrown, and a getter of that may throw in turn.
+    }
+  };
   try {
     const returned = call();
     // An unhandled rejection ends the process. Any thenable can reject, not only a Promise of this realm.
-    if (returned !== undefined) Promise.resolve(returned).catch(onError);
+    if (returned !== undefined) Promise.resolve(returned).catch(failed);
   } catch (error) {
-    onError(error);
+    failed(error);
   }
 }
 

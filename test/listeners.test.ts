@@ -1,3 +1,5 @@
+import { Writable } from 'node:stream';
+import pino from 'pino';
 import { expect, it } from 'vitest';
 import { Listeners } from '../src/listeners.js';
 
@@ -22,5 +24,31 @@ it.each(Object.entries(ways))('A11 a listener that %s harms nobody, and is repor
   expect(logged).toEqual([[{ err: new Error('a bug') }, 'a listener of numbers failed: a bug']]);
   unsubscribe();
   listeners.notify(2);
+  expect(heard).toEqual([1]);
+});
+
+/** `errorMessage` and a logger read these, and reading them throws. */
+const unreadable: Readonly<Record<string, unknown>> = {
+  'an object without a prototype': Object.create(null),
+  'an error whose message throws': Object.defineProperty(new Error('hidden'), 'message', {
+    get() {
+      throw new Error('no message');
+    },
+  }),
+};
+
+it.each(Object.entries(unreadable))('A11 nor does one that throws %s', async (_, thrown) => {
+  const log = pino({}, new Writable({ write: (_chunk, _encoding, done) => done() }));
+  const listeners = new Listeners<number>(log, 'numbers');
+  const heard: number[] = [];
+  listeners.add(() => {
+    throw thrown;
+  });
+  listeners.add(async () => {
+    throw thrown;
+  });
+  listeners.add((value) => heard.push(value));
+  listeners.notify(1);
+  await new Promise((resolve) => setImmediate(resolve));
   expect(heard).toEqual([1]);
 });
