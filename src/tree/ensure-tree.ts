@@ -5,7 +5,7 @@ import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
 import { type Elected, type HistoryHead, initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
-import { mustBeOurs } from './foreign.js';
+import { mustBeFree, mustBeOurs } from './foreign.js';
 
 /** What a node knows of a tree, with which it is made again. */
 export interface KnownTree {
@@ -40,6 +40,7 @@ export async function ensureTree(
     ...decisions(paths, elected.slice(0, 1), 1),
   ];
   await mustBeOurs(store, paths);
+  if (config === null) await mustBeFree(store, paths);
   await createMissing(store, contents);
 }
 

@@ -1,6 +1,9 @@
 /** Znodes of another application under the root of a group: Petrel neither counts nor deletes them. */
+import { parseJson } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
+import { parseGroupConfig } from '../core/read-config.js';
 import { parseSeatName } from '../core/sequence.js';
+import { historyHeadSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
@@ -22,6 +25,45 @@ export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void>
       'INVALID',
       `another application uses ${paths.election}: ${name} is not Petrel's; ${right}`,
     );
+  }
+}
+
+/**
+ * Throws PetrelError INVALID where another application keeps what has the name of a znode of the group: the group would
+ * write over it, or take its place. For a node that knows nothing of the group: the znodes of a group that stands are its
+ * own, whatever they hold. Throws StoreError, too.
+ */
+export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void> {
+  const persistent = [paths.config, paths.nodes, paths.election, paths.history, paths.leader, paths.clock];
+  const reads = await Promise.all(persistent.map((path) => readIfThere(store, path)));
+  const found = new Map(persistent.map((path, index) => [path, reads[index] ?? null]));
+  const hasBegun = [paths.nodes, paths.election].some((path) => found.get(path) !== null);
+  for (const [path, read] of found) {
+    const problem = read === null ? null : foreignProblem(paths, path, read, hasBegun);
+    if (problem === null) continue;
+    const right = 'give the group a root of its own (--root), or delete that znode if nobody needs it';
+    throw new PetrelError('INVALID', `${path} is not Petrel's: ${problem}; ${right}`);
+  }
+}
+
+/** Null where a group may have written that. */
+function foreignProblem(paths: GroupPaths, path: string, read: Read, hasBegun: boolean): string | null {
+  if (read.stat.ephemeralOwner !== 0n) return 'it is the ephemeral znode of a session';
+  if (read.data.length === 0) return null;
+  const text = read.data.toString('utf8');
+  if (path === paths.clock) return 'it holds something';
+  if (path === paths.history) return parseJson(historyHeadSchema, text).problem;
+  return path === paths.config && !hasBegun ? parseGroupConfig(text).problem : null;
+}
+
+type Read = Awaited<ReturnType<Store['getData']>>;
+
+async function readIfThere(store: Store, path: string): Promise<Read | null> {
+  try {
+    return await store.getData(path);
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
   }
 }
 

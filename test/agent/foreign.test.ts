@@ -22,6 +22,45 @@ it('T9 an agent does not begin where another application elects, and leaves its 
   expect(await store.exists(theirs)).not.toBeNull();
 });
 
+/** Patroni's leader, configuration and history have these names, Kafka's configuration too. */
+const others = {
+  'an ephemeral leader': { name: 'leader', data: 'pg1', mode: 'ephemeral' },
+  'a history of its own': {
+    name: 'history',
+    data: '[[1,67108960,"no recovery target"]]',
+    mode: 'persistent',
+  },
+  'a configuration of its own': { name: 'config', data: '{"ttl":30,"loop_wait":10}', mode: 'persistent' },
+  'a clock of its own': { name: 'clock', data: '12:00', mode: 'persistent' },
+} as const;
+
+it.each(Object.entries(others))(
+  'T9 an agent does not begin where %s stands',
+  async (_, { name, data, mode }) => {
+    await using group = Group.over(await sharedZooKeeper(), uniqueRoot('foreign'));
+    const { store } = group;
+    await store.connected();
+    await store.create(group.root, Buffer.alloc(0), 'persistent');
+    const theirs = await store.create(`${group.root}/${name}`, Buffer.from(data), mode);
+    const a = group.start('a');
+    await until(() => a.ended !== null);
+    expect(a.ended?.error).toMatchObject({ code: 'INVALID', message: expect.stringContaining(theirs) });
+    expect((await store.getChildren(group.root)).children).toEqual([name]);
+    expect((await store.getData(theirs)).data.toString()).toBe(data);
+  },
+);
+
+it('T9 a configuration that was written for a group before its first agent is taken', async () => {
+  await using group = Group.over(await sharedZooKeeper(), uniqueRoot('foreign'));
+  const { store, paths } = group;
+  await store.connected();
+  await store.create(group.root, Buffer.alloc(0), 'persistent');
+  await store.create(paths.config, Buffer.from('{"failback":"manual"}'), 'persistent');
+  await store.create(paths.history, Buffer.alloc(0), 'persistent');
+  group.start('a');
+  await group.ready('a');
+});
+
 it('T9 a znode that only looks like a seat is told from one', async () => {
   await using group = await Group.found(await sharedZooKeeper());
   const { store, paths } = group;
