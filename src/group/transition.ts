@@ -33,7 +33,7 @@ export function transitionOf(view: GroupView, nowMs: number): Transition | null 
   const condition = watch(view, elected, { ...config, paused: null }, null, 0)?.condition;
   if (condition === undefined || waitsInPause(view, config, condition, nowMs)) return null;
   const { phase, limit } = phases[condition.kind];
-  const sinceMs = phase === 'taking-over' ? view.current?.createdAtMs : waitedForSinceMs(view, elected);
+  const sinceMs = sinceOf(phase, view, elected);
   return {
     term: elected.term,
     phase,
@@ -43,6 +43,18 @@ export function transitionOf(view: GroupView, nowMs: number): Transition | null 
     elapsedMs: Math.max(0, nowMs - (sinceMs ?? nowMs)),
     limitMs: durationMs(config.timeouts[limit]),
   };
+}
+
+function sinceOf(phase: Transition['phase'], view: GroupView, elected: Elected): number | undefined {
+  switch (phase) {
+    case 'taking-over':
+      return view.current?.createdAtMs;
+    case 'releasing':
+      // A leader that keeps its claim reports each release that it tried: its time began with the decision.
+      return view.elected.modifiedAtMs;
+    case 'claiming':
+      return waitedForSinceMs(view, elected);
+  }
 }
 
 const phases = {
