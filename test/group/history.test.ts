@@ -48,6 +48,24 @@ describe('the history', () => {
     expect(pretty()).toContain('≥, at least: a leader died or was cut off');
   });
 
+  it('T2 says "at least" where a planned change has no release to go by', async () => {
+    await using group = await newGroup();
+    const ready = { claimedAt: at(1), readyAt: at(2) };
+    await group.record(transition({ term: 1, cause: 'first', electedAt: at(0), ...ready }));
+    // The leader died while it released, or left and took its release along: it had stopped at 10 s, say.
+    const later = { claimedAt: at(14.1), readyAt: at(14.3) };
+    await group.record(transition({ term: 2, cause: 'planned', electedAt: at(10), ...later }));
+    await group.record(
+      transition({ term: 3, cause: 'shutdown', electedAt: at(20), claimedAt: at(21), readyAt: at(21.2) }),
+    );
+    const history = await readHistory(group.store, group.paths, { limit: 10 });
+    expect(history.records).toMatchObject([
+      { leaderlessMs: 200, leaderlessAtLeast: true },
+      { leaderlessMs: 200, leaderlessAtLeast: true },
+      { leaderlessMs: null, leaderlessAtLeast: false },
+    ]);
+  });
+
   it('gives the newest records first, and what cannot be read as a problem', async () => {
     await using group = await newGroup();
     for (const term of [1, 2, 3]) await group.record(transition({ term }));

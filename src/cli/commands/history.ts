@@ -113,7 +113,7 @@ export function printableHistory(history: History): Printable {
 }
 
 const notCounted =
-  '≥, at least: a leader died or was cut off; until that was noticed, up to a session timeout or an outage passed, which is not counted';
+  '≥, at least: a leader died or was cut off; until that was noticed, up to a session timeout or an outage passed, which is not counted. Nor is the release of a leader that left';
 
 function pretty({ root, records, gaps, problems }: History): string {
   if (records.length === 0) return `Nothing has happened in ${root} yet.`;
