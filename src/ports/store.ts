@@ -63,6 +63,13 @@ const unknownOutcome: ReadonlySet<StoreErrorCode> = new Set([
   'ABORTED',
 ]);
 
+interface StoreErrorOptions {
+  readonly path?: string | undefined;
+  readonly failedOp?: number | undefined;
+  readonly verb?: Operation['type'] | undefined;
+  readonly cause?: unknown;
+}
+
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
@@ -70,16 +77,15 @@ export class StoreError extends Error {
   readonly path: string | undefined;
   /** In a failed multi: index of the operation that made it fail. */
   readonly failedOp: number | undefined;
+  /** What that operation was to do. */
+  readonly verb: Operation['type'] | undefined;
 
-  constructor(
-    code: StoreErrorCode,
-    message: string,
-    options: { path?: string | undefined; failedOp?: number | undefined; cause?: unknown } = {},
-  ) {
+  constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.path = options.path;
     this.failedOp = options.failedOp;
+    this.verb = options.verb;
   }
 
   /** True when the call may have been applied, or may still be. */

@@ -118,6 +118,8 @@ function ancestors(root: string): string[] {
   return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
 }
 
+const isOfZnodeItself: ReadonlySet<string> = new Set(['use', 'set', 'check']);
+
 /** The error for a person when ZooKeeper refused for lack of permission; null for any other. */
 export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
   if (!isPermissionError(error)) return null;
@@ -125,9 +127,11 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
     'give the credentials of one of its agents by --auth-file, or have its ACL changed (petrel acl apply)';
   const at = error.path ?? path;
   const parent = at.slice(0, Math.max(1, at.lastIndexOf('/')));
+  const does = verb === 'use' ? (error.verb ?? verb) : verb;
   // The parent's ACL decides who may create or delete its children.
-  const where = verb !== 'use' && error.code === 'NO_AUTH' ? `, by the ACL of ${parent}` : '';
-  return new PetrelError('FORBIDDEN', `no permission to ${verb} ${at}${where} (${error.message}): ${right}`, {
+  const isParents = error.code === 'NO_AUTH' && !isOfZnodeItself.has(does);
+  const where = isParents ? `, by the ACL of ${parent}` : '';
+  return new PetrelError('FORBIDDEN', `no permission to ${does} ${at}${where} (${error.message}): ${right}`, {
     cause: error,
   });
 }

@@ -299,10 +299,11 @@ export class ZooKeeperStore implements Store {
   /** Names the identity that was refused, without its password. */
   #withIdentity(error: StoreError): StoreError {
     if (error.code !== 'NO_AUTH') return error;
-    const { path, failedOp, cause } = error;
+    const { path, failedOp, verb, cause } = error;
     return new StoreError(error.code, `${error.message}, as ${identitiesText(this.identities)}`, {
       path,
       failedOp,
+      verb,
       cause,
     });
   }
@@ -350,8 +351,8 @@ function watchOf(options: ReadOptions): zookeeper.Watcher | undefined {
 function toStoreError(error: unknown, { what, path }: Subject): StoreError {
   const message = `${what}: ${errorMessage(error)}`;
   if (error instanceof StoreError) {
-    const { code, failedOp, cause } = error;
-    return new StoreError(code, message, { path: error.path ?? path, failedOp, cause });
+    const { code, failedOp, verb, cause } = error;
+    return new StoreError(code, message, { path: error.path ?? path, failedOp, verb, cause });
   }
   if (error instanceof Failure) return new StoreError(error.storeCode, message, { path, cause: error.cause });
   return new StoreError('BAD_ARGUMENTS', message, { path, cause: error });

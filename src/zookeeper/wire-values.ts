@@ -73,7 +73,7 @@ export function settleMulti(
     const failure = Failure.answered(results[failedOp]?.err ?? 0);
     const { type, path } = operation;
     const where = `operation ${failedOp + 1}, ${type} ${path}`;
-    reject(new StoreError(failure.storeCode, `${where}: ${failure.message}`, { path, failedOp }));
+    reject(new StoreError(failure.storeCode, `${where}: ${failure.message}`, { path, failedOp, verb: type }));
     return;
   }
   const converted = operations.map((each, index) => toResult(each, results[index]));

@@ -9,7 +9,9 @@ import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { until } from '../support/until.js';
 
 const digest = (credentials: string) => [{ scheme: 'digest', credentials }] as const;
 
@@ -31,6 +33,21 @@ it('T6 a group that may not be made names the ACL that forbids it, and the ident
   } finally {
     await Promise.all([admin, eve, nobody].map((store) => store.close()));
   }
+});
+
+it('T6 a claim that may not be made names the ACL that forbids it', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  const { store, paths } = group;
+  const { stat } = await store.getAcl(paths.leader);
+  await store.setAcl(paths.leader, [toAnyone(permissions.read)], stat.aversion);
+  const a = group.start('a');
+  await until(() => a.ended !== null);
+  expect(a.ended?.error).toMatchObject({
+    code: 'FORBIDDEN',
+    message: expect.stringContaining(
+      `no permission to create ${paths.current}, by the ACL of ${paths.leader} (`,
+    ),
+  });
 });
 
 it('T6 a group that is not there names the ACL that decides who may make it, and who asked', async () => {
