@@ -48,7 +48,8 @@ export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Reques
     };
     mustBeFit(scene, request, atMs ?? nowMs);
     const when = atMs === null ? '' : `, not before ${toInstant(atMs)}`;
-    const what = `switchover from ${elected.node} to ${targetText(to)} asked for${when}`;
+    const asked = `switchover from ${elected.node} to ${targetText(to)} asked for${when}`;
+    const what = `${asked}${replacedText(group)}`;
     return { config: { ...config, switchover: request }, what, slot: slotOf(scene.view) };
   };
 }
@@ -82,20 +83,31 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
       throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
     }
     const from = elected.node ?? 'nobody';
-    const what = `failover from ${from} to ${to} asked for`;
+    const what = `failover from ${from} to ${to} asked for${replacedText(group)}`;
     return { config: { ...config, switchover: request }, what, slot: slotOf(view) };
   };
 }
 
 /** Takes back a request that has not been acted on. */
 export const cancelSwitchover: Request = ({ view, config }) => {
-  const requests = viewsOfSlots(view).map((each) =>
-    activeRequest(config, electedOrRestored(each), slotOf(each)),
-  );
-  const request = requests.find((one) => one !== null) ?? null;
+  const request = waitingRequest(view, config);
   if (request === null) return { config: null, what: `no switchover is waiting${missedText(view, config)}` };
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
+
+/** The one that the group has, of whatever slot. */
+function waitingRequest(view: Scene['view'], config: Scene['config']): SwitchoverRequest | null {
+  const requests = viewsOfSlots(view).map((each) =>
+    activeRequest(config, electedOrRestored(each), slotOf(each)),
+  );
+  return requests.find((one) => one !== null) ?? null;
+}
+
+/** Mentions the request whose place a new one takes: nothing else tells that it will not be carried out. */
+function replacedText({ view, config }: Scene): string {
+  const request = waitingRequest(view, config);
+  return request === null ? '' : `; ${requestText(request)} is dropped for it`;
+}
 
 /** Mentions a missed request, which the elector records in the history soon, or has recorded already. */
 function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {

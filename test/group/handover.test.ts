@@ -144,6 +144,16 @@ it('A7 a request whose term has ended is not waiting any more: taking it back sa
 });
 
 describe('a failover', () => {
+  it('A7 that takes the place of a scheduled switchover says so', async () => {
+    await using group = await ledGroup();
+    const later = switchover({ to: { node: 'b1' }, notBeforeMs: (nowMs) => nowMs + 3_600_000 });
+    await changeGroup(group.access, eve, later);
+    const plan = await planChange(group.access, eve, failover({ to: 'a2', evenUnderWay: true }));
+    expect(plan.what).toMatch(
+      /^failover from a1 to a2 asked for; switchover to b1 not before .*, asked for by eve at .*, is dropped for it$/,
+    );
+  });
+
   it('takes a node that is not fit', async () => {
     await using group = await ledGroup();
     const plan = await planChange(group.access, eve, failover({ to: 'b2' }));
