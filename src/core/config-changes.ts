@@ -1,7 +1,8 @@
 /** Configuration that has expired: the elector reports it and clears it away. */
-import type { GroupConfig, SiteChange } from './group-config.js';
+import { formatDuration } from './duration.js';
+import type { GroupConfig, SiteChange, SwitchoverRequest } from './group-config.js';
 import { endedOverrides } from './limits.js';
-import { requestText } from './requests.js';
+import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
 import { slotOf } from './slots.js';
 import type { GroupSnapshot } from './snapshot.js';
 import type { Elected } from './znodes.js';
@@ -18,7 +19,7 @@ export interface ChangeSites extends Told {
   readonly changes: readonly SiteChange[];
 }
 
-/** Drops a requested switchover whose term has ended first. */
+/** Drops a requested switchover whose term has ended first, or whose time is over. */
 export interface DropRequest extends Told {
   readonly do: 'drop-request';
 }
@@ -45,17 +46,26 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
 }
 
 /**
- * Drops a missed request instead of carrying it out late: the leader that it was to replace leads no more.
+ * Drops a missed request instead of carrying it out late: the leader that it was to replace leads no more, or its time
+ * is long over.
  */
-export function dropMissedRequest({ snapshot, elected }: ConfigInput): DropRequest | null {
+export function dropMissedRequest(input: ConfigInput): DropRequest | null {
+  const { snapshot } = input;
   const request = snapshot.config.value?.switchover ?? null;
-  if (request === null || elected.missedRequest !== true) return null;
+  const reason = request === null ? null : whyMissed(request, input);
+  if (request === null || reason === null) return null;
+  const what = `${requestText(request)} was missed`;
+  return { do: 'drop-request', what, reason, configVersion: snapshot.config.version };
+}
+
+function whyMissed(request: SwitchoverRequest, { snapshot, elected, epochMs }: ConfigInput): string | null {
   const { slot = 1, replacesTerm } = request;
-  if (slot !== slotOf(snapshot) || replacesTerm >= elected.term) return null;
-  return {
-    do: 'drop-request',
-    what: `${requestText(request)} was missed`,
-    reason: `term ${replacesTerm}, which it was to replace, ended without it; term ${elected.term}: ${elected.reason}`,
-    configVersion: snapshot.config.version,
-  };
+  if (slot !== slotOf(snapshot)) return null;
+  if (elected.missedRequest === true && replacesTerm < elected.term) {
+    return `term ${replacesTerm}, which it was to replace, ended without it; term ${elected.term}: ${elected.reason}`;
+  }
+  const isOver =
+    replacesTerm === elected.term && epochMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY);
+  const within = formatDuration(mostLateMs);
+  return isOver ? `${targetText(request.to)} was not eligible at its time, nor within ${within} of it` : null;
 }

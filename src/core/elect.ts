@@ -16,7 +16,7 @@ import { fromInstant } from './names.js';
 import { departure, type Obstacle, obstaclesOf, type Unfit, unwaived } from './obstacle.js';
 import { isGivenUp, type OtherSlots, slotObstacles } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
-import { activeRequest, requestTarget, wasForced } from './requests.js';
+import { activeRequest, missedAtMs, requestTarget, wasForced } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { type Claim, claimOwner } from './snapshot.js';
@@ -109,6 +109,7 @@ function requested(question: Question, ranking: readonly Ranked[], unfit: readon
   const request = activeRequest(config, elected, question.otherSlots?.slot);
   if (request === null) return null;
   if (request.notBefore !== null && fromInstant(request.notBefore) > nowMs) return null;
+  if (nowMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
   const target = requestTarget(request, question, ranking);
   if (target === null || target === elected.node) return null;
   const { by, force } = request;

@@ -14,13 +14,16 @@ import {
 } from './ensemble-clock.js';
 import { type GroupConfig, overrideInForce } from './group-config.js';
 import { fromInstant } from './names.js';
+import { missedAtMs } from './requests.js';
 import type { FailureRecord } from './znodes.js';
 
 /** Every limit, past and future, in force or not yet acted on. */
 function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
   const overrides = Object.values(config.sites).map(({ override }) => override?.until ?? null);
   const named = [...overrides, config.switchover?.notBefore ?? null].filter((instant) => instant !== null);
-  return [...named.map(fromInstant), ...failures.flatMap((record) => exclusionLimitsMs(record, config))];
+  const missedMs = config.switchover === null ? null : missedAtMs(config.switchover);
+  const instants = [...named.map(fromInstant), ...(missedMs === null ? [] : [missedMs])];
+  return [...instants, ...failures.flatMap((record) => exclusionLimitsMs(record, config))];
 }
 
 /** When an excluded node may be tried because everyone is excluded, and when it may be tried in any case. */

@@ -1,6 +1,7 @@
 /** Switchovers that people ask for: which still counts, and whom it means. */
 
 import type { GroupConfig, SwitchoverRequest } from './group-config.js';
+import { fromInstant } from './names.js';
 import type { OtherSlots } from './other-slots.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
@@ -10,6 +11,14 @@ import type { Elected } from './znodes.js';
 export function activeRequest(config: GroupConfig, elected: Elected, slot = 1): SwitchoverRequest | null {
   if ((config.switchover?.slot ?? 1) !== slot) return null;
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
+}
+
+/** A scheduled request is carried out no later than this after its time: another leader may be the right one by then. */
+export const mostLateMs = 60_000;
+
+/** When a scheduled request is missed, on the ensemble's clock; null for one without a time, which goes on waiting. */
+export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>): number | null {
+  return notBefore === null ? null : fromInstant(notBefore) + mostLateMs;
 }
 
 /** True if an earlier term of the slot was ended by force. */

@@ -1070,6 +1070,24 @@ describe('limits', () => {
     expect([bench.node, bench.term]).toEqual(['c1', 2]);
   });
 
+  it('A7 a scheduled switchover whose target comes back long after its time is dropped, not carried out late', () => {
+    for (const lateMs of [59_999, 60_000]) {
+      const bench = led(['a1', 'b1', 'c1'], { sites });
+      const switchover = { to: { node: 'b1' }, replacesTerm: 1, notBefore: instant(hour), ...byHand };
+      bench.configure({ sites, switchover });
+      bench.amend('b1', unhealthy);
+      bench.settle();
+      const done = bench.advance(hour + lateMs);
+      bench.amend('b1', { health: { ok: true, reason: null } });
+      done.push(...bench.settle());
+      const isDropped = lateMs === 60_000;
+      expect(done.filter(({ do: verb }) => verb === 'drop-request')).toMatchObject(
+        isDropped ? [{ reason: 'b1 was not eligible at its time, nor within 1m of it' }] : [],
+      );
+      expect([bench.node, bench.term]).toEqual(isDropped ? ['a1', 1] : ['b1', 2]);
+    }
+  });
+
   it('A7 so is one that was to happen at once; one that was carried out is not', () => {
     for (const unfit of [true, false]) {
       const bench = led(['a1', 'b1', 'c1'], { sites });

@@ -49,7 +49,7 @@ describe('the ensemble’s clock', () => {
   });
 
   it('need not be read again while no limit lies ahead, however old the reading', () => {
-    const past = config({ sites: { a: override(instant(-1)), b: override(null) }, ...switchover(-5) });
+    const past = config({ sites: { a: override(instant(-1)), b: override(null) }, ...switchover(-60_005) });
     expect(needsReading(reading, timed(config(), []), 1e12)).toBe(false);
     expect(
       needsReading(
@@ -63,6 +63,7 @@ describe('the ensemble’s clock', () => {
   it.each<[string, Parameters<typeof config>[0], FailureRecord[]]>([
     ['an override ends', { sites: { a: override(instant(5_000)) } }, []],
     ['a switchover is due', switchover(5_000), []],
+    ['a switchover is missed', switchover(-55_000), []],
     [
       'an exclusion ends',
       { exclusion: { base: '1s' } },
@@ -107,7 +108,9 @@ describe('limits', () => {
     expect(nextLimitInMs(settings, failures, epoch0Ms)).toBe(4_000);
     expect(nextLimitInMs(settings, [], epoch0Ms)).toBe(7_000);
     expect(nextLimitInMs(settings, [], epoch0Ms + 7_000)).toBe(2_000);
-    expect(nextLimitInMs(settings, [], epoch0Ms + 9_000)).toBeNull();
+    // A minute later the switchover is missed.
+    expect(nextLimitInMs(settings, [], epoch0Ms + 9_000)).toBe(60_000);
+    expect(nextLimitInMs(settings, [], epoch0Ms + 69_000)).toBeNull();
     expect(nextLimitInMs(config(), [failure('b1', { until: null })], epoch0Ms)).toBeNull();
   });
 
