@@ -5,33 +5,20 @@
  */
 import path = require('node:path');
 import v8 = require('node:v8');
+import inspector = require('../inspector.cjs');
 import programFile = require('../program-file.cjs');
 import guardedCommands = require('./guarded.cjs');
 
 const args = process.argv.slice(2);
 
-// Log rotation and other tools send these. By default SIGUSR1 opens the inspector of Node.js, through which
-// any user of the machine can run code here, and SIGUSR2 ends the process.
-for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {});
-// A SIGUSR1 that came earlier opens the inspector now, and again a moment later.
-keepInspectorClosed([0, 100, 1_000]);
+inspector.keepInspectorClosed();
+// Sent by the same tools; by default it ends the process.
+process.on('SIGUSR2', () => {});
 // A service manager may ask for a reload before the agent has read any settings.
 if (guardedCommands.hasGuardian()) process.on('SIGHUP', () => {});
 
 /** Compiled, each program is one file (`npm run build`). */
 const isSource = __filename.endsWith('.cts');
-
-/** Closes the inspector at each of these times, unless an option asked for it. */
-function keepInspectorClosed([afterMs, ...later]: readonly number[]): void {
-  const options = [...process.execArgv, process.env.NODE_OPTIONS];
-  const isWanted = options.some((option) => option?.includes('--inspect'));
-  if (afterMs === undefined || !process.features.inspector || isWanted) return;
-  const close = () => {
-    process.getBuiltinModule('node:inspector').close();
-    keepInspectorClosed(later);
-  };
-  setTimeout(close, afterMs).unref();
-}
 
 async function beGuardian(): Promise<void> {
   const program: typeof import('../guardian/program.js', { with: { 'resolution-mode': 'import' }}) = isSource

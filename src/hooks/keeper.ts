@@ -7,12 +7,15 @@
  */
 import { write } from 'node:fs';
 import { visibleJson } from '../core/outside.js';
+import inspector from '../inspector.cjs';
 import { systemClock } from '../ports/clock.js';
 import { sleep } from './alarm.js';
 import { Guards } from './guards.js';
 import { type FromGuards, isToGuards } from './messages.js';
 import { keepPipesReady } from './pipes.js';
 import { systemProcesses } from './system-processes.js';
+
+inspector.keepInspectorClosed();
 
 const stderrFd = 2;
 
@@ -69,7 +72,6 @@ process.on('disconnect', () => {
   guards.agentGone('the agent has gone');
 });
 void keepPipesReady();
-// The agent decides when to end. A signal to all processes of a service must neither end its guard nor open
-// an inspector.
-const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+// The agent decides when to end. A signal to all processes of a service must not end its guard.
+const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 for (const signal of ignored) process.on(signal, () => {});

@@ -1,8 +1,11 @@
 /** V5: what signals do to the processes of a node, and to others of Petrel, as docs/signals.md has it. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { startProcess } from '../support/agents.js';
+import { builtModule } from '../support/built.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
+import { catchesUsr1, hasInspector } from '../support/inspector.js';
 import { childOf } from '../support/process-list.js';
 import { service, useRunGroup } from '../support/run-group.js';
 import { until } from '../support/until.js';
@@ -11,32 +14,6 @@ const at = useRunGroup(sharedZooKeeper);
 const ignored = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const;
 /** What Node.js says when its inspector begins, or cannot. */
 const inspector = /Debugger listening|Starting inspector/;
-/** Port 9229, as /proc has it. */
-const inspectorPort = ':240D';
-
-function caughtSignals(pid: number): bigint {
-  return BigInt(`0x${/^SigCgt:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0}`);
-}
-
-function hasInspector(pid: number): boolean {
-  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
-  return readFileSync(`/proc/${pid}/net/tcp`, 'latin1')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .some(
-      ([, local = '', , , , , , , , inode]) =>
-        local.endsWith(inspectorPort) && links.includes(`socket:[${inode}]`),
-    );
-}
-
-/** Empty for a file that has been closed meanwhile. */
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
 
 describe('V5 a signal', () => {
   it('that is sent to all that somebody knows is ignored by each process of a node', async () => {
@@ -66,12 +43,29 @@ describe('V5 a signal', () => {
 
   it('SIGUSR1 leaves no inspector behind, though it comes while Node.js starts', async () => {
     await using a = await startProcess(['zookeeper', '--port', '0'], {});
-    await until(() => (caughtSignals(a.pid) & (1n << 9n)) !== 0n, { intervalMs: 1 });
+    await until(() => catchesUsr1(a.pid), { intervalMs: 1 });
     process.kill(a.pid, 'SIGUSR1');
     await until(() => a.stdout !== '');
     await until(() => !hasInspector(a.pid), { describe: 'the inspector to be closed' });
     process.kill(a.pid, 'SIGUSR1');
     process.kill(a.pid, 'SIGTERM');
     expect(await a.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('SIGUSR1 leaves no inspector behind in a keeper either', async () => {
+    const keeper = fork(await builtModule('hooks/keeper.js'), ['a1', '/group'], {
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    const { pid = 0 } = keeper;
+    const said: string[] = [];
+    keeper.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    await until(() => catchesUsr1(pid), { intervalMs: 1 });
+    process.kill(pid, 'SIGUSR1');
+    await until(() => inspector.test(said.join('')));
+    await until(() => !hasInspector(pid), { describe: 'the inspector to be closed' });
+    const exit = once(keeper, 'exit');
+    keeper.disconnect();
+    expect(await exit).toEqual([0, null]);
   });
 });

@@ -1,0 +1,32 @@
+/** Whether the inspector of Node.js is open in a process, and whether the process would open it. */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { constants } from 'node:os';
+
+/** Port 9229, as /proc has it. */
+const inspectorPort = ':240D';
+
+/** Node.js handles SIGUSR1 by now, which it begins to do before it runs any code. */
+export function catchesUsr1(pid: number): boolean {
+  const caught = /^SigCgt:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0;
+  return (BigInt(`0x${caught}`) & (1n << BigInt(constants.signals.SIGUSR1 - 1))) !== 0n;
+}
+
+export function hasInspector(pid: number): boolean {
+  const links = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
+  return readFileSync(`/proc/${pid}/net/tcp`, 'latin1')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .some(
+      ([, local = '', , , , , , , , inode]) =>
+        local.endsWith(inspectorPort) && links.includes(`socket:[${inode}]`),
+    );
+}
+
+/** Empty for a file that has been closed meanwhile. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
