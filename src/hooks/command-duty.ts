@@ -359,12 +359,15 @@ export class CommandDuty implements Duty {
   /** Kills what the keeper ran, and then a keeper that still says nothing of it. */
   #endOverdue(tenure: number): void {
     const { clock } = this.#machine;
+    const isOver = () => this.#tenure.id !== tenure || this.#tenure.released;
     // If it was this process that stood still, what the keeper said meanwhile waits to be read.
     clock.turn(() => {
-      if (this.#tenure.id !== tenure || this.#tenure.released || this.#keeper === null) return;
+      if (isOver() || this.#keeper === null) return;
       this.#tenureLog.error(`${this.#keeper.name} left the tenure to outlive its lease: killing what it ran`);
       void this.#killGroups();
-      this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => this.#killHanging('does not end the tenure'));
+      this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => {
+        if (!isOver()) this.#killHanging('does not end the tenure');
+      });
     });
   }
 

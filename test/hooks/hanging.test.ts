@@ -37,6 +37,23 @@ it('a keeper that does not end the tenure with its lease', async () => {
   expect(ends).toMatchObject([{ cause: 'guard-lost', reason: `the keeper ${how}` }]);
 });
 
+it('not a keeper that was held up past the lease, and has ended the tenure since', async () => {
+  const { machine, duty, said, ends } = agentWithLog();
+  await machine.run(500);
+  const { keeper } = machine;
+  const { outcome } = duty.run(release);
+  keeper?.freeze();
+  await machine.run(2_100);
+  expect(said).toContain('the keeper left the tenure to outlive its lease: killing what it ran');
+  keeper?.thaw();
+  // The agent is still out of touch, and cannot give its claim away.
+  await machine.run(10_000);
+  expect(await outcome).toMatchObject({ provenDead: true });
+  expect(said.filter((line) => line.includes('it hangs'))).toEqual([]);
+  expect(machine.keeper).toBe(keeper);
+  expect(ends).toEqual([]);
+});
+
 it('a keeper that does not leave with its agent', async () => {
   const { machine, duty, said } = agentWithLog();
   await machine.run(500);
