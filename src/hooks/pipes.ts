@@ -24,11 +24,11 @@ export interface OutputPipes {
   readonly stderr: Pipe;
 }
 
-/** The first is a file system in memory, on Linux. */
-const places = ['/dev/shm', tmpdir()];
+/** The one that worked last comes first. To begin with, that is a file system in memory, on Linux. */
+let places: readonly string[] = ['/dev/shm', tmpdir()];
 const batch = 8;
 const fewReady = 4;
-/** Longest time for which a command's start waits for mkfifo. */
+/** Longest time for which a command's start waits for mkfifo, in each place. */
 const patienceMs = 300;
 
 const ready: OutputPipes[] = [];
@@ -45,10 +45,13 @@ export function takePipes(): OutputPipes | null {
 /** Makes more pipes in the background when few are left. Resolves when they are ready; never rejects. */
 export function keepPipesReady(): Promise<void> {
   if (filling !== null || ready.length > fewReady) return filling ?? Promise.resolve();
-  const paths = newPaths();
+  const paths = firstPaths();
   if (paths === null) return Promise.resolve();
+  const remove = () => removed(paths);
+  process.once('exit', remove);
   filling = made(paths).then(() => {
     filling = null;
+    process.off('exit', remove);
     open(paths);
   });
   return filling;
@@ -78,11 +81,17 @@ interface Paths {
   readonly pairs: readonly (readonly [string, string])[];
 }
 
+/** A place may have room for a directory, but not for pipes. */
 function fillNow(): void {
-  const paths = newPaths();
-  if (paths === null) return;
-  spawnSync('mkfifo', argumentsOf(paths), { ...options(), timeout: patienceMs, killSignal: 'SIGKILL' });
-  open(paths);
+  for (const place of places) {
+    const paths = newPaths(place);
+    if (paths === null) continue;
+    spawnSync('mkfifo', argumentsOf(paths), { ...options(), timeout: patienceMs, killSignal: 'SIGKILL' });
+    open(paths);
+    if (ready.length === 0) continue;
+    places = [place, ...places.filter((other) => other !== place)];
+    return;
+  }
 }
 
 function options() {
@@ -96,25 +105,37 @@ function argumentsOf({ pairs }: Paths): string[] {
   return ['-m', '666', ...pairs.flat()];
 }
 
-function newPaths(): Paths | null {
+function firstPaths(): Paths | null {
   for (const place of places) {
-    try {
-      const directory = mkdtempSync(join(place, 'petrel-pipes-'));
-      const pairs = Array.from(
-        { length: batch },
-        (_, n) => [join(directory, `${n}o`), join(directory, `${n}e`)] as const,
-      );
-      return { directory, pairs };
-    } catch {}
+    const paths = newPaths(place);
+    if (paths !== null) return paths;
   }
   return null;
 }
 
-/** Opens the pipes that mkfifo has made. */
-function open({ directory, pairs }: Paths): void {
+/** Null if there can be no directory in that place. */
+function newPaths(place: string): Paths | null {
   try {
-    for (const [stdout, stderr] of pairs) ready.push(opened(stdout, stderr));
+    const directory = mkdtempSync(join(place, 'petrel-pipes-'));
+    const pairs = Array.from(
+      { length: batch },
+      (_, n) => [join(directory, `${n}o`), join(directory, `${n}e`)] as const,
+    );
+    return { directory, pairs };
+  } catch {
+    return null;
+  }
+}
+
+/** Opens the pipes that mkfifo has made. */
+function open(paths: Paths): void {
+  try {
+    for (const [stdout, stderr] of paths.pairs) ready.push(opened(stdout, stderr));
   } catch {}
+  removed(paths);
+}
+
+function removed({ directory }: Paths): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch {}

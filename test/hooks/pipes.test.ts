@@ -1,5 +1,6 @@
 /** A3: a hook can open its outputs by name. With real processes. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HookProcess } from '../../src/hooks/hook-process.js';
 import { keepPipesReady } from '../../src/hooks/pipes.js';
@@ -31,6 +32,13 @@ function run(script: string, on = machine) {
   return hook.outcome.then((outcome) => ({ ...outcome, lines }));
 }
 
+/** One that has no pipes ready. */
+async function freshMachine() {
+  vi.resetModules();
+  const { systemProcesses } = await import('../../src/hooks/system-processes.js');
+  return { ...machine, processes: systemProcesses };
+}
+
 const opens = 'set -e; echo one > /dev/stderr; echo two > /dev/stdout; echo three >> /proc/self/fd/2';
 const written = ['stderr one', 'stderr three', 'stdout two'];
 
@@ -58,11 +66,18 @@ describe('A3 a hook', () => {
     });
   });
 
+  it('can where /dev/shm takes a directory, but no pipe', async () => {
+    const bin = at().directory;
+    const fake = `#!/bin/sh\ncase "$*" in */dev/shm/*) exit 1; esac\nPATH=\${PATH#*:} exec mkfifo "$@"\n`;
+    writeFileSync(join(bin, 'mkfifo'), fake, { mode: 0o755 });
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`);
+    const full = await freshMachine();
+    for (let n = 0; n < 6; n++) expect((await run(opens, full)).error).toBeNull();
+  });
+
   it('runs, and is read, where no pipes can be made', async () => {
     vi.stubEnv('PATH', '/nowhere');
-    vi.resetModules();
-    const { systemProcesses } = await import('../../src/hooks/system-processes.js');
-    const without = { ...machine, processes: systemProcesses };
+    const without = await freshMachine();
     const { result, lines } = await run('echo one >&2; echo two', without);
     expect(result).toBe('ok');
     expect(lines.sort()).toEqual(['stderr one', 'stdout two']);
