@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -28,6 +28,12 @@ it('A2 a state directory that can never be used is a wrong setting', () => {
     code: 'INVALID',
     message: expect.stringContaining('ENOTDIR'),
   });
+});
+
+it('A2 a state directory that is a link to a disk that is not mounted is a failure that may pass', () => {
+  const link = join(directory, 'link');
+  symlinkSync(join(directory, 'nowhere'), link);
+  expect(refusal(link)).toMatchObject({ code: 'FAILED', message: expect.stringContaining('ENOENT') });
 });
 
 const script = 'mount -t tmpfs -o ro none "$0" && exec "$1" --input-type=module -e "$2" "$0/state"';

@@ -5,7 +5,16 @@
  *
  * The file holds the session's password, so it is readable by its owner alone.
  */
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { longSchema, parseJson } from '../../core/names.js';
@@ -35,6 +44,12 @@ const passing: ReadonlySet<unknown> = new Set([
   'EMFILE',
   'ENFILE',
   'ENOMEM',
+  // A link to a disk that is not mounted, or a disk that left while the agent looked.
+  'ENOENT',
+  // A network disk out of reach.
+  'ESTALE',
+  'ENOTCONN',
+  'ETIMEDOUT',
 ]);
 
 function isPassing(cause: unknown): boolean {
@@ -48,7 +63,9 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if (!existsSync(path)) throw error;
+    // Of a link that leads nowhere, mkdir says that it exists; stat says what is wrong.
+    if (codeOf(error) === 'EEXIST') statSync(path);
+    else throw error;
   }
 }
 
