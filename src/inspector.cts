@@ -6,6 +6,9 @@
 /** When to close an inspector that a SIGUSR1 opened before the listener stood: it may open a moment later. */
 const closeAfterMs: readonly number[] = [0, 100, 1_000];
 
+/** `--inspect-port` opens none. */
+const opening = /--inspect(-brk|-wait)?(=|\s|$)/;
+
 /** Call first in every process. */
 function keepInspectorClosed(): void {
   process.on('SIGUSR1', () => {});
@@ -15,7 +18,7 @@ function keepInspectorClosed(): void {
 /** Closes the inspector at each of these times, unless an option asked for it. */
 function closeInspector([afterMs, ...later]: readonly number[]): void {
   const options = [...process.execArgv, process.env.NODE_OPTIONS];
-  const isWanted = options.some((option) => option?.includes('--inspect'));
+  const isWanted = options.some((option) => option !== undefined && opening.test(option));
   if (afterMs === undefined || !process.features.inspector || isWanted) return;
   const close = () => {
     process.getBuiltinModule('node:inspector').close();

@@ -52,9 +52,14 @@ describe('V5 a signal', () => {
     expect(await a.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('SIGUSR1 leaves no inspector behind in a keeper either', async () => {
+  it.each([
+    '',
+    // Says where an inspector listens, not that there is to be one.
+    '--inspect-port=127.0.0.1:9229',
+  ])('SIGUSR1 leaves no inspector behind in a keeper either (NODE_OPTIONS=%s)', async (options) => {
     const keeper = fork(await builtModule('hooks/keeper.js'), ['a1', '/group'], {
       execArgv: [],
+      env: { ...process.env, NODE_OPTIONS: options },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     const { pid = 0 } = keeper;
