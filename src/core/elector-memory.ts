@@ -57,6 +57,8 @@ export interface ElectorMemory {
   readonly alarmed: bigint | null;
   /** The claim whose owner was fenced. */
   readonly fenced: Fence | null;
+  /** How often the owner of a claim was to be fenced here, in vain. */
+  readonly failedFences: { readonly token: bigint; readonly count: number } | null;
   /** Token of its own claim that it has left to another to judge. */
   readonly leftTo: bigint | null;
 }
@@ -72,6 +74,7 @@ export const newElector: ElectorMemory = {
   ready: null,
   alarmed: null,
   fenced: null,
+  failedFences: null,
   leftTo: null,
 };
 
@@ -106,6 +109,7 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
     ready: readySeen(scene, elected, before.ready),
     alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
     fenced: before.fenced,
+    failedFences: before.failedFences,
     leftTo: before.leftTo,
   };
 }

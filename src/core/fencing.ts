@@ -17,6 +17,9 @@ export type FencingAction =
   | { readonly do: 'remove-fenced-claim'; readonly fence: Fence }
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: null };
 
+/** The fence may work elsewhere: its hook is the node's own, as is its way to the one to be fenced. */
+const fencesBeforeHandover = 2;
+
 export interface Standoff {
   readonly self: string;
   readonly snapshot: GroupSnapshot;
@@ -41,7 +44,21 @@ export function heldTooLong(standoff: Standoff): FencingAction[] {
     return fence === null ? [] : [{ do: 'remove-fenced-claim', fence }];
   }
   const alarm = memory.alarmed === current.token ? [] : [alarmOf(standoff, node, watched.limitMs)];
+  if (hasFencedInVain(standoff, current, node)) {
+    const reason = `onFence has failed ${fencesBeforeHandover} times here; another elector has to fence ${node}`;
+    return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
+  }
   return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
+}
+
+/** And another node can try: one that is neither this one nor the one to be fenced. */
+function hasFencedInVain(
+  { self, members, memory }: Standoff,
+  { token }: Claim,
+  node: string | null,
+): boolean {
+  if (memory.failedFences?.token !== token || memory.failedFences.count < fencesBeforeHandover) return false;
+  return members.some((member) => member.seat !== null && member.node !== self && member.node !== node);
 }
 
 /** A node cannot fence itself: an elector that keeps the claim hands over its role, so that another can. */

@@ -675,6 +675,22 @@ describe('an old leader that holds on', () => {
     },
   );
 
+  it('A6 is left to another elector to fence where that has failed twice', () => {
+    const bench = stuck({ canFence: true });
+    bench.advance(34_000);
+    const token = bench.current?.token ?? 0n;
+    const verbAfter = (failedFences: { token: bigint; count: number }) => {
+      bench.memory = { ...bench.memory, failedFences };
+      return verbs(bench.round().actions);
+    };
+    expect(verbAfter({ token, count: 1 })).toEqual(['fence']);
+    expect(verbAfter({ token: token - 1n, count: 2 })).toEqual(['fence']);
+    expect(verbAfter({ token, count: 2 })).toEqual(['give-up-seat']);
+    const mayTry = ['a1', bench.self];
+    bench.members = bench.members.map((one) => (mayTry.includes(one.node) ? one : { ...one, seat: null }));
+    expect(verbAfter({ token, count: 2 })).toEqual(['fence']);
+  });
+
   it('A6 does not fence itself where nobody else has a seat', () => {
     const bench = stuck({ canFence: true, self: 'a1' });
     bench.members = bench.members.map((one) => (one.node === 'a1' ? one : { ...one, seat: null }));

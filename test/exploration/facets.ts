@@ -170,7 +170,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out: FacetWriter,
     // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back. No strategy
     // that is explored compares scores, no group waits with its first election, none has rules about sites, and no claim
-    // tells of a lease that was lost.
+    // tells of a lease that was lost. Fences that fail are not counted here.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
@@ -178,6 +178,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       firstLookMs: _firstLook,
       sites: _sites,
       leftTo: _leftTo,
+      failedFences: _failedFences,
       watched,
       progress,
       fitSinceMs,

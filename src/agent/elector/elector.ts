@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { type ReadyStrategy, strategies } from '../../../strategies/index.js';
 import { durationMs, formatDuration } from '../../core/duration.js';
-import type { ElectorAction, Fence } from '../../core/electing.js';
+import type { ElectorAction, ElectorMemory, Fence } from '../../core/electing.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
 import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import {
@@ -289,10 +289,12 @@ export class Elector {
       };
       if (outcome.result === 'ok') {
         log.warn(`${fence.node} is fenced: its claim will be removed`);
-        this.#setFenced(slot, fence);
+        this.#remember(slot, { fenced: fence });
         mayTryAgain();
       } else {
-        const pauseMs = this.#backoff.failed(slot, fence.token, durationMs(config.timeouts.fence));
+        const { token } = fence;
+        const { count, pauseMs } = this.#backoff.failed(slot, token, durationMs(config.timeouts.fence));
+        this.#remember(slot, { failedFences: { token, count } });
         const again = `next attempt in ${formatDuration(pauseMs)}`;
         log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
         // By then what is read has to be read after a write again.
@@ -304,9 +306,9 @@ export class Elector {
     });
   }
 
-  #setFenced(slot: number, fenced: Fence | null): void {
+  #remember(slot: number, news: Partial<Pick<ElectorMemory, 'fenced' | 'failedFences'>>): void {
     const known = this.#memory.get(slot);
-    if (known !== undefined) this.#memory = new Map([...this.#memory, [slot, { ...known, fenced }]]);
+    if (known !== undefined) this.#memory = new Map([...this.#memory, [slot, { ...known, ...news }]]);
   }
 
   /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
@@ -327,7 +329,7 @@ export class Elector {
       { type: 'delete', path: paths.current, version: fence.claimVersion },
     ];
     const done = await ifStillTrue(() => store.multi(operations));
-    this.#setFenced(slotOf(snapshot), null);
+    this.#remember(slotOf(snapshot), { fenced: null });
     if (done !== null)
       log.warn(
         { ...decided(turn.snapshot), target: fence.node },
