@@ -8,12 +8,13 @@ ARG NODE_IMAGE=node:20-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /petrel
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# The image has no use for packages/.
+RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
 COPY strategies strategies
-RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm run build && npm prune --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 WORKDIR /petrel

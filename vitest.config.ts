@@ -2,8 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { projectFiles } from './test/projects.js';
 
-/** The package by its own name, for the examples that are tests themselves. */
+/** Packages by their names: for the examples that are tests themselves, and for what one takes of the other. */
 const alias = {
+  'petrel-lab': fileURLToPath(new URL('packages/lab/src/index.ts', import.meta.url)),
+  'petrel/internals': fileURLToPath(new URL('src/internals.ts', import.meta.url)),
   'petrel/testing': fileURLToPath(new URL('src/testing.ts', import.meta.url)),
   petrel: fileURLToPath(new URL('src/index.ts', import.meta.url)),
 };

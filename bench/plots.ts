@@ -1,7 +1,7 @@
 /** What a run has measured, as SVG. */
 import { scaleLog } from 'd3-scale';
-import { type Chart, chartsOf } from '../src/lab/chart.js';
-import { element, escaped, picture } from '../src/svg.js';
+import { type Chart, chartsOf } from '../packages/lab/src/chart.js';
+import { element, escaped, picture } from '../packages/lab/src/svg.js';
 import { names, scenarios } from './goals.js';
 import { scaleScenario } from './scenarios/scale.js';
 import type { Samples, Spread } from './statistics.js';

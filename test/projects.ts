@@ -28,7 +28,7 @@ const rest = [
   'test/cli/own-strategies.test.ts',
   // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each, and the same
   // agents inside the test's process in `test/agent`.
-  'test/integration/{crashes,elector,groups,guardian,hooks,network,random-cuts,reload,running,servers,shipped}.test.ts',
+  'test/integration/{crashes,elector,groups,guardian,hooks,network,packages,random-cuts,reload,running,servers,shipped}.test.ts',
   'test/agent/unseating.test.ts',
   'test/hooks/guarding.test.ts',
   'test/guardian/service-manager.test.ts',

@@ -30,10 +30,14 @@ async function beGuardian(): Promise<void> {
   process.exit(await program.runGuardian(__filename, args));
 }
 
+/** Commands that import the package petrel-lab. A program that runs from kept code cannot import anything. */
+const importing: readonly string[] = ['lab', 'simulate'];
+
 async function beCommandLine(): Promise<void> {
+  const load = importing.includes(guardedCommands.commandOf(args) ?? '') ? require : programFile.loadProgram;
   const program: typeof import('./run.js', { with: { 'resolution-mode': 'import' }}) = isSource
     ? await import('./run.js')
-    : programFile.loadProgram(path.join(__dirname, 'run.cjs'));
+    : load(path.join(__dirname, 'run.cjs'));
   const { code, isMishap } = await program.runCommandLine(args);
   process.exitCode = code;
   // A guardian starts an agent again that ended of nothing foreseen.

@@ -6,7 +6,8 @@ import { version } from '../version.js';
 
 interface Family {
   readonly commands: readonly string[];
-  load(): Promise<(program: Command) => void>;
+  /** `isNamed`: one of its commands is to run, not only to be listed. */
+  load(isNamed: boolean): Promise<(program: Command) => void>;
 }
 
 /** In the order of the help. Whoever names a command loads what that needs, and none of the others: an agent starts the sooner. */
@@ -17,7 +18,7 @@ const families: readonly Family[] = [
   { commands: ['list'], load: async () => (await import('./commands/list.js')).addList },
   { commands: ['explain'], load: async () => (await import('./commands/explain.js')).addExplain },
   { commands: ['simulate'], load: async () => (await import('./commands/simulate.js')).addSimulate },
-  { commands: ['lab'], load: async () => (await import('./commands/lab.js')).addLab },
+  { commands: ['lab'], load: async (isNamed) => (await import('./commands/lab.js')).readLab(isNamed) },
   { commands: ['site'], load: async () => (await import('./commands/site.js')).addSite },
   { commands: ['node'], load: async () => (await import('./commands/node.js')).addNode },
   {
@@ -51,7 +52,8 @@ export async function createProgram(named?: string): Promise<Command> {
     .exitOverride();
   for (const option of settingOptions(clientSettings)) program.addOption(option);
   const wanted = families.filter(({ commands }) => commands.some((command) => command === named));
-  const loaded = await Promise.all((wanted.length > 0 ? wanted : families).map(({ load }) => load()));
+  const isNamed = wanted.length > 0;
+  const loaded = await Promise.all((isNamed ? wanted : families).map(({ load }) => load(isNamed)));
   for (const add of loaded) add(program);
   return program;
 }

@@ -1,14 +1,11 @@
-/** What a what-if is about: a group as it is, or as a file describes it, and who is lost. */
+/** What a what-if is about: a group, and who is lost. `petrel-lab` adds groups that a file describes. */
 import { firstOf } from '../core/outside.js';
 import { previousLeader } from '../core/records.js';
 import { requestsScore } from '../core/scores.js';
 import { PetrelError } from '../errors.js';
 import { readableConfig } from '../group/judge.js';
 import type { GroupView } from '../group/view.js';
-import type { Deployment } from './deployment.js';
-import { describedAtMs, describedGroup } from './described-group.js';
 import { lostNodes } from './losses.js';
-import { asymmetries } from './round-trips.js';
 
 export interface Situation {
   /** The file, or the root of the group. */
@@ -29,22 +26,6 @@ export interface Assumed {
   /** `node=NODE` or `site=SITE`, each. */
   readonly lose: readonly string[];
   readonly size: number | undefined;
-}
-
-/** `of` names the file. Throws PetrelError INVALID where what is lost is not there. */
-export function describedSituation(of: string, deployment: Deployment, { lose, size }: Assumed): Situation {
-  const places = Object.entries(deployment.nodes).map(([node, { site }]) => ({ node, site }));
-  const lost = lostNodes([...deployment.lose, ...lose], places, '--lose');
-  const options = deployment.strategyOptions;
-  return {
-    of,
-    view: describedGroup(deployment, lost),
-    nowMs: describedAtMs,
-    lost,
-    size: sizeOf(size, options, places.length),
-    load: loadOf(options),
-    notes: asymmetries(deployment),
-  };
 }
 
 /** `nowMs`: on the ensemble's clock, since the epoch. Throws PetrelError INVALID. */
@@ -69,13 +50,14 @@ function leaderIsMissing(view: GroupView): boolean {
 }
 
 /** What is `given`, else what the group's own strategy is told in its option `size`, else how many are known. */
-function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
+export function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
   if (given === undefined)
     return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : known;
   if (given >= known) return given;
   throw new PetrelError('INVALID', `--size: the group has ${known} nodes already, those that are lost too`);
 }
 
-function loadOf({ load }: Record<string, unknown>): string {
+/** Name of the score that the group's own strategy takes for a node's rate of requests. */
+export function loadOf({ load }: Record<string, unknown>): string {
   return typeof load === 'string' ? load : requestsScore;
 }

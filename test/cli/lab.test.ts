@@ -1,7 +1,7 @@
 /** `petrel lab` at the command line. */
 import { describe, expect, it } from 'vitest';
-import { reproductionSchema } from '../../src/cli/lab-reproduction-text.js';
-import { labSchema } from '../../src/cli/lab-text.js';
+import { reproductionSchema } from '../../packages/lab/src/command/reproduction-text.js';
+import { labSchema } from '../../packages/lab/src/command/results-text.js';
 import { runCommand } from '../support/command.js';
 
 function lab(...args: string[]) {

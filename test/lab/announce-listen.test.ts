@@ -5,8 +5,8 @@ import {
   attemptsUntilAllHear,
   hasNoFalseAlarms,
   suppressionMessages,
-} from '../../src/lab/algorithms/announce-listen-theory.js';
-import { conditions } from '../../src/lab/conditions.js';
+} from '../../packages/lab/src/algorithms/announce-listen-theory.js';
+import { conditions } from '../../packages/lab/src/conditions.js';
 import { broken, experiment, mean } from './run.js';
 
 const delay = { kind: 'constant', ms: 100 } as const;

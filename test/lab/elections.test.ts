@@ -1,10 +1,10 @@
 /** Elections by vote, through ZooKeeper, and Petrel's own; and what all have in common. */
 import { describe, expect, it } from 'vitest';
-import { algorithms } from '../../src/lab/algorithms/index.js';
-import { zooKeeperRecipe } from '../../src/lab/algorithms/zookeeper-recipe.js';
-import { conditions } from '../../src/lab/conditions.js';
-import { resultsOf, tasksOf } from '../../src/lab/experiment.js';
-import { runTasks } from '../../src/lab/pool.js';
+import { algorithms } from '../../packages/lab/src/algorithms/index.js';
+import { zooKeeperRecipe } from '../../packages/lab/src/algorithms/zookeeper-recipe.js';
+import { conditions } from '../../packages/lab/src/conditions.js';
+import { resultsOf, tasksOf } from '../../packages/lab/src/experiment.js';
+import { runTasks } from '../../packages/lab/src/pool.js';
 import { broken, everyAlgorithm, experiment, mean } from './run.js';
 
 const electing = everyAlgorithm.filter((name) => name !== 'anonymous');

@@ -1,9 +1,15 @@
 /** The literature run again: what its sources print, within a tolerance. */
 import { describe, expect, it } from 'vitest';
-import { chartsOf } from '../../src/lab/chart.js';
-import { resultsOf, runTask, tasksOf } from '../../src/lab/experiment.js';
-import { deployments, electedBy, recoveryMs, serve, usualService } from '../../src/lab/replication.js';
-import { reproductions } from '../../src/lab/reproduce/index.js';
+import { chartsOf } from '../../packages/lab/src/chart.js';
+import { resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
+import {
+  deployments,
+  electedBy,
+  recoveryMs,
+  serve,
+  usualService,
+} from '../../packages/lab/src/replication.js';
+import { reproductions } from '../../packages/lab/src/reproduce/index.js';
 
 function reproduce(name: string, runs: number) {
   const plan = reproductions.get(name);

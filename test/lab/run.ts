@@ -1,7 +1,7 @@
 /** Runs of one election, held against theory. */
-import { algorithms } from '../../src/lab/algorithms/index.js';
-import { conditionsSchema } from '../../src/lab/conditions.js';
-import { type Result, resultsOf, runTask, tasksOf } from '../../src/lab/experiment.js';
+import { algorithms } from '../../packages/lab/src/algorithms/index.js';
+import { conditionsSchema } from '../../packages/lab/src/conditions.js';
+import { type Result, resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
 
 /** Throws where there is no such election. */
 export function experiment(name: string, given: Record<string, unknown>, runs = 1, seed = 1): Result {

@@ -1,10 +1,10 @@
 /** What is said of measurements: where theory applies, when a run is over, how far off a mean may be, and how it is drawn. */
 import { describe, expect, it } from 'vitest';
-import { printableLab } from '../../src/cli/lab-text.js';
-import { splitShare } from '../../src/lab/algorithms/majority-lease.js';
-import { chartsOf } from '../../src/lab/chart.js';
-import { chartsOfResults } from '../../src/lab/plot.js';
-import { summarize, toleranceOf } from '../../src/lab/statistics.js';
+import { splitShare } from '../../packages/lab/src/algorithms/majority-lease.js';
+import { chartsOf } from '../../packages/lab/src/chart.js';
+import { printableLab } from '../../packages/lab/src/command/results-text.js';
+import { chartsOfResults } from '../../packages/lab/src/plot.js';
+import { summarize, toleranceOf } from '../../packages/lab/src/statistics.js';
 import { broken, mean, experiment as run } from './run.js';
 
 const slow = { kind: 'constant', ms: 100 } as const;

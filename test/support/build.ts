@@ -10,6 +10,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 /** The path of its main program. Types are not checked here (`npm run check` does), for speed. */
 export async function buildCommandLine(): Promise<string> {
   await run(`${project}scripts/build.mjs`, '--without-types');
+  await run(`${project}packages/lab/build.mjs`, '--without-types');
   return `${project}dist/src/cli/main.cjs`;
 }
 

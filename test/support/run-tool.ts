@@ -10,12 +10,16 @@ export interface Outcome {
 
 /** `main` is its file, below test/. Rejects where it ended by a signal. */
 export async function runTool(main: string, ...args: string[]): Promise<Outcome> {
-  const argv = [await builtFixture(main.replace(/\.ts$/, '')), ...args];
-  return await new Promise((resolve, reject) => {
-    execFile(process.execPath, argv, (error, stdout, stderr) => {
+  return await runProgram(await builtFixture(main.replace(/\.ts$/, '')), args);
+}
+
+/** `program` is a file that Node.js runs. Rejects where it ended by a signal. */
+export function runProgram(program: string, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [program, ...args], (error, stdout, stderr) => {
       const code = error === null ? 0 : error.code;
       if (typeof code === 'number') resolve({ code, stdout, stderr });
-      else reject(new Error(`test/${main} did not end by itself`, { cause: error }));
+      else reject(new Error(`${program} did not end by itself`, { cause: error }));
     });
   });
 }

@@ -10,10 +10,10 @@ import { readableConfig } from '../../group/judge.js';
 import { readOrEstimateClock } from '../../group/time.js';
 import { readGroup } from '../../group/view.js';
 import { type AskedStrategies, askedStrategies, type Wanted } from '../../what-if/asked-strategies.js';
-import { readDeployment } from '../../what-if/read-deployment.js';
 import { type Simulation, simulate } from '../../what-if/simulation.js';
-import { type Assumed, describedSituation, liveSituation, type Situation } from '../../what-if/situation.js';
+import { type Assumed, liveSituation, type Situation } from '../../what-if/situation.js';
 import { wholeNumber } from '../arguments.js';
+import { loadLab } from '../lab-package.js';
 import { print } from '../output.js';
 import { readText } from '../read-text.js';
 import { withSession } from '../session.js';
@@ -70,17 +70,10 @@ function strategyOption(
 
 async function simulateFile(command: Command, file: string, options: Options): Promise<void> {
   const { settings } = await readClientSettings(command);
+  const { describedSituation } = await loadLab('petrel simulate FILE');
   const of = file === '-' ? 'stdin' : file;
-  const deployment = readDeployment(of, await readText(file));
-  const situation = describedSituation(of, deployment, assumed(options));
-  const { strategy, strategyOptions, strategies } = deployment;
-  const own = { strategy, strategyOptions };
-  await tell(
-    settings.format,
-    situation,
-    strategiesFor({ own, listed: strategies }, options, situation),
-    options,
-  );
+  const { situation, ...wanted } = describedSituation(of, await readText(file), assumed(options));
+  await tell(settings.format, situation, strategiesFor(wanted, options, situation), options);
 }
 
 async function simulateLive(command: Command, options: Options): Promise<void> {
@@ -125,9 +118,8 @@ async function tell(
   process.exitCode = exitCodes.done;
 }
 
-/** What draws is loaded where it is wanted alone. */
 async function writePlot(file: string, simulation: Simulation): Promise<void> {
-  const { plotOf } = await import('../../what-if/plot.js');
+  const { plotOf } = await loadLab('--plot');
   try {
     await writeFile(file, plotOf(simulation));
   } catch (error) {
@@ -156,6 +148,8 @@ it decides how the command ends, unless strategies are named by --strategy: 0 it
 with the reasons. So it can stand before maintenance:
 
   petrel simulate --lose site=a && petrel site priority a 0 --for 2h
+
+FILE and --plot need the package petrel-lab, which is installed separately.
 
 A file holds sites, the round trips between them in milliseconds, nodes, and where requests arrive:
 

@@ -1,7 +1,7 @@
 /** What `petrel lab --reproduce` prints. */
+import { type Printable, table } from 'petrel/internals';
 import * as z from 'zod';
-import { type Compared, comparedSchema } from '../lab/reproduce/reproduction.js';
-import { type Printable, table } from './output.js';
+import { type Compared, comparedSchema } from '../reproduce/reproduction.js';
 
 /** What it prints with `-f json`. */
 export const reproductionSchema = z.object({ seed: z.int(), points: z.array(comparedSchema) });

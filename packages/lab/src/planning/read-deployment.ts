@@ -1,10 +1,17 @@
 /** Reads a described deployment, and says of everything that is wrong with it where it stands. */
+import {
+  cut,
+  depthProblem,
+  firstOf,
+  lossProblem,
+  type ParsedYaml,
+  PetrelError,
+  parseYaml,
+  unknownName,
+  yamlProblem,
+} from 'petrel/internals';
 import { isMap, isNode, isScalar, type LineCounter } from 'yaml';
-import { type ParsedYaml, parseYaml, yamlProblem } from '../config/yaml.js';
-import { cut, depthProblem, firstOf } from '../core/outside.js';
-import { PetrelError } from '../errors.js';
 import { type Deployment, deploymentSchema, mostNodes } from './deployment.js';
-import { lossProblem, unknownName } from './losses.js';
 import { missingRoundTrips } from './round-trips.js';
 
 /** More is no table of sites: round trips between very many nodes follow from those of their sites. */

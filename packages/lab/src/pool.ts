@@ -1,7 +1,8 @@
 /** Runs tasks on all cores. What comes out is the same whatever the number of workers. */
+
 import { Worker } from 'node:worker_threads';
+import { threadProgram } from 'petrel/internals';
 import * as z from 'zod';
-import { threadProgram } from '../thread-program.js';
 import { runTask, type Task } from './experiment.js';
 import type { Measures } from './simulate.js';
 

@@ -2,13 +2,20 @@
  * A described deployment in the shape of a group that was read from ZooKeeper, so that what is asked of either is
  * answered by the same code: every node is registered, healthy, and reports what the file says it measures.
  */
-import { groupConfigSchema } from '../core/group-config.js';
-import { toInstant } from '../core/names.js';
-import { groupPaths } from '../core/paths.js';
-import { requestsScore } from '../core/scores.js';
-import type { Claim, Member, Versioned } from '../core/snapshot.js';
-import { type Elected, initialElected, initialHistoryHead, registrationSchema } from '../core/znodes.js';
-import type { GroupView } from '../group/view.js';
+import {
+  type Claim,
+  type Elected,
+  type GroupView,
+  groupConfigSchema,
+  groupPaths,
+  initialElected,
+  initialHistoryHead,
+  type Member,
+  registrationSchema,
+  requestsScore,
+  toInstant,
+  type Versioned,
+} from 'petrel/internals';
 import type { Deployment } from './deployment.js';
 import { roundTripMs } from './round-trips.js';
 

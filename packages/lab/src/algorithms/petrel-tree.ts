@@ -2,16 +2,20 @@
  * Petrel's znodes as its decisions see them, on one server that never fails: a stand-in for ZooKeeper, with sessions, versions,
  * all-or-nothing writes and watches that fire once.
  */
-import { type GroupConfig, groupConfigSchema } from '../../core/group-config.js';
-import type { Claim, Member, SessionId, Versioned } from '../../core/snapshot.js';
 import {
+  type Claim,
   type ClaimContent,
   type Elected,
+  type GroupConfig,
+  groupConfigSchema,
   type HistoryHead,
   initialElected,
   initialHistoryHead,
+  type Member,
   type Registration,
-} from '../../core/znodes.js';
+  type SessionId,
+  type Versioned,
+} from 'petrel/internals';
 import type { Context, Node } from '../algorithm.js';
 
 /** The ensemble's clock at instant 0 of a run: any will do. */

@@ -2,9 +2,8 @@
  * A deployment that somebody describes in a file, to ask what an election would bring there: nodes in sites, how far
  * apart these are, where the clients are. YAML, or JSON, which is YAML too.
  */
+import { lastTerm, longSchema, nameSchema, strictObject } from 'petrel/internals';
 import * as z from 'zod';
-import { longSchema, nameSchema, strictObject } from '../core/names.js';
-import { lastTerm } from '../core/znodes.js';
 
 /** A group has no more nodes; nor can it report the round trips of more. */
 export const mostNodes = 1000;

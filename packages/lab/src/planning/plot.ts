@@ -1,8 +1,8 @@
 /** A what-if as a picture: for each strategy the mean and the worst latency under whom it elects. SVG, on white. */
+
 import { scaleBand, scaleLinear } from 'd3-scale';
-import { cut } from '../core/outside.js';
+import { cut, type Outcome, type Simulation } from 'petrel/internals';
 import { type Attributes, element, escaped } from '../svg.js';
-import type { Outcome, Simulation } from './simulation.js';
 
 const width = 900;
 const rowHeight = 52;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PetrelError } from '../../src/errors.js';
-import { plotOf } from '../../src/what-if/plot.js';
-import { type Simulation, simulationSchema } from '../../src/what-if/simulation.js';
-import { anyText, expectClear, holds, spoilt, yamlText } from '../support/properties.js';
-import { ask, askOf } from './support.js';
+import { plotOf } from '../../../packages/lab/src/planning/plot.js';
+import { PetrelError } from '../../../src/errors.js';
+import { type Simulation, simulationSchema } from '../../../src/what-if/simulation.js';
+import { anyText, expectClear, holds, spoilt, yamlText } from '../../support/properties.js';
+import { ask, askOf } from '../../what-if/support.js';
 
 const example = {
   sites: {

@@ -5,23 +5,30 @@
  * Left out: the service (taking over and letting go take no time), the audits of the next in line, sessions' pings, and what
  * ZooKeeper does among its own servers.
  */
-import { electorRound, newElector } from '../../core/electing.js';
-import { defaultGroupConfig } from '../../core/group-config.js';
 import {
   type AnsweredRequest,
+  type Claim,
+  type ClaimContent,
+  defaultGroupConfig,
+  type Elected,
+  electorRound,
+  type GroupSnapshot,
   type LeaseEvidence,
   leaseFrom,
+  newElector,
   noEvidence,
+  type OwnSeat,
   pingIntervalMs,
+  prepareStrategy,
+  type Registration,
   renewalIntervalMs,
   requestAnswered,
   sessionOpened,
+  type Tenure,
+  type TenureAction,
+  tenureStep,
   writeCommitted,
-} from '../../core/lease.js';
-import { prepareStrategy } from '../../core/read-config.js';
-import type { Claim, GroupSnapshot, OwnSeat } from '../../core/snapshot.js';
-import { type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
-import type { ClaimContent, Elected, Registration } from '../../core/znodes.js';
+} from 'petrel/internals';
 import { algorithm, type Context, type Node, type Timer } from '../algorithm.js';
 import { nobody } from '../census.js';
 import { drawWay } from '../conditions.js';

@@ -5,7 +5,7 @@
  *
  * Modelled, and so not the paper's: how long the leader works, how much links vary, how large a snapshot is and how fast it is sent.
  */
-import { prepareStrategy } from '../core/read-config.js';
+import { prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';
 import { type Random, randomFrom } from './random.js';
 

@@ -1,10 +1,9 @@
 /** What `petrel lab` prints. */
+import { type Printable, styled, table } from 'petrel/internals';
 import * as z from 'zod';
-import type { Conditions } from '../lab/conditions.js';
-import { type Judged, type Result, resultSchema } from '../lab/experiment.js';
-import type { Summary } from '../lab/statistics.js';
-import { type Printable, table } from './output.js';
-import { styled } from './style.js';
+import type { Conditions } from '../conditions.js';
+import { type Judged, type Result, resultSchema } from '../experiment.js';
+import type { Summary } from '../statistics.js';
 
 /** What `petrel lab -f json` prints. */
 export const labSchema = z.object({ seed: z.int(), results: z.array(resultSchema) });

@@ -1,6 +1,6 @@
 /** Curves as SVG, on white: measured with points and the confidence of each, theory dashed. */
 import { type ScaleLinear, type ScaleLogarithmic, scaleLinear, scaleLog } from 'd3-scale';
-import { element, escaped, picture } from '../svg.js';
+import { element, escaped, picture } from './svg.js';
 
 export interface Point {
   readonly x: number;

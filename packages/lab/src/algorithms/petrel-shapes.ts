@@ -1,8 +1,5 @@
 /** What Petrel's simulated nodes write, and how large that is. */
-import type { ElectorAction } from '../../core/electing.js';
-import { toInstant } from '../../core/names.js';
-import type { Member } from '../../core/snapshot.js';
-import type { Registration } from '../../core/znodes.js';
+import { type ElectorAction, type Member, type Registration, toInstant } from 'petrel/internals';
 import type { Context } from '../algorithm.js';
 import { plainSize } from '../network.js';
 import { epochMs, type Message, type Operation, type Tree } from './petrel-tree.js';

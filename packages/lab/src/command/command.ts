@@ -1,0 +1,285 @@
+/** `petrel lab`: elections of the literature and Petrel's own, run side by side in a simulation. */
+
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  clientSettings,
+  duration,
+  durationMs,
+  errorMessage,
+  type OutputFormat,
+  outputFormats,
+  PetrelError,
+  type Printable,
+  print,
+  readSettings,
+  wholeNumber,
+} from 'petrel/internals';
+import * as z from 'zod';
+import type { Chart } from '../chart.js';
+import type { Delay, Scenario } from '../conditions.js';
+import type { Case, Result } from '../experiment.js';
+
+const optionsSchema = z.looseObject({
+  nodes: z.array(z.number()),
+  loss: z.array(z.number()),
+  scenario: z.array(z.string()),
+  runs: z.number(),
+  seed: z.number(),
+  workers: z.number(),
+  reproduce: z.string().optional(),
+  plot: z.string().optional(),
+});
+type Options = z.infer<typeof optionsSchema>;
+
+const scenarioNames: readonly Scenario[] = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'];
+
+export function defineLab(lab: Command): void {
+  lab.argument('[election...]', 'which (default: all)').addHelpText('after', help);
+  for (const option of [...caseOptions(), ...conditionOptions(), ...runOptions()]) lab.addOption(option);
+  lab.action(async (names: string[], _options, command: Command) => {
+    if (command.opts().reproduce !== undefined) refuseConditions(command, names);
+    await runLab(command, names, optionsSchema.parse(command.opts()));
+  });
+}
+
+/** Each of which may be given several values: a case for each. */
+function caseOptions(): Option[] {
+  return [
+    new Option('--nodes <n,…>', 'how many nodes').argParser(list(wholeNumber(1, 10_000))).default([10], '10'),
+    new Option('--loss <p,…>', 'probability that a copy of a message is lost')
+      .argParser(list(probability(0.95)))
+      .default([0], '0'),
+    new Option('--scenario <name,…>', `what happens: ${scenarioNames.join(', ')}`)
+      .argParser(list(scenario))
+      .default(['start'], 'start'),
+  ];
+}
+
+function conditionOptions(): Option[] {
+  return [
+    new Option('--delay <delay>', 'of a message: 10ms, 5ms-20ms (uniform) or ~10ms (exponential)').argParser(
+      delay,
+    ),
+    new Option('--correlated', 'a multicast is lost to all its receivers or to none'),
+    new Option('--order <order>', 'of numbers on a ring').choices(['random', 'rising', 'falling']),
+    new Option('--initiators <who>', 'who begins: all, highest, after-highest, or how many').argParser(
+      initiators,
+    ),
+    new Option('--noticed-by <who>', 'who learns of a crash').choices(['all', 'lowest', 'highest']),
+    new Option('--joiner <who>', 'the number of who joins late').choices(['highest', 'lowest']),
+    new Option('--announce <duration>', 'between two announcements of a leader (default: 1s)').argParser(
+      duration,
+    ),
+    new Option('--listen <duration>', 'until a silent leader is given up (default: by the loss)').argParser(
+      duration,
+    ),
+    new Option('--suppress <duration>', 'longest wait before announcing oneself (default: 1s)').argParser(
+      duration,
+    ),
+    new Option('--detect <duration>', 'from a crash to its being known (default: 3s)').argParser(duration),
+    new Option('--missed <p>', 'probability that a node never learns of a crash').argParser(probability(1)),
+    new Option('--mistakes <rate>', 'how often a second somebody is wrongly believed dead').argParser(rate),
+    new Option('--limit <duration>', 'an election that takes longer is given up (default: 10m)').argParser(
+      duration,
+    ),
+  ];
+}
+
+function runOptions(): Option[] {
+  return [
+    new Option('--runs <n>', 'of each case').argParser(wholeNumber(1, 100_000)).default(100),
+    new Option('--seed <n>', 'what everything is drawn from').argParser(wholeNumber(0, 2 ** 31)).default(1),
+    new Option('--workers <n>', 'threads; they change nothing but how long it takes')
+      .argParser(wholeNumber(1, 256))
+      .default(availableParallelism(), 'one for each processor'),
+    new Option('--reproduce <what>', 'redraw the literature, and say how far off each point is').choices([
+      'chapter5',
+      'pole',
+      'rings',
+    ]),
+    new Option('--plot <file>', 'also draw it, as SVG; -f svg prints that alone'),
+  ];
+}
+
+/** What the literature shows is run as it was shown. */
+function refuseConditions(command: Command, names: readonly string[]): void {
+  const given = [...caseOptions(), ...conditionOptions(), ...runOptions()]
+    .filter((option) => !alsoOfReproductions.has(option.attributeName()))
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+    .map(({ long }) => long ?? '');
+  const refused = [...names, ...given];
+  if (refused.length === 0) return;
+  throw new PetrelError(
+    'INVALID',
+    `--reproduce runs what the literature shows, and takes no election and no condition: leave out ${refused.join(', ')}`,
+  );
+}
+
+const alsoOfReproductions = new Set(['reproduce', 'seed', 'workers', 'plot']);
+
+/** The laboratory is loaded where it is wanted alone. */
+async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
+  const format = await readFormat(command);
+  // Not after a long run.
+  if (options.plot !== undefined) await writePlot(options.plot, '', 'a');
+  const shown = await (options.reproduce === undefined
+    ? measured(names, options)
+    : reproduced(options.reproduce, options));
+  const { chartsOf } = await import('../chart.js');
+  if (options.plot !== undefined) await writePlot(options.plot, chartsOf(shown.charts), 'w');
+  if (format === 'svg') process.stdout.write(chartsOf(shown.charts));
+  else print(format, shown.text);
+}
+
+/** Beside the formats of every command: svg, and table, which is how people are answered. */
+async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
+  const { format, ...flags } = command.optsWithGlobals();
+  const known: readonly unknown[] = [...outputFormats, 'table', 'svg'];
+  if (format !== undefined && !known.includes(format))
+    throw new PetrelError('INVALID', `--format: "${format}": one of ${known.join(', ')}`);
+  const isOwn = format === 'svg' || format === 'table';
+  const { values } = await readSettings(clientSettings, {
+    flags: isOwn ? flags : { ...flags, format },
+    env: process.env,
+  });
+  return isOwn ? (format === 'svg' ? 'svg' : 'pretty') : values.format;
+}
+
+interface Shown {
+  readonly charts: readonly Chart[];
+  readonly text: Printable;
+}
+
+async function measured(names: readonly string[], options: Options): Promise<Shown> {
+  const { algorithms } = await import('../algorithms/index.js');
+  const [{ chartsOfResults }, { printableLab }] = await Promise.all([
+    import('../plot.js'),
+    import('./results-text.js'),
+  ]);
+  const known = [...algorithms.keys()];
+  const unknown = names.filter((name) => !algorithms.has(name));
+  if (unknown.length > 0) {
+    throw new PetrelError('INVALID', `there is no election ${unknown.join(', ')}: ${known.join(', ')}`);
+  }
+  const cases = await casesOf(names.length === 0 ? known : names, options);
+  const results = await run(cases, options.runs, options);
+  return { charts: chartsOfResults(results), text: printableLab(options.seed, results) };
+}
+
+async function reproduced(what: string, options: Options): Promise<Shown> {
+  const [{ reproductions }, { printableReproduction }] = await Promise.all([
+    import('../reproduce/index.js'),
+    import('./reproduction-text.js'),
+  ]);
+  const plan = reproductions.get(what);
+  if (plan === undefined) throw new PetrelError('INVALID', `there is no reproduction ${what}`);
+  const { charts, points } = plan.make(await run(plan.cases, plan.runs, options), options.seed);
+  return { charts, text: printableReproduction(options.seed, points) };
+}
+
+async function run(cases: readonly Case[], runs: number, { seed, workers }: Options): Promise<Result[]> {
+  const [{ resultsOf, tasksOf }, { runTasks }, { progressBar }] = await Promise.all([
+    import('../experiment.js'),
+    import('../pool.js'),
+    import('./progress.js'),
+  ]);
+  const tasks = tasksOf(cases, runs, seed);
+  const bar = progressBar(cases.length * runs);
+  try {
+    const done = await runTasks(tasks, { workers, aloneMs: 300, progress: (count) => bar.at(count) });
+    return resultsOf(cases, tasks, done);
+  } finally {
+    bar.end();
+  }
+}
+
+async function writePlot(file: string, svg: string, flag: 'a' | 'w'): Promise<void> {
+  try {
+    await writeFile(file, svg, { flag });
+  } catch (error) {
+    const message = `--plot: cannot write ${file}: ${errorMessage(error)}`;
+    throw new PetrelError('INVALID', message, { cause: error });
+  }
+}
+
+async function casesOf(names: readonly string[], options: Options): Promise<Case[]> {
+  const { conditionsSchema } = await import('../conditions.js');
+  const { announce, listen, suppress, detect, mistakes, limit, ...others } = options;
+  const shared = {
+    ...others,
+    announceMs: announce,
+    listenMs: listen,
+    suppressMs: suppress,
+    detectMs: detect,
+    mistakesPerS: mistakes,
+    limitMs: limit,
+  };
+  return names.flatMap((algorithm) =>
+    options.scenario.flatMap((what) =>
+      options.nodes.flatMap((nodes) =>
+        options.loss.map((loss) => {
+          const conditions = conditionsSchema.parse({ ...shared, nodes, loss, scenario: what });
+          return { algorithm, conditions };
+        }),
+      ),
+    ),
+  );
+}
+
+function list<T>(one: (text: string) => T): (text: string) => T[] {
+  return (text) => text.split(',').map(one);
+}
+
+function probability(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d*\.?\d+$/.test(text) && value <= most) return value;
+    throw new InvalidArgumentError(`It is a number from 0 to ${most}.`);
+  };
+}
+
+function rate(text: string): number {
+  if (/^\d*\.?\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is a number, like 0.1.');
+}
+
+function scenario(text: string): string {
+  if (scenarioNames.some((name) => name === text)) return text;
+  throw new InvalidArgumentError(`It is one of ${scenarioNames.join(', ')}.`);
+}
+
+function initiators(text: string): string | number {
+  if (['all', 'highest', 'after-highest'].includes(text)) return text;
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is all, highest, after-highest, or a number.');
+}
+
+function delay(text: string): Delay {
+  try {
+    const [from = '', to] = text.replace(/^~/, '').split('-');
+    if (text.startsWith('~')) return { kind: 'exponential', meanMs: durationMs(from, { minMs: 1 }) };
+    if (to === undefined) return { kind: 'constant', ms: durationMs(from, { minMs: 1 }) };
+    const fromMs = durationMs(from);
+    return { kind: 'uniform', fromMs, toMs: durationMs(to, { minMs: Math.max(1, fromMs) }) };
+  } catch (error) {
+    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+  }
+}
+
+const help = `
+What happens, by --scenario: all begin at once (start); once all have agreed, the leader crashes (crash), says that it leaves (bye),
+is wrongly believed dead (alarm), or crashes and comes back without a memory (restart); somebody joins late (join); the
+highest number crashes in the middle of the first election (midway).
+
+Each of --nodes, --loss and --scenario may be several values, separated by commas. Equal options and seed give equal output.
+
+--reproduce chapter5, pole or rings runs what the literature shows and takes none of the above but --seed and --workers.
+
+Examples:
+  petrel lab --reproduce chapter5 --plot chapter5.svg
+  petrel lab lcr hs --nodes 10,100,1000 --order falling
+  petrel lab le-a le-s le-m --nodes 500 --loss 0,0.4 --delay 100ms
+  petrel lab --scenario start,crash,join --nodes 100 -f json
+`;

@@ -1,0 +1,8 @@
+/** What Petrel's command line loads of this package. */
+import type { LabPackage } from 'petrel/internals';
+import { defineLab } from './command/command.js';
+import { describedSituation } from './planning/described-situation.js';
+import { plotOf } from './planning/plot.js';
+
+const offered: LabPackage = { defineLab, describedSituation, plotOf };
+export default offered;

@@ -1,0 +1,111 @@
+/** Petrel and petrel-lab, packed and installed: next to each other, and Petrel alone. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { labSchema } from '../../packages/lab/src/command/results-text.js';
+import { simulationSchema } from '../../src/what-if/simulation.js';
+import { oncePerRun } from '../support/once-per-run.js';
+import { type Outcome, runProgram } from '../support/run-tool.js';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+const manifestSchema = z.object({
+  version: z.string(),
+  dependencies: z.record(z.string(), z.string()),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+});
+
+async function manifestOf(folder: string): Promise<z.output<typeof manifestSchema>> {
+  return manifestSchema.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+}
+
+let directory = '';
+
+beforeAll(async () => {
+  await oncePerRun('build');
+  directory = await mkdtemp(join(tmpdir(), 'petrel-packages-'));
+  const pack = ['pack', '--offline', '--ignore-scripts', '--pack-destination', directory];
+  await run('npm', pack, { cwd: project });
+  await run('npm', [...pack, '--workspace', 'petrel-lab'], { cwd: project });
+  await install('alone', 'petrel');
+  for (const name of ['petrel', 'petrel-lab']) await install('both', name);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** Unpacks it as npm would. Of all other packages it finds only those that it names as its dependencies. */
+async function install(place: string, name: string): Promise<void> {
+  const folder = join(directory, place, 'node_modules', name);
+  await mkdir(folder, { recursive: true });
+  const { version } = await manifestOf(project);
+  const packed = join(directory, `${name}-${version}.tgz`);
+  await run('tar', ['-xzf', packed, '--strip-components', '1', '-C', folder]);
+  for (const dependency of Object.keys((await manifestOf(folder)).dependencies)) {
+    const link = join(folder, 'node_modules', dependency);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(project, 'node_modules', dependency), link);
+  }
+}
+
+function petrel(place: string, ...args: string[]): Promise<Outcome> {
+  return runProgram(join(directory, place, 'node_modules/petrel/dist/src/cli/main.cjs'), args);
+}
+
+const deployment = join(project, 'examples/deployments/1-even.yaml');
+
+describe('Petrel next to petrel-lab', () => {
+  it('runs the laboratory, on several threads too', async () => {
+    const args = ['lab', 'lcr', 'petrel', '--nodes', '5', '--runs', '500', '--workers', '2', '-f', 'json'];
+    const { code, stdout, stderr } = await petrel('both', ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { results } = labSchema.parse(JSON.parse(stdout));
+    expect(results.map(({ measures }) => measures.agreed?.mean)).toEqual([1, 1]);
+  });
+
+  it('simulates what a file describes, and draws it', async () => {
+    const plot = join(directory, 'plot.svg');
+    const { code, stdout } = await petrel('both', 'simulate', deployment, '--plot', plot, '-f', 'json');
+    expect(code).toBe(0);
+    expect(simulationSchema.parse(JSON.parse(stdout)).of).toBe(deployment);
+    expect(await readFile(plot, 'utf8')).toMatch(/^<svg /);
+  });
+
+  it('exits as for any other command where something is wrong', async () => {
+    const unknown = await petrel('both', 'lab', 'nobody');
+    expect(unknown).toMatchObject({ code: 2, stdout: '' });
+    expect(unknown.stderr).toMatch(/^petrel: there is no election nobody/);
+    const lost = await petrel('both', 'simulate', deployment, '--lose', 'node=nobody');
+    expect(lost).toMatchObject({ code: 2, stdout: '' });
+    expect(lost.stderr).toMatch(/^petrel: --lose: there is no node nobody/);
+  });
+
+  it('is of the same version', async () => {
+    const { version } = await manifestOf(project);
+    const lab = await manifestOf(join(project, 'packages/lab'));
+    expect(lab).toMatchObject({ version, peerDependencies: { petrel: version } });
+  });
+});
+
+describe('Petrel without petrel-lab', () => {
+  it.each([
+    ['petrel lab', ['lab', 'lcr', '--nodes', '5']],
+    ['petrel simulate FILE', ['simulate', deployment]],
+  ])('says what %s needs', async (command, args) => {
+    const { version } = await manifestOf(project);
+    const stderr = `petrel: ${command} needs a package that is not installed: npm install petrel-lab@${version}\n`;
+    expect(await petrel('alone', ...args)).toEqual({ code: 2, stdout: '', stderr });
+  });
+
+  it('lists both commands, and takes nothing of it for any other', async () => {
+    const help = await petrel('alone', '--help');
+    expect(help.code).toBe(0);
+    expect(help.stdout).toMatch(/^ {2}simulate .*^ {2}lab /ms);
+    expect(await petrel('alone', 'agent', '--help')).toMatchObject({ code: 0, stderr: '' });
+    expect((await petrel('alone', 'lab', '--help')).stdout).toContain('npm install petrel-lab@');
+  });
+});
