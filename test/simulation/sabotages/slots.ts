@@ -149,9 +149,9 @@ const broken: readonly Sabotage[] = [
     replace: 'memory.fenced !== null',
     also: [
       {
-        in: 'Elector#setFenced',
-        find: '[...this.#memory, [slot, { ...known, fenced }]]',
-        replace: '[...this.#memory].map(([of, one]) => [of, { ...one, fenced }])',
+        in: 'Elector#remember',
+        find: '[...this.#memory, [slot, { ...known, ...news }]]',
+        replace: '[...this.#memory].map(([of, one]) => [of, { ...one, ...news }])',
       },
     ],
   },

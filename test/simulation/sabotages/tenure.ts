@@ -5,7 +5,7 @@ export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'claims without checking elected',
     rule: 'A claim checks the version of elected: who was outvoted meanwhile cannot claim',
-    in: 'claim-writes.ts claim',
+    in: 'claim',
     find: `{ type: 'check', path: paths.elected, version: electedVersion }, { type: 'create'`,
     replace: `{ type: 'create'`,
   },
@@ -40,7 +40,7 @@ export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'claims without a seat',
     rule: 'A claim checks the own seat: what an evicted life sent late claims nothing',
-    in: 'claim-writes.ts claim',
+    in: 'claim',
     find: `checkSeat(paths, claimant.seat), { type: 'check', path: paths.elected, version: electedVersion }, { type: 'create'`,
     replace: `{ type: 'check', path: paths.elected, version: electedVersion }, { type: 'create'`,
   },
@@ -89,7 +89,7 @@ export const tenureSabotages: readonly Sabotage[] = [
   {
     name: 'a claim that leaves the registration as it was',
     rule: "A claim sets its node's registration: who removes a fenced claim sees that it was made",
-    in: 'claim-writes.ts claim',
+    in: 'claim',
     find: `[ checkSeat(paths, claimant.seat), { type: 'check', path: paths.elected, version: electedVersion }, { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' }, registering(claimant), ]`,
     replace: `[ checkSeat(paths, claimant.seat), { type: 'check', path: paths.elected, version: electedVersion }, { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' }, ]`,
   },
