@@ -100,12 +100,20 @@ export function failureRules(court: Court): Rule {
     answered(`${node} says that it failed`);
   }
 
+  /** Records of failures in any decision so far, as texts. */
+  const stood = new Set<string>();
+
   function blamed(step: Step): void {
     const { was, is, write } = step;
     const [before, after] = [was.elected, is.elected];
     if (after === null || after === before) return;
     for (const record of after.content.failures) {
-      const known = before?.id === after.id ? failureOf(before.content, record.node) : null;
+      const isMade = before?.id !== after.id;
+      const known = isMade ? null : failureOf(before.content, record.node);
+      const text = JSON.stringify(record);
+      // Whoever makes the decision's znode again writes what it knows of the decision that stood there.
+      if (isMade && stood.has(text)) continue;
+      stood.add(text);
       const inOthers = failuresIn(was.others, record.node);
       if ([known, ...inOthers].some((one) => one?.failedAt === record.failedAt)) continue;
       arithmetic(step, record, latest([...(known === null ? [] : [known]), ...inOthers]));
