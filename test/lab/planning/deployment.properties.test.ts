@@ -59,11 +59,12 @@ describe('a deployment in a file', () => {
 
   it('in which everything is wrong is refused soon, with what is wrong first', () => {
     const nodes = Array.from({ length: 60_000 }, (_, index) => `"/${index}": {site: a}`);
-    const startedAtMs = performance.now();
+    const before = process.cpuUsage();
     expect(() => askOf(`sites: {a: {}}\nnodes: {${nodes.join(', ')}}`)).toThrow(
       /^60000 things are wrong in file:\n {2}file:2:9: nodes\.\/0: .*\n {2}and 59980 more$/s,
     );
-    expect(performance.now() - startedAtMs).toBeLessThan(40_000);
+    // Of the processor alone: other tests may keep it busy meanwhile.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(20_000);
   });
 
   it('loses what is there, whatever is asked for', async () => {
