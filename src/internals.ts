@@ -3,6 +3,9 @@
  * with any release.
  */
 
+export { Agent } from './agent/agent.js';
+export type { SessionTicket } from './agent/session/session-memory.js';
+export { treeContents } from './tree/ensure-tree.js';
 export { duration, wholeNumber } from './cli/arguments.js';
 export type { DescribedSituation, LabPackage } from './cli/lab-package.js';
 export { type Printable, print, table } from './cli/output.js';
@@ -10,40 +13,43 @@ export { styled } from './cli/style.js';
 export { readSettings } from './config/read-settings.js';
 export { clientSettings, type OutputFormat, outputFormats } from './config/settings.js';
 export { type ParsedYaml, parseYaml, yamlProblem } from './config/yaml.js';
+export { openAcl } from './core/acl.js';
 export { durationMs } from './core/duration.js';
-export { type ElectorAction, electorRound, newElector } from './core/electing.js';
-export { defaultGroupConfig, type GroupConfig, groupConfigSchema } from './core/group-config.js';
-export {
-  type AnsweredRequest,
-  type LeaseEvidence,
-  leaseFrom,
-  noEvidence,
-  pingIntervalMs,
-  renewalIntervalMs,
-  requestAnswered,
-  sessionOpened,
-  writeCommitted,
-} from './core/lease.js';
+export { groupConfigSchema } from './core/group-config.js';
 export { longSchema, nameSchema, strictObject, toInstant } from './core/names.js';
 export { cut, depthProblem, firstOf } from './core/outside.js';
 export { groupPaths } from './core/paths.js';
 export { prepareStrategy } from './core/read-config.js';
 export { requestsScore } from './core/scores.js';
-export type { Claim, GroupSnapshot, Member, OwnSeat, SessionId, Versioned } from './core/snapshot.js';
-export { type Tenure, type TenureAction, tenureStep } from './core/tenure.js';
+export type { Claim, Member, Versioned } from './core/snapshot.js';
 export {
-  type ClaimContent,
   type Elected,
-  type HistoryHead,
   initialElected,
   initialHistoryHead,
   lastTerm,
-  type Registration,
   registrationSchema,
 } from './core/znodes.js';
-export { errorMessage, PetrelError } from './errors.js';
+export { Database } from './embedded/database.js';
+export { JuteReader, JuteWriter } from './embedded/jute.js';
+export {
+  noSession,
+  opcodeName,
+  readConnectRequest,
+  writeConnectResponse,
+  writeNotification,
+  writeReplyHeader,
+  xids,
+} from './embedded/records.js';
+export { answer } from './embedded/requests.js';
+export { errorMessage, isPetrelError, PetrelError } from './errors.js';
 export type { GroupView } from './group/view.js';
+export { FunctionDuty } from './library/function-duty.js';
+export { silentLogger } from './log.js';
+export type { Clock } from './ports/clock.js';
+export type { Host } from './ports/host.js';
+export type { Store } from './ports/store.js';
 export { threadProgram } from './thread-program.js';
 export { lossProblem, lostNodes, unknownName } from './what-if/losses.js';
 export type { Outcome, Simulation } from './what-if/simulation.js';
 export { type Assumed, loadOf, sizeOf } from './what-if/situation.js';
+export { type Dial, openStore } from './zookeeper/index.js';

@@ -63,6 +63,9 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   );
 }
 
+/** For an agent in simulated time, which has nobody to tell. It touches no file. */
+export const silentLogger: Logger = pino({ level: 'silent' }, { write: () => {} });
+
 /** A line of JSON of which nothing is left that commands a terminal, or is not seen. */
 function harmless(json: string): string {
   return visible(json).replaceAll(/\\(?:\\|u00[01][0-9a-f])|[\u007f-\u009f]/g, (found) =>

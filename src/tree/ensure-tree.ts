@@ -25,9 +25,19 @@ export const nothingKnown: KnownTree = { config: null, elected: [null], history:
 export async function ensureTree(
   store: Store,
   paths: GroupPaths,
-  { config, elected, history }: KnownTree = nothingKnown,
+  known: KnownTree = nothingKnown,
 ): Promise<void> {
-  const contents: [string, string][] = [
+  await mustBeOurs(store, paths);
+  if (known.config === null) await mustBeFree(store, paths);
+  await createMissing(store, treeContents(paths, known));
+}
+
+/** Its paths, and what they hold, in the order in which they are made. */
+export function treeContents(
+  paths: GroupPaths,
+  { config, elected, history }: KnownTree = nothingKnown,
+): [string, string][] {
+  return [
     ...ancestors(paths.root).map((path): [string, string] => [path, '']),
     [paths.config, JSON.stringify(config ?? {})],
     [paths.nodes, ''],
@@ -39,9 +49,6 @@ export async function ensureTree(
     // Last: where it stands, the rest does.
     ...decisions(paths, elected.slice(0, 1), 1),
   ];
-  await mustBeOurs(store, paths);
-  if (config === null) await mustBeFree(store, paths);
-  await createMissing(store, contents);
 }
 
 /** For people: with what a tree that is gone is made again. */

@@ -10,26 +10,26 @@ import { broken, everyAlgorithm, experiment, mean } from './run.js';
 const electing = everyAlgorithm.filter((name) => name !== 'anonymous');
 
 describe.each(electing)('%s', (name) => {
-  it('agrees on one leader, whatever happens', () => {
+  it('agrees on one leader, whatever happens', async () => {
     for (const scenario of ['start', 'crash', 'bye', 'alarm', 'join', 'restart']) {
       for (const nodes of [3, 12]) {
-        const result = experiment(name, { nodes, scenario }, 3);
+        const result = await experiment(name, { nodes, scenario }, 3);
         expect([scenario, mean(result, 'agreed'), mean(result, 'misled')]).toEqual([scenario, 1, 0]);
       }
     }
   });
 
-  it('agrees over a network that loses messages and is slow at random', () => {
+  it('agrees over a network that loses messages and is slow at random', async () => {
     const delay = { kind: 'exponential', meanMs: 10 };
-    expect(mean(experiment(name, { nodes: 5, loss: 0.1, delay }, 3), 'agreed')).toBe(1);
+    expect(mean(await experiment(name, { nodes: 5, loss: 0.1, delay }, 3), 'agreed')).toBe(1);
   });
 });
 
 // POLE's timer doubles without end: what is lost often enough it waits for longer than anybody watches.
 describe.each(electing.filter((name) => !name.startsWith('pole')))('%s', (name) => {
-  it('agrees though two of five messages are lost, and then stays with whom it agreed on', () => {
+  it('agrees though two of five messages are lost, and then stays with whom it agreed on', async () => {
     for (const scenario of ['start', 'crash', 'bye']) {
-      const result = experiment(name, { nodes: 5, loss: 0.4, scenario, limitMs: 120_000 }, 3);
+      const result = await experiment(name, { nodes: 5, loss: 0.4, scenario, limitMs: 120_000 }, 3);
       expect([scenario, mean(result, 'agreed')]).toEqual([scenario, 1]);
       expect(mean(result, 'upkeep')).toBeLessThan(40);
     }
@@ -39,11 +39,11 @@ describe.each(electing.filter((name) => !name.startsWith('pole')))('%s', (name) 
 describe.each(['majority', 'pole', 'pole-rotating', 'pole-latency', 'zk-recipe', 'zk-herd', 'petrel'])(
   '%s',
   (name) => {
-    it('is as theory has it', () => {
+    it('is as theory has it', async () => {
       for (const scenario of ['start', 'crash', 'bye']) {
         for (const nodes of [5, 30]) {
           const runs = name === 'majority' ? 200 : 2;
-          expect(broken(experiment(name, { nodes, scenario }, runs))).toEqual([]);
+          expect(broken(await experiment(name, { nodes, scenario }, runs))).toEqual([]);
         }
       }
     });
@@ -53,7 +53,7 @@ describe.each(['majority', 'pole', 'pole-rotating', 'pole-latency', 'zk-recipe',
 // Slower than masters renew their leases, too.
 it.each([100, 600])(
   'two masters never hold leases at a time, whatever is lost and whoever comes back, at %i ms',
-  (meanMs) => {
+  async (meanMs) => {
     for (const scenario of ['start', 'crash', 'restart', 'midway']) {
       const given = {
         nodes: 5,
@@ -62,16 +62,16 @@ it.each([100, 600])(
         loss: 0.2,
         limitMs: 60_000,
       };
-      expect(experiment('majority', given, 40).measures.leaders?.most).toBe(1);
+      expect((await experiment('majority', given, 40)).measures.leaders?.most).toBe(1);
     }
   },
 );
 
-it('ZooKeeper’s recipe with the misprinted watch never elects a second leader', () => {
+it('ZooKeeper’s recipe with the misprinted watch never elects a second leader', async () => {
   const given = { nodes: 5, scenario: 'crash', limitMs: 60_000 } as const;
   const run = (watches: 'below' | 'misprint') => zooKeeperRecipe('x', 'x', watches).run(conditions(given), 1);
-  expect(run('below').agreed).toBe(1);
-  expect(run('misprint').agreed).toBe(0);
+  expect((await run('below')).agreed).toBe(1);
+  expect((await run('misprint')).agreed).toBe(0);
 });
 
 describe('an experiment', () => {

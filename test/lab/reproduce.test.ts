@@ -11,15 +11,15 @@ import {
 } from '../../packages/lab/src/replication.js';
 import { reproductions } from '../../packages/lab/src/reproduce/index.js';
 
-function reproduce(name: string, runs: number) {
+async function reproduce(name: string, runs: number) {
   const plan = reproductions.get(name);
   if (plan === undefined) throw new Error(`there is no ${name}`);
   const tasks = tasksOf(plan.cases, runs, 1);
-  return plan.make(resultsOf(plan.cases, tasks, tasks.map(runTask)), 1);
+  return plan.make(resultsOf(plan.cases, tasks, await Promise.all(tasks.map(runTask))), 1);
 }
 
-describe('the evaluation of POLE', () => {
-  const { points, charts } = reproduce('pole', 1);
+describe('the evaluation of POLE', async () => {
+  const { points, charts } = await reproduce('pole', 1);
   it.each(points.map((point) => [point.point, point] as const))('%s: is within a tenth', (_name, point) => {
     expect(Math.abs(point.offPercent)).toBeLessThan(10);
   });
@@ -48,15 +48,15 @@ describe('the evaluation of POLE', () => {
   });
 });
 
-it('rings and Bully send what closed forms say, and no more than bounds allow', () => {
-  for (const { from, offPercent, point } of reproduce('rings', 1).points) {
+it('rings and Bully send what closed forms say, and no more than bounds allow', async () => {
+  for (const { from, offPercent, point } of (await reproduce('rings', 1)).points) {
     if (from === 'formula') expect([point, offPercent]).toEqual([point, 0]);
     else expect([point, offPercent < 0]).toEqual([point, true]);
   }
 });
 
-it('chapter 5 prints nothing that is far from what is measured', () => {
-  const { points } = reproduce('chapter5', 60);
+it('chapter 5 prints nothing that is far from what is measured', async () => {
+  const { points } = await reproduce('chapter5', 60);
   const printed = points.filter(({ from }) => from === 'published');
   expect(printed).toHaveLength(4);
   for (const { point, expected, measured, ci } of points) {

@@ -6,38 +6,38 @@ describe('LeLann–Chang–Roberts', () => {
   it.each([
     ['falling', 'n(n+1)/2', 5050],
     ['rising', '2n−1', 199],
-  ])('sends, numbers %s in the direction of the messages, %s messages', (order, _formula, messages) => {
-    const result = experiment('lcr', { nodes: 100, order });
+  ])('sends, numbers %s in the direction of the messages, %s messages', async (order, _formula, messages) => {
+    const result = await experiment('lcr', { nodes: 100, order });
     expect(broken(result)).toEqual([]);
     expect(mean(result, 'election messages')).toBe(messages);
   });
 
-  it('sends the n of the literature only where the highest alone begins', () => {
-    const alone = experiment('lcr', { nodes: 100, order: 'rising', initiators: 'highest' });
+  it('sends the n of the literature only where the highest alone begins', async () => {
+    const alone = await experiment('lcr', { nodes: 100, order: 'rising', initiators: 'highest' });
     expect(mean(alone, 'election messages')).toBe(100);
     expect(mean(alone, 'messages')).toBe(200);
   });
 });
 
-it('LeLann–Chang–Roberts sends n·Hₙ in the mean, and takes (2n−1)Δ', () => {
-  const result = experiment('lcr', { nodes: 50 }, 300);
+it('LeLann–Chang–Roberts sends n·Hₙ in the mean, and takes (2n−1)Δ', async () => {
+  const result = await experiment('lcr', { nodes: 50 }, 300);
   expect(result.theory.map(({ measure }) => measure)).toContain('time');
   expect(result.theory.find(({ kind }) => kind === 'mean')?.expected).toBeCloseTo(50 * 4.499, 0);
   expect(broken(result)).toEqual([]);
   for (const initiators of [3, 'highest', 'after-highest'])
-    expect(broken(experiment('lcr', { nodes: 50, initiators }, 5))).toEqual([]);
+    expect(broken(await experiment('lcr', { nodes: 50, initiators }, 5))).toEqual([]);
 });
 
 describe('Hirschberg–Sinclair', () => {
-  it.each(['random', 'falling', 'rising'])('keeps to its bounds, numbers %s', (order) => {
+  it.each(['random', 'falling', 'rising'])('keeps to its bounds, numbers %s', async (order) => {
     for (const nodes of [2, 7, 64, 250]) {
-      expect(broken(experiment('hs', { nodes, order }, order === 'random' ? 5 : 1))).toEqual([]);
+      expect(broken(await experiment('hs', { nodes, order }, order === 'random' ? 5 : 1))).toEqual([]);
     }
   });
 });
 
-it('Hirschberg–Sinclair sends 4·2^k messages for each initiator of a phase at most', () => {
-  const { theory } = experiment('hs', { nodes: 64 }, 5);
+it('Hirschberg–Sinclair sends 4·2^k messages for each initiator of a phase at most', async () => {
+  const { theory } = await experiment('hs', { nodes: 64 }, 5);
   const phases = theory.filter(({ measure }) => measure.startsWith('messages of phase'));
   expect(phases.map(({ holds }) => holds)).toEqual(Array.from({ length: 7 }, () => true));
 });
@@ -45,35 +45,38 @@ it('Hirschberg–Sinclair sends 4·2^k messages for each initiator of a phase at
 describe('the ring election by attribute', () => {
   it.each(['highest', 'after-highest', 1])(
     'begun by %s sends as many messages as theory has it',
-    (initiators) => {
-      for (const nodes of [2, 50]) expect(broken(experiment('ring', { nodes, initiators }, 5))).toEqual([]);
+    async (initiators) => {
+      for (const nodes of [2, 50])
+        expect(broken(await experiment('ring', { nodes, initiators }, 5))).toEqual([]);
     },
   );
 
-  it('does not end when the best crashes on the way; repaired, it does', () => {
+  it('does not end when the best crashes on the way; repaired, it does', async () => {
     const given = { nodes: 20, scenario: 'midway', limitMs: 60_000 };
-    expect(mean(experiment('ring', given, 40), 'agreed')).toBeLessThan(1);
+    expect(mean(await experiment('ring', given, 40), 'agreed')).toBeLessThan(1);
     for (const name of ['ring-timeouts', 'ring-detector']) {
-      expect(mean(experiment(name, given, 40), 'agreed')).toBe(1);
+      expect(mean(await experiment(name, given, 40), 'agreed')).toBe(1);
     }
   });
 
-  it('loses safety where crashes are missed: some go on following the dead', () => {
+  it('loses safety where crashes are missed: some go on following the dead', async () => {
     const given = { nodes: 10, scenario: 'crash', missed: 0.5, limitMs: 30_000 };
-    expect(mean(experiment('ring-detector', given, 40), 'misled')).toBeGreaterThan(0);
-    expect(mean(experiment('ring-detector', { ...given, missed: 0 }, 40), 'misled')).toBe(0);
+    expect(mean(await experiment('ring-detector', given, 40), 'misled')).toBeGreaterThan(0);
+    expect(mean(await experiment('ring-detector', { ...given, missed: 0 }, 40), 'misled')).toBe(0);
   });
 
-  it('loses liveness where the detector errs more often than a message goes round', () => {
+  it('loses liveness where the detector errs more often than a message goes round', async () => {
     const given = { nodes: 100, limitMs: 60_000 };
-    expect(mean(experiment('ring-detector', { ...given, mistakesPerS: 20 }, 5), 'agreed')).toBeLessThan(0.5);
-    expect(mean(experiment('ring-detector', given, 5), 'agreed')).toBe(1);
+    expect(mean(await experiment('ring-detector', { ...given, mistakesPerS: 20 }, 5), 'agreed')).toBeLessThan(
+      0.5,
+    );
+    expect(mean(await experiment('ring-detector', given, 5), 'agreed')).toBe(1);
   });
 });
 
-it('a ring without ids never elects one: all lead, or nobody', () => {
+it('a ring without ids never elects one: all lead, or nobody', async () => {
   for (const nodes of [2, 3, 12]) {
-    const { measures } = experiment('anonymous', { nodes }, 40);
+    const { measures } = await experiment('anonymous', { nodes }, 40);
     expect(measures.agreed?.most).toBe(0);
     const seen = new Set([measures.leaders?.least, measures.leaders?.most]);
     expect([...seen].filter((leaders) => leaders !== 0 && leaders !== nodes)).toEqual([]);
@@ -81,9 +84,9 @@ it('a ring without ids never elects one: all lead, or nobody', () => {
 });
 
 describe('Bully', () => {
-  it.each(['lowest', 'highest'])('where the %s notices the crash is as theory has it', (noticedBy) => {
+  it.each(['lowest', 'highest'])('where the %s notices the crash is as theory has it', async (noticedBy) => {
     for (const nodes of [4, 30]) {
-      expect(broken(experiment('bully', { nodes, scenario: 'crash', noticedBy }))).toEqual([]);
+      expect(broken(await experiment('bully', { nodes, scenario: 'crash', noticedBy }))).toEqual([]);
     }
   });
 });

@@ -4,10 +4,15 @@ import { conditionsSchema } from '../../packages/lab/src/conditions.js';
 import { type Result, resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
 
 /** Throws where there is no such election. */
-export function experiment(name: string, given: Record<string, unknown>, runs = 1, seed = 1): Result {
+export async function experiment(
+  name: string,
+  given: Record<string, unknown>,
+  runs = 1,
+  seed = 1,
+): Promise<Result> {
   const cases = [{ algorithm: name, conditions: conditionsSchema.parse(given) }];
   const tasks = tasksOf(cases, runs, seed);
-  const [result] = resultsOf(cases, tasks, tasks.map(runTask));
+  const [result] = resultsOf(cases, tasks, await Promise.all(tasks.map(runTask)));
   if (result === undefined) throw new Error(`nothing was run of ${name}`);
   return result;
 }

@@ -19,7 +19,10 @@ export interface Context<Message> {
   nowMs(): number;
   /** Which life of the node this is, from 0. */
   readonly life: number;
-  /** One message to one node, or to the server; `count`: that stands for so many, sent at once. */
+  /**
+   * One message to one node, or to the server; `count`: that stands for so many, sent at once. 0: it is left out of
+   * whatever is counted.
+   */
   send(to: number, message: Message, count?: number): void;
   /** One message for each other node. */
   sendAll(message: Message): void;
@@ -70,6 +73,8 @@ export interface Protocol<Message> {
   readonly isReliable: boolean;
   /** Whom a failure detector tells of crashes: all nodes, or the server alone; none where the protocol sees to that itself. */
   readonly detector: 'nodes' | 'server' | 'none';
+  /** A node's code continues in promises. It comes to rest before the next event. */
+  readonly isAsync?: boolean;
   /** What a message would take: without it, 8 bytes a number and 1 a kind. */
   size?(message: Message): number;
   node(context: Context<Message>): Node<Message>;
@@ -85,7 +90,7 @@ export interface Protocol<Message> {
 export interface Algorithm {
   readonly name: string;
   readonly title: string;
-  run(conditions: Conditions, seed: number): Measures;
+  run(conditions: Conditions, seed: number): Promise<Measures>;
   expect(conditions: Conditions): readonly Expectation[];
 }
 

@@ -57,13 +57,15 @@ export function tasksOf(cases: readonly Case[], runs: number, seed: number): Tas
 }
 
 /** A run's seed follows from the case and its number alone: who runs it, and beside what, is all the same. */
-export function runTask({ algorithm, conditions, seed, from, to }: Task): Measures[] {
+export async function runTask({ algorithm, conditions, seed, from, to }: Task): Promise<Measures[]> {
   const one = algorithms.get(algorithm);
   if (one === undefined) throw new RangeError(`there is no election ${algorithm}`);
   const key = JSON.stringify(conditions);
-  return Array.from({ length: to - from }, (_, index) =>
-    one.run(conditions, seedOf(seed, algorithm, key, from + index)),
-  );
+  const measures: Measures[] = [];
+  for (let index = from; index < to; index += 1) {
+    measures.push(await one.run(conditions, seedOf(seed, algorithm, key, index)));
+  }
+  return measures;
 }
 
 /** `measured`: of each task, in their order. */

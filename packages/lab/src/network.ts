@@ -53,14 +53,16 @@ export class Network<Message> {
     this.#traffic = { messages: 0, deliveries: 0, bytes: 0 };
   }
 
-  /** `count`: it stands for so many, of which one is lost or late as all are. `depth`: how many messages, one caused by the other, led to this one. */
+  /** `count`: it stands for so many (0: it is not counted at all), of which one is lost or late as all are. `depth`: how many messages, one caused by the other, led to this one. */
   send(to: number, from: number, message: Message, depth: number, count = 1): void {
     const { ms, copies } = this.#isReliable
       ? drawWay(this.#conditions, this.#next)
       : { ms: this.#delayMs(), copies: 1 };
-    this.#sent(count * copies, this.#sizeOf(message) / count);
+    if (count > 0) this.#sent(count * copies, this.#sizeOf(message) / count);
     if (!this.#isReliable && this.#isLost()) return;
-    this.#arrive(ms, () => this.#hand(to, from, message, depth, count));
+    const arrive = () => this.#hand(to, from, message, depth, count);
+    if (count > 0) this.#arrive(ms, arrive);
+    else this.#events.plan(this.#events.now + ticks(ms), 'arrival', arrive);
   }
 
   /** One message to each other node. */

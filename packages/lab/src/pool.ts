@@ -29,7 +29,7 @@ export async function runTasks(tasks: readonly Task[], options: PoolOptions): Pr
   };
   const isAlone = () => options.workers === 1 || performance.now() - startedMs < options.aloneMs;
   for (let task = tasks[next]; task !== undefined && isAlone(); task = tasks[next]) {
-    keep(next, runTask(task));
+    keep(next, await runTask(task));
     next += 1;
   }
   const left = tasks.length - next;

@@ -28,7 +28,7 @@ export function simulate<Message>(
   protocol: Protocol<Message>,
   conditions: Conditions,
   seed: number,
-): Measures {
+): Promise<Measures> {
   const run = new Run(protocol, conditions, seed);
   return run.measure();
 }
@@ -44,19 +44,21 @@ class Run<Message> {
     this.#world = new World(protocol, conditions, seed);
   }
 
-  measure(): Measures {
+  async measure(): Promise<Measures> {
     const { scenario } = this.#conditions;
     if (this.#conditions.mistakesPerS > 0) this.#planMistake();
     this.#startAll();
+    await this.#world.rest();
     if (scenario === 'midway') this.#planCrash();
-    if (scenario === 'start' || scenario === 'midway') return this.#measured(0);
-    if (!this.#settle()) return { agreed: 0 };
-    this.#calm();
+    if (scenario === 'start' || scenario === 'midway') return await this.#measured(0);
+    if (!(await this.#settle())) return { agreed: 0 };
+    await this.#calm();
     const from = this.#world.events.now;
     this.#world.forget();
     this.#world.census.takeMostLeaders();
     this.#happen();
-    return this.#measured(from);
+    await this.#world.rest();
+    return await this.#measured(from);
   }
 
   #startAll(): void {
@@ -93,12 +95,13 @@ class Run<Message> {
   }
 
   /** Until all agree and nothing is under way; false where that does not come. */
-  #settle(): boolean {
+  async #settle(): Promise<boolean> {
     const { events } = this.#world;
     const from = events.now;
     while (!this.#isSettled(from)) {
       if (events.nextAt > from + ticks(this.#conditions.limitMs)) return false;
-      events.step();
+      const rest = this.#world.step();
+      if (rest !== null) await rest;
     }
     return true;
   }
@@ -116,9 +119,9 @@ class Run<Message> {
   }
 
   /** What happens next happens at any time between two announcements. */
-  #calm(): void {
+  async #calm(): Promise<void> {
     const { events, random } = this.#world;
-    events.runTo(events.now + ticks(this.#calmMs() + random.next() * this.#conditions.announceMs));
+    await this.#world.runTo(events.now + ticks(this.#calmMs() + random.next() * this.#conditions.announceMs));
   }
 
   #happen(): void {
@@ -181,14 +184,14 @@ class Run<Message> {
     });
   }
 
-  #measured(from: number): Measures {
+  async #measured(from: number): Promise<Measures> {
     const { events, census, network } = this.#world;
-    const isSettled = this.#settle();
+    const isSettled = await this.#settle();
     const { messages, deliveries, bytes } = network.traffic;
     const rounds = this.#world.depth;
     const since = census.agreedSince ?? events.now;
     const settledMs = events.nowMs;
-    events.runTo(events.now + ticks(isSettled ? this.#calmMs() : 0));
+    await this.#world.runTo(events.now + ticks(isSettled ? this.#calmMs() : 0));
     const calmS = (events.nowMs - settledMs) / 1000;
     return {
       agreed: isSettled ? 1 : 0,

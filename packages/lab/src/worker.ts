@@ -2,6 +2,6 @@
 import { parentPort } from 'node:worker_threads';
 import { runTask, taskSchema } from './experiment.js';
 
-parentPort?.on('message', (message: unknown) => {
-  parentPort?.postMessage(runTask(taskSchema.parse(message)));
+parentPort?.on('message', async (message: unknown) => {
+  parentPort?.postMessage(await runTask(taskSchema.parse(message)));
 });

@@ -27,6 +27,8 @@ export class World<Message> {
   readonly #ring: Ring;
   readonly #seats: Seat<Message>[];
   #counts = new Map<string, number>();
+  /** A node was called whose code may still continue. */
+  #mayContinue = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
     const { nodes } = conditions;
@@ -67,6 +69,30 @@ export class World<Message> {
     return this.#seats.reduce((most, { depth }) => Math.max(most, depth), 0);
   }
 
+  /** Lets the next event happen. Resolves once the nodes have come to rest; null: they have already. */
+  step(): Promise<void> | null {
+    this.events.step();
+    return this.rest();
+  }
+
+  /** Resolves once all that nodes do at this instant is done; null: it is done already. */
+  rest(): Promise<void> | null {
+    if (!this.#mayContinue) return null;
+    this.#mayContinue = false;
+    return new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+
+  /** Lets everything up to an instant happen, and stands there. */
+  async runTo(at: number): Promise<void> {
+    while (this.events.nextAt <= at) {
+      const rest = this.step();
+      if (rest !== null) await rest;
+    }
+    this.events.runTo(at);
+  }
+
   /** Measures begin anew. */
   forget(): void {
     this.#counts = new Map();
@@ -83,12 +109,14 @@ export class World<Message> {
   begin(id: number, initiates: boolean): void {
     for (const seat of this.#seats) seat.suspects.delete(id);
     this.census.enter(id, this.events.now);
+    this.#calls(id);
     this.#begin(id, (context) => this.#protocol.node(context))?.start(initiates);
   }
 
   /** `isPolite`: it may say so first. */
   end(id: number, isPolite: boolean): void {
     const seat = this.#seat(id);
+    this.#calls(id);
     if (isPolite) seat.node?.leave?.();
     this.census.leave(id, this.events.now);
     seat.node = null;
@@ -127,7 +155,8 @@ export class World<Message> {
       random: () => random.next(),
       nowMs: () => events.nowMs,
       life,
-      send: (to, message, count = 1) => network.send(to, id, message, seat.depth + 1, count),
+      send: (to, message, count = 1) =>
+        network.send(to, id, message, count === 0 ? 0 : seat.depth + 1, count),
       sendAll: (message) => network.sendAll(id, message, seat.depth + 1),
       multicast: (message) => network.multicast(id, message, seat.depth + 1),
       successor: () => this.#ring.neighbour(id, 1, (other) => seat.suspects.has(other)),
@@ -135,7 +164,12 @@ export class World<Message> {
       isSuspected: (other) => seat.suspects.has(other),
       doubt: (other) => seat.suspects.add(other),
       seed: this.#seed,
-      timer: (fire) => timer(events, () => (isOver() || seat.node === null ? undefined : fire())),
+      timer: (fire) =>
+        timer(events, () => {
+          if (isOver() || seat.node === null) return;
+          this.#calls(id);
+          fire();
+        }),
       follow: (leader) => census.follow(id, leader, events.now),
       leader: () => census.leaderOf(id),
       count: (what, by = 1) => this.#counts.set(what, (this.#counts.get(what) ?? 0) + by),
@@ -159,10 +193,15 @@ export class World<Message> {
     const seat = this.#seat(to);
     if (seat.node === null) return false;
     if (depth > seat.depth) seat.depth = depth;
+    this.#calls(to);
     // Who speaks is not dead.
     if (seat.suspects.size > 0 && this.census.isLive(from)) seat.suspects.delete(from);
     seat.node.receive(message, from);
     return true;
+  }
+
+  #calls(id: number): void {
+    if (this.#protocol.isAsync === true && id !== this.server) this.#mayContinue = true;
   }
 
   #planDetection(dead: number, life: number): void {

@@ -1,0 +1,96 @@
+/** Connections between Petrel's nodes and the ensemble. What is sent over one arrives in order, as TCP has it. */
+import { type Dial, xids } from 'petrel/internals';
+import type { Context } from '../algorithm.js';
+
+export interface Packet {
+  /** Of which life of the node it is a connection. */
+  readonly life: number;
+  /** Tells the connections of one life apart. */
+  readonly connection: number;
+  /** How many this side sent before it. */
+  readonly place: number;
+  /** Null: this side has closed the connection. */
+  readonly bytes: Buffer | null;
+}
+
+type Send = (packet: Packet, count: number) => void;
+
+/** One end of a connection. */
+export class End {
+  readonly #send: Send;
+  readonly #life: number;
+  readonly #connection: number;
+  readonly #early = new Map<number, Packet['bytes']>();
+  #sent = 0;
+  #taken = 0;
+
+  constructor({ life, connection }: Pick<Packet, 'life' | 'connection'>, send: Send) {
+    this.#life = life;
+    this.#connection = connection;
+    this.#send = send;
+  }
+
+  send(bytes: Packet['bytes']): void {
+    const packet = { life: this.#life, connection: this.#connection, place: this.#sent, bytes };
+    this.#sent += 1;
+    this.#send(packet, bytes === null || isPing(bytes) ? 0 : 1);
+  }
+
+  /** What can be taken now that a packet has arrived: nothing while one before it is under way. */
+  *arrived({ place, bytes }: Packet): Generator<Packet['bytes']> {
+    this.#early.set(place, bytes);
+    for (;;) {
+      const next = this.#early.get(this.#taken);
+      if (next === undefined) return;
+      this.#early.delete(this.#taken);
+      this.#taken += 1;
+      yield next;
+    }
+  }
+}
+
+/** A frame's length comes before the number of the request, which is the same of every ping. */
+const xidAt = 4;
+
+function isPing(frame: Buffer): boolean {
+  return frame.readInt32BE(xidAt) === xids.ping;
+}
+
+/** The connections of one life of a node. */
+export class Connections {
+  readonly #context: Context<Packet>;
+  readonly #open = new Map<number, { readonly end: End; take(bytes: Packet['bytes']): void }>();
+  #made = 0;
+
+  constructor(context: Context<Packet>) {
+    this.#context = context;
+  }
+
+  readonly dial: Dial = (_endpoint, events) => {
+    const { life, n, send, timer } = this.#context;
+    const connection = this.#made;
+    this.#made += 1;
+    const end = new End({ life, connection }, (packet, count) => send(n, packet, count));
+    const take = (bytes: Packet['bytes']) => {
+      if (bytes === null) this.#open.delete(connection);
+      if (bytes === null) events.closed();
+      else events.received(bytes);
+    };
+    this.#open.set(connection, { end, take });
+    timer(() => events.opened()).set(0);
+    return {
+      write: (bytes) => end.send(bytes),
+      destroy: () => {
+        if (this.#open.delete(connection)) end.send(null);
+      },
+    };
+  };
+
+  arrived(packet: Packet): void {
+    if (packet.life !== this.#context.life) return;
+    for (const bytes of this.#open.get(packet.connection)?.end.arrived(packet) ?? []) {
+      // What was taken before may have closed it.
+      this.#open.get(packet.connection)?.take(bytes);
+    }
+  }
+}

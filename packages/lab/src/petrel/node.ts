@@ -1,0 +1,120 @@
+/** One life of a node: Petrel's agent and client, with work to do that takes no time. */
+import {
+  Agent,
+  type Clock,
+  FunctionDuty,
+  type Host,
+  isPetrelError,
+  openStore,
+  type SessionTicket,
+  type Store,
+  silentLogger,
+} from 'petrel/internals';
+import type { Context, Node } from '../algorithm.js';
+import { nobody } from '../census.js';
+import { Connections, type Packet } from './connection.js';
+import { clockOf } from './time.js';
+
+export const root = '/lab';
+const server = { host: 'zookeeper', port: 2181 };
+
+export class AgentNode implements Node<Packet> {
+  readonly #context: Context<Packet>;
+  readonly #connections: Connections;
+  readonly #agent: Agent;
+  readonly #duty: FunctionDuty;
+
+  constructor(context: Context<Packet>) {
+    const clock = clockOf(context);
+    this.#context = context;
+    this.#connections = new Connections(context);
+    this.#duty = new FunctionDuty(clock, () => this.#agent.status.leads, silentLogger);
+    this.#duty.use({ work: (_leadership, signal) => untilAborted(signal) });
+    this.#agent = new Agent({
+      openStore: (session) => this.#openStore(session, clock),
+      root,
+      node: nameOf(context.id),
+      site: 'lab',
+      priority: 100,
+      tags: {},
+      version: '0',
+      duty: this.#duty,
+      workload: 'inside',
+      clock,
+      log: silentLogger,
+      host: hostOf(context),
+      sessionMemory: null,
+    });
+    this.#agent.onStatus(({ leads }) => {
+      if (leads) this.#duty.startWork();
+      this.#look();
+    });
+    this.#agent.onEvent(({ kind }) => {
+      if (kind === 'round') this.#look();
+    });
+  }
+
+  start(): void {
+    this.#agent.run().catch((error: unknown) => {
+      // It may be refused its place, and then has no part in the election.
+      if (!isPetrelError(error)) throw error;
+    });
+  }
+
+  receive(packet: Packet): void {
+    this.#connections.arrived(packet);
+  }
+
+  leave(): void {
+    void this.#agent.session?.close();
+  }
+
+  #openStore(session: SessionTicket | undefined, clock: Clock): Store {
+    const { conditions, random } = this.#context;
+    const store = openStore({
+      servers: { servers: [server], chroot: '' },
+      sessionTimeoutMs: Math.ceil(conditions.detectMs),
+      clock,
+      dial: this.#connections.dial,
+      lookup: (_host, _options, found) => found(null, [{ address: '10.0.0.1', family: 4 }]),
+      random,
+      ...(session === undefined ? {} : { session }),
+    });
+    store.onChange(() => this.#context.count('wake-ups'));
+    return store;
+  }
+
+  /** Of another it believes what is decided, of itself that it leads. */
+  #look(): void {
+    const { id, follow } = this.#context;
+    const named = this.#agent.snapshot?.elected.value?.node ?? null;
+    const other = named === null || named === nameOf(id) ? nobody : idOf(named);
+    follow(this.#agent.status.leads ? id : other);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function nameOf(id: number): string {
+  return `n${String(id).padStart(5, '0')}`;
+}
+
+function idOf(name: string): number {
+  return Number(name.slice(1));
+}
+
+/** Each node is on a machine of its own, on which it lives one life after the other. */
+function hostOf({ id, life }: Context<Packet>): Host {
+  const name = nameOf(id);
+  return {
+    name,
+    pid: 1 + life,
+    newIncarnation: () => `${name}, life ${life}`,
+    agentLives: () => () => {},
+    isOtherAgent: ({ host }) => host !== name,
+  };
+}

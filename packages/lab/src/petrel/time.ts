@@ -1,0 +1,27 @@
+/** The laboratory's time, as Petrel takes it. */
+import type { Clock } from 'petrel/internals';
+import type { Context } from '../algorithm.js';
+
+/** The wall clock at instant 0 of a run: any will do. */
+const epochMs = 1_700_000_000_000;
+
+export function wallMs(nowMs: number): number {
+  return Math.floor(epochMs + nowMs);
+}
+
+const ticksOfMs = 1e6;
+
+export function clockOf<Message>(context: Context<Message>): Clock {
+  const after = (delayMs: number, fire: () => void) => {
+    const timer = context.timer(fire);
+    timer.set(delayMs);
+    return () => timer.stop();
+  };
+  return {
+    monotonicMs: () => context.nowMs(),
+    wallMs: () => wallMs(context.nowMs()),
+    // Never a hair too early, whatever sums were rounded: who is woken so would wait for no time at all, and so for ever.
+    timer: (delayMs, fire) => after((Math.ceil(Math.max(0, delayMs) * ticksOfMs) + 1) / ticksOfMs, fire),
+    turn: (fire) => after(0, fire),
+  };
+}
