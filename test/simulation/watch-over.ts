@@ -1,9 +1,11 @@
 /** What a trouble that comes alone, in a calm world, must not bring about. */
+
 import type { Fault } from './faults.js';
 import type { Cast } from './havoc.js';
 import { type ClaimSeen, inSlot, type SlotSeen, slotsIn } from './ledger.js';
 import type { Node } from './node.js';
 import { reconnectMs, writeMs } from './pace.js';
+import type { Setup } from './setup.js';
 
 /** In which a server that stands still is found out, in session timeouts: by who leads, and by others. */
 const leaderFindsOut = 1 / 12 + 1 / 6;
@@ -88,12 +90,17 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
   return () => rules.after(1.6 * sessionTimeoutMs, 9, wrong);
 }
 
+/** The least that any server grants: sessions, and so leases, may last no longer. */
+function leastTimeoutMs({ sessionTimeoutMs, unlike }: Setup): number {
+  return Math.min(sessionTimeoutMs, ...unlike.map((one) => one.maxSessionTimeoutMs ?? sessionTimeoutMs));
+}
+
 /** Whether the lease has to be renewed in time over a connection to another server: by how long it lasts yet, or has to last. */
 function leaseLasts(
   { setup, world }: Cast,
   { leader, claim, fault: { kind } }: { leader: Node; claim: ClaimSeen; fault: Fault },
 ): boolean {
-  const { sessionTimeoutMs } = setup;
+  const sessionTimeoutMs = leastTimeoutMs(setup);
   const nowMs = leader.process?.clock.monotonicMs() ?? 0;
   const leftMs = (leader.agent?.status.lease.releaseAtMs ?? nowMs) - nowMs;
   const isYoung = world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
@@ -106,7 +113,8 @@ function leaseLasts(
 function sessionLasts({ ensemble, setup, world }: Cast, { machine, session }: Node): boolean {
   const silence = ensemble.servers.find(({ isLeading }) => isLeading)?.silenceOf(session);
   if (silence === undefined) return false;
-  const { sessionTimeoutMs, delays } = setup;
+  const { delays } = setup;
+  const sessionTimeoutMs = leastTimeoutMs(setup);
   const mayEndMs = silence.sinceMs + sessionTimeoutMs / silence.rate;
   const foundOutMs = world.nowMs + delays.mostMs + (findsOut * sessionTimeoutMs) / machine.clock.rate;
   return mayEndMs > foundOutMs + reconnectMs(setup);
