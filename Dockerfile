@@ -21,8 +21,8 @@ WORKDIR /petrel
 COPY --from=build /petrel/package.json ./
 COPY --from=build /petrel/node_modules node_modules
 COPY --from=build /petrel/dist dist
-RUN chmod 755 dist/src/cli/main.cjs \
-  && ln -s /petrel/dist/src/cli/main.cjs /usr/local/bin/petrel \
+RUN chmod 755 dist/src/cli/main.js \
+  && ln -s /petrel/dist/src/cli/main.js /usr/local/bin/petrel \
   && mkdir /var/lib/petrel \
   && chown node: /var/lib/petrel
 ENV NODE_ENV=production PETREL_STATE_DIR=/var/lib/petrel

@@ -105,7 +105,7 @@ export class Participant {
 
   get agent(): number | null {
     if (!this.#contender.isGuarded) return null;
-    return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.cjs')) ?? null;
+    return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.js')) ?? null;
   }
 
   async #workload(): Promise<number[]> {

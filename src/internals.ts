@@ -5,7 +5,6 @@
 
 export { Agent } from './agent/agent.js';
 export type { SessionTicket } from './agent/session/session-memory.js';
-export { treeContents } from './tree/ensure-tree.js';
 export { duration, wholeNumber } from './cli/arguments.js';
 export type { DescribedSituation, LabPackage } from './cli/lab-package.js';
 export { type Printable, print, table } from './cli/output.js';
@@ -49,6 +48,7 @@ export type { Clock } from './ports/clock.js';
 export type { Host } from './ports/host.js';
 export type { Store } from './ports/store.js';
 export { threadProgram } from './thread-program.js';
+export { treeContents } from './tree/ensure-tree.js';
 export { lossProblem, lostNodes, unknownName } from './what-if/losses.js';
 export type { Outcome, Simulation } from './what-if/simulation.js';
 export { type Assumed, loadOf, sizeOf } from './what-if/situation.js';

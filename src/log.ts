@@ -8,9 +8,9 @@
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
-import pretty from 'pino-pretty';
 import { visible, visibleJson } from './core/outside.js';
 import { LineWriter } from './line-writer.js';
+import { pinoPretty } from './on-demand.js';
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -79,7 +79,7 @@ export function isPretty(format: LogFormat): boolean {
 }
 
 function prettyDestination(colorize: boolean): pino.DestinationStream {
-  return pretty({
+  return pinoPretty()({
     destination: stderrFd,
     sync: true,
     colorize,

@@ -40,10 +40,10 @@ const families: readonly Family[] = [
 ];
 
 /**
- * With the command that is `named`, or all of them where there is none of that name. What is parsed throws CommanderError
+ * With the command that is `named`, or all of them where there is none of that name; none where that is null. What is parsed throws CommanderError
  * instead of exiting, and leaves it to the caller to say why.
  */
-export async function createProgram(named?: string): Promise<Command> {
+export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')
     .description('Leader election and planned handover for services that must have exactly one active node')
     .version(version, '-V, --version')
@@ -51,11 +51,17 @@ export async function createProgram(named?: string): Promise<Command> {
     .configureOutput({ outputError: () => {} })
     .exitOverride();
   for (const option of settingOptions(clientSettings)) program.addOption(option);
-  const wanted = families.filter(({ commands }) => commands.some((command) => command === named));
-  const isNamed = wanted.length > 0;
-  const loaded = await Promise.all((isNamed ? wanted : families).map(({ load }) => load(isNamed)));
+  const wanted = wantedBy(named);
+  const isNamed = wanted.length < families.length;
+  const loaded = await Promise.all(wanted.map(({ load }) => load(isNamed)));
   for (const add of loaded) add(program);
   return program;
+}
+
+function wantedBy(named: string | null | undefined): readonly Family[] {
+  if (named === null) return [];
+  const wanted = families.filter(({ commands }) => commands.some((command) => command === named));
+  return wanted.length > 0 ? wanted : families;
 }
 
 /** Where an unknown command is nearly none of its neighbours: where it may be found. */

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { exitCodes } from '../exit-code.js';
 import { exitCodeOf, isForeseen, reportError } from './errors.js';
-import guardedCommands from './guarded.cjs';
+import { asksForVersion, commandOf } from './guarded.js';
 import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';
 
@@ -17,7 +17,7 @@ export interface CommandLineEnd {
 /** Never rejects; the caller exits with the code once all output is written. */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   outliveOutput();
-  const program = await createProgram(guardedCommands.commandOf(args));
+  const program = await createProgram(asksForVersion(args) ? null : commandOf(args));
   try {
     await program.parseAsync(args, { from: 'user' });
     return asMeant(Number(process.exitCode ?? (await codeOfPrinting())));

@@ -15,7 +15,7 @@ import { cut, firstOf, quoted } from '../core/outside.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type SettingMeta, settingMeta } from './setting.js';
 import { allSettings } from './settings.js';
-import { readSettingsFile, type SettingsFile } from './settings-file.js';
+import type { SettingsFile } from './settings-file.js';
 
 export interface SettingSources {
   /** As commander's `opts()` gives them. */
@@ -141,7 +141,7 @@ export function differingSettings<Values extends object>(
 async function gather(fields: readonly Field[], sources: SettingSources) {
   const path = flagTexts(sources.flags, config.flags).at(-1) ?? (sources.env[config.env] || undefined);
   const knownKeys = fieldsOf(allSettings).map(({ meta }) => meta.key);
-  const file = path === undefined ? noFile : await readSettingsFile(path, knownKeys);
+  const file = path === undefined ? noFile : await readFrom(path, knownKeys);
   const problems = [...file.problems];
   const given = new Map<string, Given>();
   for (const field of fields) {
@@ -159,6 +159,12 @@ async function gather(fields: readonly Field[], sources: SettingSources) {
 }
 
 const noFile: SettingsFile = { entries: [], problems: [] };
+
+/** Without a file, the YAML parser is not loaded. */
+async function readFrom(path: string, knownKeys: readonly string[]): Promise<SettingsFile> {
+  const { readSettingsFile } = await import('./settings-file.js');
+  return readSettingsFile(path, knownKeys);
+}
 
 function fieldsOf(settings: SettingsSchema<unknown>): Field[] {
   return Object.entries(settings.shape).flatMap(([name, schema]) => {

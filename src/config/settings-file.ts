@@ -1,8 +1,8 @@
 /** The settings file: YAML, read with the place of every key, so that an error can point at it. */
 import { readFile } from 'node:fs/promises';
-import { distance } from 'fastest-levenshtein';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
 import { cut } from '../core/outside.js';
+import { nearestOf } from './nearest.js';
 import { parseYaml, yamlProblem } from './yaml.js';
 
 export interface FileEntry {
@@ -100,19 +100,6 @@ function unknownKey(key: string, knownKeys: readonly string[]): string {
   const nearest = elsewhere ?? nearestOf(key, knownKeys);
   const hint = nearest === undefined ? `known are ${knownKeys.join(', ')}` : `did you mean "${nearest}"?`;
   return `there is no setting "${cut(key)}": ${hint}`;
-}
-
-const longestWord = 200;
-
-/** The known word that `word` is most likely a misspelling of. */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
-  if (word.length > longestWord) return undefined;
-  const far = Math.max(2, Math.floor(word.length / 3));
-  const ranked = known
-    .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .sort((a, b) => a.far - b.far);
-  const best = ranked[0];
-  return best !== undefined && best.far <= far ? best.candidate : undefined;
 }
 
 function startOf(node: unknown): number | undefined {

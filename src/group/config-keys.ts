@@ -1,6 +1,6 @@
 /** A group's configuration as keys and values: what operators see, and set one by one. */
 import * as z from 'zod';
-import { nearestOf } from '../config/settings-file.js';
+import { nearestOf } from '../config/nearest.js';
 import { readYaml } from '../config/yaml.js';
 import { defaultGroupConfig, type GroupConfig, groupConfigSchema, siteConfig } from '../core/group-config.js';
 import { describeIssues } from '../core/names.js';

@@ -1,9 +1,10 @@
 /** YAML for a terminal or an editor, where a string may have been written by others. */
-import { Document, visit } from 'yaml';
 import { hasInvisible, visibleInQuotes } from '../core/outside.js';
+import { yaml } from '../on-demand.js';
 
 /** YAML that says the same with what is invisible escaped, as in JSON. */
 export function visibleYaml(value: unknown): string {
+  const { Document, visit } = yaml();
   const document = new Document(value, { aliasDuplicateObjects: false });
   visit(document, {
     Scalar(_key, scalar) {

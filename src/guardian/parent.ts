@@ -3,7 +3,7 @@
  * this process starts has another parent.
  */
 
-/** Set in an agent's environment to the pid of its guardian. `src/cli/guarded.cts` asks for it by the same name, before
+/** Set in an agent's environment to the pid of its guardian. `src/cli/guarded.ts` asks for it by the same name, before
  * anything of this is loaded. */
 export const guardianVariable = 'PETREL_GUARDIAN';
 

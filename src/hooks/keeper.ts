@@ -7,7 +7,7 @@
  */
 import { write } from 'node:fs';
 import { visibleJson } from '../core/outside.js';
-import inspector from '../inspector.cjs';
+import { keepInspectorClosed } from '../inspector.js';
 import { systemClock } from '../ports/clock.js';
 import { sleep } from './alarm.js';
 import { Guards } from './guards.js';
@@ -15,7 +15,7 @@ import { type FromGuards, isToGuards } from './messages.js';
 import { keepPipesReady } from './pipes.js';
 import { systemProcesses } from './system-processes.js';
 
-inspector.keepInspectorClosed();
+keepInspectorClosed();
 
 const stderrFd = 2;
 

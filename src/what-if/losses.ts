@@ -1,5 +1,5 @@
 /** What is lost in a what-if: nodes, or sites with all their nodes. */
-import { nearestOf } from '../config/settings-file.js';
+import { nearestOf } from '../config/nearest.js';
 import { cut, firstOf, quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
 

@@ -58,7 +58,7 @@ export class AgentProcess {
 
   /** Null when there is none now: the guardian has none running, or has itself ended. */
   get agent(): number | null {
-    const agent = this.#child('main.cjs');
+    const agent = this.#child('main.js');
     if (agent !== null) this.#lastAgent = agent;
     return agent;
   }

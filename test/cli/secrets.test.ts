@@ -170,7 +170,7 @@ it('no secret is told, by nothing that a group or a command says or writes', asy
   }
   await commands();
   told.set('command lines', commandLines());
-  expect(told.get('command lines')).toContain('main.cjs');
+  expect(told.get('command lines')).toContain('main.js');
   first.signal('SIGKILL');
   await first.logged(/^joined/, { after: first.log.length });
   told.set('znodes', await znodes());

@@ -1,16 +1,6 @@
-/** As it is built and shipped: CommonJS that is not compiled here. */
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import * as guarded from '../../src/cli/guarded.js';
 import { createProgram } from '../../src/cli/program.js';
-import { oncePerRun } from '../support/once-per-run.js';
-
-type Guarded = typeof import('../../src/cli/guarded.cjs');
-
-let guarded: Guarded;
-beforeAll(async () => {
-  guarded = createRequire(import.meta.url)(join(dirname(await oncePerRun('build')), 'guarded.cjs'));
-});
 
 describe('a command line', () => {
   it('is known by the options that have a value, which are those of the program', async () => {

@@ -79,7 +79,7 @@ describe('petrel run in a terminal', () => {
         PETREL_STATE_DIR: at().stateDir,
       },
     });
-    const guardian = await until(() => childOf(terminal.pid ?? 0, 'main.cjs'));
+    const guardian = await until(() => childOf(terminal.pid ?? 0, 'main.js'));
     try {
       await until(async () => (await at().view.leader())?.node === 'a');
       terminal.kill('SIGKILL');

@@ -1,13 +1,12 @@
 /** What is shipped, as it is built. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import * as library from '../../src/index.js';
-import { version } from '../../src/version.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
@@ -16,88 +15,46 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 let built = '';
 
 beforeAll(async () => {
-  built = dirname(dirname(await oncePerRun('build')));
+  built = dirname(dirname(dirname(await oncePerRun('build'))));
 });
-
-const digestBytes = 32;
-const programs = ['cli/run.cjs', 'guardian/program.cjs', 'index.cjs'];
-
-/** Turns one byte of a file into another. */
-async function spoil(file: string, at: number): Promise<void> {
-  const bytes = await readFile(file);
-  bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-  await writeFile(file, bytes);
-}
 
 async function printed(...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, args, { cwd: project });
   return stdout.trim();
 }
 
-describe('a process starts with one file', () => {
-  it.each([
-    ['the command line', 'cli/run.cjs'],
-    ['the guardian', 'guardian/program.cjs'],
-    ['the library', 'index.cjs'],
-  ])('%s', async (_what, name) => {
-    const file = join(built, name);
-    const load = `require(${JSON.stringify(file)}); console.log(JSON.stringify(Object.keys(require.cache)))`;
-    expect(JSON.parse(await printed('-e', load))).toEqual([file]);
-  });
-});
+/** Paths of the modules that Node.js has loaded after `statement`. */
+async function loadedBy(statement: string): Promise<string[]> {
+  const script = `${statement}; console.log(JSON.stringify(Object.keys(require.cache)))`;
+  return z.array(z.string()).parse(JSON.parse(await printed('-e', script)));
+}
 
-describe('what V8 has made of a program', () => {
-  it.each(programs)(
-    'of %s is there for another process, of this version and with no other options, to take',
-    async (name) => {
-      const file = join(built, name);
-      const take = `
-      const [kept, text] = [${JSON.stringify(`${file}.code`)}, ${JSON.stringify(file)}].map((path) => fs.readFileSync(path));
-      const options = { cachedData: kept.subarray(${digestBytes}) };
-      console.log(new vm.Script(module.constructor.wrap(text.toString()), options).cachedDataRejected);
-    `;
-      expect(await printed('-e', take)).toBe('false');
-    },
-  );
-
-  it.each(programs)('holds more of %s than what its start calls', async (name) => {
-    const file = join(built, name);
-    const load = `
-      const file = ${JSON.stringify(file)};
-      const wrapped = module.constructor.wrap(fs.readFileSync(file).toString());
-      const script = new vm.Script(wrapped, { filename: file });
-      const program = { exports: {} };
-      const run = script.runInThisContext();
-      run(program.exports, module.constructor.createRequire(file), program, file, path.dirname(file));
-      console.log(script.createCachedData().length);
-    `;
-    const kept = await stat(`${file}.code`);
-    expect(kept.size).toBeGreaterThan(1.2 * Number(await printed('-e', load)));
+describe('what is built', () => {
+  it('holds the text of no module twice, and of no dependency at all', async () => {
+    const files = (await readdir(built, { recursive: true })).filter((name) => name.endsWith('.js'));
+    const texts = await Promise.all(
+      files.filter((name) => !name.includes('page/')).map((name) => readFile(join(built, name), 'utf8')),
+    );
+    const classes = texts.flatMap((text) =>
+      [...text.matchAll(/^var (\w+) = class/gm)].map(([, name]) => name),
+    );
+    expect(classes).toContain('CommandDuty');
+    expect(classes.filter((name) => name === 'CommandDuty')).toHaveLength(1);
+    expect(classes).not.toContain('ZodError');
+    expect(classes).not.toContain('Command');
   });
 
-  it.each([
-    ['is missing', (file: string) => rm(file)],
-    ['is nothing', (file: string) => writeFile(file, '')],
-    ['is of another text', (file: string) => spoil(file, 0)],
-    ['is of another version', (file: string) => spoil(file, digestBytes + 4)],
-  ])('is done without where it %s', async (_what, spoilt) => {
-    const directory = await mkdtemp(join(tmpdir(), 'petrel-shipped-'));
-    try {
-      for (const name of [
-        'cli/main.cjs',
-        'cli/guarded.cjs',
-        'cli/run.cjs',
-        'cli/run.cjs.code',
-        'program-file.cjs',
-      ])
-        await cp(join(built, name), join(directory, 'dist/src', name));
-      await cp(join(project, 'package.json'), join(directory, 'package.json'));
-      await spoilt(join(directory, 'dist/src/cli/run.cjs.code'));
-      const main = join(directory, 'dist/src/cli/main.cjs');
-      expect(await printed(main, '--version')).toBe(version);
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+  it('has a guardian that loads nothing but Node.js and files of its own', async () => {
+    const loaded = await loadedBy(`require(${JSON.stringify(join(built, 'src/guardian/program.js'))})`);
+    expect(loaded.length).toBeGreaterThan(1);
+    expect(loaded.filter((path) => !path.startsWith(built))).toEqual([]);
+  });
+
+  it('loads no YAML parser and no HTTP server for who joins as a library', async () => {
+    const loaded = await loadedBy(`require(${JSON.stringify(join(built, 'src/index.js'))})`);
+    expect(
+      loaded.filter((path) => /node_modules\/(yaml|fastify|prom-client|pino-pretty)\//.test(path)),
+    ).toEqual([]);
   });
 });
 
@@ -117,7 +74,9 @@ describe('the package', () => {
       '-e',
       "console.log(Object.keys(await import('petrel')).join())",
     );
-    expect(names.split(',').filter((name) => name !== 'default')).toEqual(Object.keys(library).toSorted());
+    expect(names.split(',').filter((name) => !['default', 'module.exports'].includes(name))).toEqual(
+      Object.keys(library).toSorted(),
+    );
   });
 
   it('is imported by its name, and leads', async () => {

@@ -32,7 +32,7 @@ export async function startProcess(
   const main = await oncePerRun('build');
   const ownDir = env.PETREL_STATE_DIR === undefined ? await mkdtemp(join(tmpdir(), 'petrel-state-')) : null;
   const stateDir = env.PETREL_STATE_DIR ?? ownDir ?? '';
-  const child = spawnBound(process.execPath, ['--enable-source-maps', main, ...args], {
+  const child = spawnBound(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { HOME: stateDir, ...environmentOf(args, { PETREL_STATE_DIR: stateDir, ...env }) },
   });

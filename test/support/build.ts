@@ -1,9 +1,11 @@
 /** Builds the command line, as it is shipped, for the tests that run it. */
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -11,7 +13,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 export async function buildCommandLine(): Promise<string> {
   await run(`${project}scripts/build.mjs`, '--without-types');
   await run(`${project}packages/lab/build.mjs`, '--without-types');
-  return `${project}dist/src/cli/main.cjs`;
+  return `${project}dist/src/cli/main.js`;
 }
 
 /** Programs that tests start in processes of their own, by their paths below test/. */
@@ -27,46 +29,48 @@ const fixtures = [
   'simulation/main',
 ];
 
+/** Below node_modules, so that it is no part of the package, and that its imports are found. */
+const modules = `${project}node_modules/.cache/petrel/modules`;
+
 /**
- * Compiles those, to run with the modules that were built. Each start from the sources would compile them anew, which takes
- * a second. Returns the folder where they lie, by their paths below test/.
+ * Compiles each module of Petrel by itself, and those programs. Each start from the sources would compile them again, which
+ * takes a second. Returns the folder where they lie, by their paths in the project.
  */
-export async function buildFixtures(): Promise<string> {
-  await build({
-    entryPoints: fixtures.map((name) => `${project}test/${name}.ts`),
-    outdir: `${project}dist/fixtures`,
-    outbase: `${project}test`,
-    bundle: true,
+export async function buildModules(): Promise<string> {
+  const options = {
+    outdir: modules,
+    outbase: project,
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    packages: 'external',
-    plugins: [
-      {
-        name: 'built-modules',
-        setup({ onResolve }) {
-          onResolve({ filter: /^\.\.\/.*src\/.*\.js$/ }, ({ path }) => ({
-            path: path.replace(/^.*?src\//, `${project}dist/src/`),
-            external: true,
-          }));
-        },
-      },
-    ],
-  });
-  return `${project}dist/fixtures`;
+  } as const;
+  const sources = ['src', 'strategies'].flatMap((folder) =>
+    readdirSync(`${project}${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('page/'))
+      .map((name) => `${project}${folder}/${name}`),
+  );
+  const entryPoints = fixtures.map((name) => `${project}test/${name}.ts`);
+  await build({ ...options, entryPoints: sources });
+  await build({ ...options, entryPoints, bundle: true, packages: 'external', plugins: [sourcesApart] });
+  await writeFile(`${modules}/package.json`, '{ "type": "module" }\n');
+  return modules;
 }
+
+/** They are compiled by themselves. */
+const sourcesApart: Plugin = {
+  name: 'sources-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/.*src\/.*\.js$/ }, ({ path }) => ({
+      path: path.replace(/^.*?src\//, `${modules}/src/`),
+      external: true,
+    }));
+  },
+};
 
 /** Adds the types of the package to what was built. */
 export async function buildTypes(): Promise<string> {
   const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  await run(
-    compiler,
-    '-p',
-    `${project}tsconfig.build.json`,
-    '--emitDeclarationOnly',
-    '--incremental',
-    'false',
-  );
+  await run(compiler, '-p', `${project}tsconfig.build.json`);
   return `${project}dist/src/index.d.ts`;
 }
 

@@ -3,7 +3,6 @@
  * What only a process shows is tested by `runProcess`: its log, exit, signals,
  * pipes, terminals.
  */
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { environmentOf } from './agents.js';
@@ -48,7 +47,7 @@ async function runAlone(args: readonly string[], env: Readonly<Record<string, st
 
 async function program(): Promise<typeof import('../../src/cli/run.js')> {
   const main = await oncePerRun('build');
-  return createRequire(import.meta.url)(join(dirname(main), 'run.cjs'));
+  return import(join(dirname(main), 'run.js'));
 }
 
 /** What commands read, so that none of the test's own leaks into them. */

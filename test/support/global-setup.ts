@@ -1,6 +1,6 @@
 /** Once for a project of the test run: says which ZooKeeper is used, and offers what tests share. */
 import type { TestProject } from 'vitest/node';
-import { buildCommandLine, buildFixtures, buildTypes } from './build.js';
+import { buildCommandLine, buildModules, buildTypes } from './build.js';
 import { serveOncePerRun } from './once-per-run.js';
 import { chooseZooKeeper, type ZooKeeperChoice, zooKeeperKinds } from './zookeeper/choose.js';
 import type { TestEnsemble, TestServer } from './zookeeper/server.js';
@@ -38,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   const tasks = await serveOncePerRun({
     build: buildCommandLine,
-    fixtures: buildFixtures,
+    modules: buildModules,
     types: buildTypes,
     ...Object.fromEntries(zooKeeperKinds.map((kind) => [`zookeeper-${kind}`, () => start(kind)])),
     ...Object.fromEntries(zooKeeperKinds.map((kind) => [`ensemble-${kind}`, () => startSeveral(kind)])),

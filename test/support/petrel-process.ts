@@ -91,7 +91,7 @@ export class PetrelProcess implements AsyncDisposable {
 
   /** The agent proper, which this process is the guardian of; null when there is none now. */
   get agentPid(): number | null {
-    return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.cjs')) ?? null;
+    return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.js')) ?? null;
   }
 
   /** Kills it, and the agent that it is the guardian of, as far as a process can at once. */

@@ -7,7 +7,7 @@ const guarded: readonly string[] = ['agent', 'run'];
 const endsAtOnce: readonly string[] = ['--help', '-h', '--version', '-V', '--dry-run'];
 
 /** The options of every command that are followed by a value. */
-const valueOptions: readonly string[] = [
+export const valueOptions: readonly string[] = [
   '-c',
   '--config',
   '-z',
@@ -30,19 +30,24 @@ const valueOptions: readonly string[] = [
 ];
 
 /** Whether this process was started by a guardian (`src/guardian/parent.ts`), which may have died since. */
-function hasGuardian(): boolean {
+export function hasGuardian(): boolean {
   return process.send !== undefined && process.env.PETREL_GUARDIAN !== undefined;
 }
 
-function isGuarded(args: readonly string[]): boolean {
+export function isGuarded(args: readonly string[]): boolean {
   const command = commandOf(args);
   return (
     command !== undefined && guarded.includes(command) && !ours(args).some((arg) => endsAtOnce.includes(arg))
   );
 }
 
+/** Answered without any command. */
+export function asksForVersion(args: readonly string[]): boolean {
+  return commandOf(args) === undefined && ours(args).some((arg) => arg === '--version' || arg === '-V');
+}
+
 /** The first word that is neither an option nor its value; whether there is such a command is another matter. */
-function commandOf(args: readonly string[]): string | undefined {
+export function commandOf(args: readonly string[]): string | undefined {
   return ours(args).find(
     (arg, index) => !arg.startsWith('-') && !valueOptions.includes(args[index - 1] ?? ''),
   );
@@ -51,5 +56,3 @@ function commandOf(args: readonly string[]): string | undefined {
 function ours(args: readonly string[]): readonly string[] {
   return args.slice(0, args.includes('--') ? args.indexOf('--') : args.length);
 }
-
-export = { commandOf, hasGuardian, isGuarded, valueOptions };

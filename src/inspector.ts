@@ -10,7 +10,7 @@ const closeAfterMs: readonly number[] = [0, 100, 1_000];
 const opening = /--inspect(-brk|-wait)?(=|\s|$)/;
 
 /** Call first in every process. */
-function keepInspectorClosed(): void {
+export function keepInspectorClosed(): void {
   process.on('SIGUSR1', () => {});
   closeInspector(closeAfterMs);
 }
@@ -26,5 +26,3 @@ function closeInspector([afterMs, ...later]: readonly number[]): void {
   };
   setTimeout(close, afterMs).unref();
 }
-
-export = { keepInspectorClosed };

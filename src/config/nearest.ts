@@ -1,0 +1,15 @@
+/** Suggestions for misspelled words. */
+import { distance } from 'fastest-levenshtein';
+
+const longestWord = 200;
+
+/** The known word that `word` is most likely a misspelling of. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
+  if (word.length > longestWord) return undefined;
+  const far = Math.max(2, Math.floor(word.length / 3));
+  const ranked = known
+    .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far);
+  const best = ranked[0];
+  return best !== undefined && best.far <= far ? best.candidate : undefined;
+}
