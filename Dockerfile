@@ -14,7 +14,9 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
 COPY strategies strategies
-RUN npm run build && npm prune --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund
+# npm installs no package that this list calls optional: an image based on this one may want them (docs/logs.md).
+RUN npm run build && npm prune --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund \
+  && npm pkg delete devDependencies peerDependencies peerDependenciesMeta
 
 FROM ${NODE_IMAGE}
 WORKDIR /petrel

@@ -15,6 +15,14 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
+/** Optional peer dependencies of Petrel, with the versions that package.json allows. */
+export const tracingPackages = [
+  '@opentelemetry/api@^1.9.1',
+  '@opentelemetry/exporter-trace-otlp-http@^0.223.1',
+  '@opentelemetry/resources@^2.12.1',
+  '@opentelemetry/sdk-trace@^2.12.1',
+] as const;
+
 /** Null where there is to be none. What does not work costs the traces, and nothing else. */
 export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
   const { wanted, problem } = readExporter(process.env);
@@ -30,9 +38,19 @@ export async function openTracing(agent: Agent, traced: Traced, log: Logger): Pr
     agent.onEvent((event) => transitions.hear(event));
     return { close };
   } catch (error) {
+    if (isMissingPackage(error)) {
+      log.warn(`going on without traces: install what sends them: npm install ${tracingPackages.join(' ')}`);
+      return null;
+    }
     log.warn({ error }, `going on without traces: ${errorMessage(error)}`);
     return null;
   }
+}
+
+function isMissingPackage(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  const isMissing = error.code === 'MODULE_NOT_FOUND' || error.code === 'ERR_MODULE_NOT_FOUND';
+  return isMissing && error.message.includes("'@opentelemetry/");
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -23,13 +23,15 @@ export async function stopEveryProcess(): Promise<void> {
 /**
  * Starts `petrel ARGS`. Its environment is `env` and nothing of this process's but PATH: no PETREL_ variable
  * leaks into it; and secrets that it has no use for, so that one that tells them is found out. Its state directory is its own, unless `env` names one: give a node that starts again the
- * `stateDir` of its earlier life. It answers no HTTP unless `env` says where.
+ * `stateDir` of its earlier life. It answers no HTTP unless `env` says where. `program` is another main program than the one
+ * that was built.
  */
 export async function startProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  program?: string,
 ): Promise<PetrelProcess> {
-  const main = await oncePerRun('build');
+  const main = program ?? (await oncePerRun('build'));
   const ownDir = env.PETREL_STATE_DIR === undefined ? await mkdtemp(join(tmpdir(), 'petrel-state-')) : null;
   const stateDir = env.PETREL_STATE_DIR ?? ownDir ?? '';
   const child = spawnBound(process.execPath, [main, ...args], {

@@ -1,20 +1,23 @@
 /** Spans of transitions, as a collector gets them from agents in processes of their own. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readExporter } from '../../src/node/tracing.js';
+import { readExporter, tracingPackages } from '../../src/node/tracing.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { spanIdOf, traceIdOf } from '../../src/tracing/ids.js';
 import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
 import { Collector, type ReceivedSpan } from '../support/collector.js';
 import { started } from '../support/known.js';
+import { oncePerRun } from '../support/once-per-run.js';
 import { canary } from '../support/secrets.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 
+const project = fileURLToPath(new URL('../..', import.meta.url));
 let server: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
 beforeAll(async () => {
   server = await startDevelopmentServer({ tickTimeMs: 250 });
@@ -35,6 +38,21 @@ async function agent(
   const begun = await startProcess(['agent'], { ...access(root), ...settings, ...hooks, ...env });
   await begun.logged(/^joined/);
   return begun;
+}
+
+/** The program of the package, installed in `directory` with all its dependencies but those of one scope. */
+async function installedWithout(scope: string, directory: string): Promise<string> {
+  const main = await oncePerRun('build');
+  const present = (await readdir(join(project, 'node_modules'))).filter((name) => name !== scope);
+  await mkdir(join(directory, 'node_modules'));
+  await Promise.all([
+    cp(join(project, 'dist'), join(directory, 'dist'), { recursive: true }),
+    cp(join(project, 'package.json'), join(directory, 'package.json')),
+    ...present.map((name) =>
+      symlink(join(project, 'node_modules', name), join(directory, 'node_modules', name)),
+    ),
+  ]);
+  return join(directory, relative(project, main));
 }
 
 const named = (spans: readonly ReceivedSpan[], name: string) => spans.find((span) => span.name === name);
@@ -147,6 +165,37 @@ const coverageSchema = z.object({ result: z.array(z.object({ url: z.string() }))
 function filesLoaded(coverage: string): string[] {
   return coverageSchema.parse(JSON.parse(coverage)).result.map(({ url }) => url);
 }
+
+describe('without the packages of OpenTelemetry', () => {
+  it('an agent leads, and says in one line what to install', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'petrel-untraced-'));
+    try {
+      const main = await installedWithout('@opentelemetry', directory);
+      const settings = { PETREL_NODE_ID: 'a', PETREL_SITE: 'here', PETREL_ON_TAKEOVER: 'true' };
+      const env = { ...access(uniqueRoot('untraced')), ...settings, PETREL_ON_RELEASE: 'true' };
+      const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
+      const node = await startProcess(['agent'], { ...env, ...collector }, main);
+      await node.logged(/^READY/);
+      const told = node.log.filter(({ msg }) => msg.includes('traces'));
+      expect(told).toEqual([
+        expect.objectContaining({ level: 'warn', msg: expect.stringContaining(tracingPackages.join(' ')) }),
+      ]);
+      expect(told[0]).not.toHaveProperty('error');
+      node.term();
+      await node.exited;
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
+  it('the line names the versions that package.json allows', async () => {
+    const text = await readFile(join(project, 'package.json'), 'utf8');
+    const { peerDependencies } = z
+      .object({ peerDependencies: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(text));
+    expect(Object.entries(peerDependencies).map((entry) => entry.join('@'))).toEqual(tracingPackages);
+  });
+});
 
 describe('without an exporter', () => {
   it('nothing of OpenTelemetry is loaded', async () => {
