@@ -8,15 +8,15 @@ ARG NODE_IMAGE=node:20-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /petrel
 COPY package.json package-lock.json ./
-# The image has no use for packages/.
-RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
+COPY packages packages
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
 COPY strategies strategies
 # npm installs no package that this list calls optional: an image based on this one may want them (docs/logs.md).
-RUN npm run build && npm prune --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund \
-  && npm pkg delete devDependencies peerDependencies peerDependenciesMeta
+RUN npm run build && npm prune --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund \
+  && npm pkg delete workspaces devDependencies peerDependencies peerDependenciesMeta
 
 FROM ${NODE_IMAGE}
 WORKDIR /petrel

@@ -6,26 +6,23 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 
-/** The package's exports, and what is started or read by its path. */
-const entryPoints = [
+/** Beside the package's exports: what is started or loaded by its path. */
+const programs = [
   'src/cli/main.ts',
   'src/cli/run.ts',
   'src/guardian/program.ts',
   'src/hooks/keeper.ts',
   'src/http/compile-page.ts',
-  'src/index.ts',
-  'src/internals.ts',
   'src/own-strategies/worker.ts',
-  'src/testing.ts',
-  'strategies/index.ts',
 ];
-/** In what is compiled: the URL of dist/. */
+const outdir = 'dist';
+/** In what is compiled: its URL. */
 const dist = '__petrelDist';
 
-export async function compile(outdir) {
+export async function compile(exported) {
   // Only ES modules can share files.
   const { outputFiles } = await build({
-    entryPoints,
+    entryPoints: [...programs, ...exported],
     outdir,
     outbase: '.',
     chunkNames: 'chunks/[name]-[hash]',
@@ -39,7 +36,7 @@ export async function compile(outdir) {
     logLevel: 'warning',
     plugins: [ownAddresses],
   });
-  await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(outdir, path, text)));
+  await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(path, text)));
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
   removeOthers(join(outdir, 'chunks'), new Set(outputFiles.map(({ path }) => path)));
 }
@@ -50,7 +47,7 @@ function removeOthers(folder, written) {
     if (!written.has(path)) rmSync(path);
 }
 
-async function writeCommonJs(outdir, path, text) {
+async function writeCommonJs(path, text) {
   // The namespace object that esbuild makes of a package costs a getter for each of zod's 300 names in every file.
   const plain = text.replaceAll(/\bimport \* as (\w+) from "zod";/g, 'import { z as $1 } from "zod";');
   // As the ending says, its imports are those of an ES module of Node.js.

@@ -1,8 +1,10 @@
 /** Of the declarations that the compiler wrote, only those stay that the package's exports lead to. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { join, normalize, relative } from 'node:path';
 
-export function keepTypes(folder, exported) {
+const folder = 'dist';
+
+export function keepTypes(exported) {
   const kept = new Set();
   const keep = (file) => {
     if (kept.has(file)) return;
@@ -11,7 +13,7 @@ export function keepTypes(folder, exported) {
     for (const [, path] of text.matchAll(/(?:\bfrom |\bimport\(|\bimport )['"](\.[^'"]+)\.js['"]/g))
       keep(normalize(join(file, '..', `${path}.d.ts`)));
   };
-  for (const file of exported) keep(file);
+  for (const file of exported) keep(relative(folder, file));
   for (const file of readdirSync(folder, { recursive: true }))
     if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(join(folder, file));
 }

@@ -128,14 +128,14 @@ const rules: readonly Rule[] = [
   },
   {
     name: 'the page makes no markup out of text, and keeps nothing',
-    folders: ['src/page'],
+    folders: ['packages/page/src'],
     forbidden:
       /\b(inner|outer)HTML\b|insertAdjacentHTML|dangerouslySet|\b(local|session)Storage\b|\.cookie\b|indexedDB/,
     examples: ['place.innerHTML = reason;', 'localStorage.token = token;', 'document.cookie = token;'],
   },
   {
     name: 'the page loads nothing of the agent, and no more of libraries than it must',
-    folders: ['src/page'],
+    folders: ['packages/page/src'],
     forbidden: /^(?!import type\b).*\bfrom '(?!\.\/|preact'|preact\/hooks'|zod\/mini')/,
     examples: ["import { listing } from '../group/listing.js';", "import { z } from 'zod';"],
   },

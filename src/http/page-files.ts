@@ -19,7 +19,8 @@ export interface PageFiles {
   readonly icon: PageFile;
 }
 
-const folder = new URL('../page/', import.meta.url);
+const isSource = import.meta.url.endsWith('.ts');
+const folder = new URL(isSource ? '../../packages/page/src/' : '../page/', import.meta.url);
 
 /** Throws where one of them is missing, or does not compile. */
 export async function readPageFiles(): Promise<PageFiles> {
@@ -44,7 +45,7 @@ export async function readPageFiles(): Promise<PageFiles> {
 
 /** From source there is none: it is made. */
 async function readScript(): Promise<Buffer> {
-  if (!import.meta.url.endsWith('.ts')) return await readFile(new URL('page.js', folder));
+  if (!isSource) return await readFile(new URL('page.js', folder));
   const { compilePage } = await import('./compile-page.js');
   return await compilePage(folder);
 }

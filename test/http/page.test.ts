@@ -68,7 +68,10 @@ describe('the page over HTTP', () => {
   it('is told plainly to who takes nothing compressed', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, group.start('a'));
-    const css = readFileSync(fileURLToPath(new URL('../../src/page/page.css', import.meta.url)), 'utf8');
+    const css = readFileSync(
+      fileURLToPath(new URL('../../packages/page/src/page.css', import.meta.url)),
+      'utf8',
+    );
     const get = (accept: string) =>
       fetch(`${api.server.url}/page/page.css`, { headers: { 'accept-encoding': accept } });
     for (const accept of ['identity', 'br', 'gzip;q=0', 'gzip; q=0.0, br']) {

@@ -7,8 +7,8 @@ import {
   noFields,
   previewKey,
   previewOf,
-} from '../../src/page/actions.js';
-import type { ChangeAnswer } from '../../src/page/shapes.js';
+} from '../../packages/page/src/actions.js';
+import type { ChangeAnswer } from '../../packages/page/src/shapes.js';
 import { leader, node, site, status } from './builders.js';
 
 const answer: ChangeAnswer = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { EventParser } from '../../src/page/events.js';
-import { broken, heard, type Link, linkText, noLink } from '../../src/page/link.js';
-import { columnsOf, isFound } from '../../src/page/sites.js';
-import { agoText, lengthText, wholeText } from '../../src/page/times.js';
+import { EventParser } from '../../packages/page/src/events.js';
+import { broken, heard, type Link, linkText, noLink } from '../../packages/page/src/link.js';
+import { columnsOf, isFound } from '../../packages/page/src/sites.js';
+import { agoText, lengthText, wholeText } from '../../packages/page/src/times.js';
 import { node, site, status } from './builders.js';
 
 describe('the link', () => {

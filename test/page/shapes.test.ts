@@ -2,6 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import type * as shapes from '../../packages/page/src/shapes.js';
+import { statusShape } from '../../packages/page/src/shapes.js';
 import type { Explanation } from '../../src/group/explain.js';
 import type { Failure } from '../../src/group/failure.js';
 import type { History } from '../../src/group/history.js';
@@ -9,8 +11,6 @@ import type { changeAnswerSchema } from '../../src/http/changes.js';
 import type { outOfTouchSchema } from '../../src/http/event-hub.js';
 import type { termSchema } from '../../src/http/reads.js';
 import type { Status } from '../../src/http/status.js';
-import type * as shapes from '../../src/page/shapes.js';
-import { statusShape } from '../../src/page/shapes.js';
 import { status } from './builders.js';
 
 /** Compiles only where all that the agent may say is something that the page reads. */

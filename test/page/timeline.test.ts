@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { History, TransitionRecord } from '../../src/page/shapes.js';
-import { historyKey, rowsOf, stripOf } from '../../src/page/timeline.js';
+import type { History, TransitionRecord } from '../../packages/page/src/shapes.js';
+import { historyKey, rowsOf, stripOf } from '../../packages/page/src/timeline.js';
 import { leader, node, status } from './builders.js';
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { trackOf, tracksOf, witness, witnesses } from '../../src/page/track.js';
-import { leaderlessAfter, leaderlessSlots, verdictOf } from '../../src/page/verdict.js';
+import { trackOf, tracksOf, witness, witnesses } from '../../packages/page/src/track.js';
+import { leaderlessAfter, leaderlessSlots, verdictOf } from '../../packages/page/src/verdict.js';
 import { leader, status, transition } from './builders.js';
 
 describe('the verdict', () => {

@@ -46,7 +46,7 @@ export async function buildModules(): Promise<string> {
   } as const;
   const sources = ['src', 'strategies'].flatMap((folder) =>
     readdirSync(`${project}${folder}`, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.startsWith('page/'))
+      .filter((name) => name.endsWith('.ts'))
       .map((name) => `${project}${folder}/${name}`),
   );
   const entryPoints = fixtures.map((name) => `${project}test/${name}.ts`);
