@@ -1,24 +1,56 @@
-/** The package's types, as a project sees them that checks the types of its libraries, too. */
+/** The package's types, as projects see them. */
 import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
 import { oncePerRun } from '../support/once-per-run.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
+const consumer = join(project, 'test/library/fixtures/consumer.ts');
 
 beforeAll(async () => {
   await oncePerRun('build');
   await oncePerRun('types');
 });
 
-it('are complete', async () => {
-  const args = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,esnext.disposable'];
-  const file = 'test/library/fixtures/consumer.ts';
+const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,esnext.disposable'];
+
+/** What the compiler says of a file, from its folder. */
+async function compile(cwd: string, file: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(
     `${project}node_modules/.bin/tsc`,
-    [...args, '--module', 'nodenext', '--types', 'node', '--skipLibCheck', 'false', file],
-    { cwd: project },
+    [...strict, '--types', 'node', ...args, file],
+    { cwd },
   ).catch((error: { stdout?: string }) => ({ stdout: error.stdout ?? String(error) }));
-  expect(stdout).toBe('');
+  return stdout;
+}
+
+it('are complete, for a project that checks the types of its libraries, too', async () => {
+  expect(await compile(project, consumer, ['--module', 'nodenext', '--skipLibCheck', 'false'])).toBe('');
+});
+
+it.each([
+  ['an ES module', 'module', ['--module', 'node16']],
+  ['a CommonJS module', 'commonjs', ['--module', 'node16']],
+  [
+    'a CommonJS module, by the rules of Node.js 10',
+    'commonjs',
+    ['--module', 'commonjs', '--moduleResolution', 'node10'],
+  ],
+  ['a bundler', 'module', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+])('are found by %s', async (_who, type, args) => {
+  const directory = await mkdtemp(join(tmpdir(), 'petrel-types-'));
+  try {
+    await mkdir(join(directory, 'node_modules'));
+    await symlink(project, join(directory, 'node_modules/petrel'));
+    await symlink(join(project, 'node_modules/@types'), join(directory, 'node_modules/@types'));
+    await writeFile(join(directory, 'package.json'), JSON.stringify({ type }));
+    await copyFile(consumer, join(directory, 'consumer.ts'));
+    expect(await compile(directory, 'consumer.ts', [...args, '--skipLibCheck'])).toBe('');
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });
