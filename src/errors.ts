@@ -56,15 +56,6 @@ export class PetrelError extends Error {
   }
 }
 
-/**
- * Also one of another copy of this class: the command line is built into one file, and packages next to Petrel import
- * its modules.
- */
-export function isPetrelError(error: unknown): error is PetrelError {
-  if (error instanceof PetrelError) return true;
-  return error instanceof Error && error.name === 'PetrelError' && 'code' in error && 'remedies' in error;
-}
-
 /** The text of anything thrown. Never throws: what others throw may have no text, or a getter that fails. */
 export function errorMessage(error: unknown): string {
   try {

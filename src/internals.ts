@@ -40,7 +40,7 @@ export {
   xids,
 } from './embedded/records.js';
 export { answer } from './embedded/requests.js';
-export { errorMessage, isPetrelError, PetrelError } from './errors.js';
+export { errorMessage, PetrelError } from './errors.js';
 export type { GroupView } from './group/view.js';
 export { FunctionDuty } from './library/function-duty.js';
 export { silentLogger } from './log.js';

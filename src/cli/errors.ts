@@ -1,7 +1,7 @@
 /** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
 import { CommanderError } from 'commander';
 import { oneLine, visibleJson } from '../core/outside.js';
-import { isPetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
+import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
 import { exitCodes } from '../exit-code.js';
 import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
 import { StoreError } from '../ports/store.js';
@@ -32,9 +32,7 @@ export function exitCodeOf(error: unknown): number {
 
 /** What a program that works may end with. */
 export function isForeseen(error: unknown): boolean {
-  return (
-    isPetrelError(error) || [CommanderError, Interrupted, StoreError].some((known) => error instanceof known)
-  );
+  return [CommanderError, Interrupted, PetrelError, StoreError].some((known) => error instanceof known);
 }
 
 /** Writes what went wrong to stderr; with `-f json` as one line of `failureSchema`. */

@@ -1,6 +1,6 @@
 /** What went wrong with a group, in terms that whoever asked can act on. */
 import * as z from 'zod';
-import { errorMessage, isPetrelError, PetrelError, type Remedy } from '../errors.js';
+import { errorMessage, PetrelError, type Remedy } from '../errors.js';
 import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
 
 /** An error as commands with `-f json` and the HTTP interface tell it. */
@@ -17,7 +17,7 @@ export function toldAs(error: PetrelError, words: (remedy: Remedy) => string): F
 
 /** Anything thrown, as a PetrelError. */
 export function asPetrelError(error: unknown): PetrelError {
-  if (isPetrelError(error)) return error;
+  if (error instanceof PetrelError) return error;
   if (isStoreError(error)) return fromStore(error);
   return new PetrelError('FAILED', errorMessage(error), { cause: error });
 }

@@ -132,10 +132,12 @@ export function electingRules(court: Court): Rule {
     const why = `${to} is elected instead of ${from}, which is as fit as before`;
     const delayMs = failbackDelayMs(config);
     const problem = whyNoBetter(was, worse.content.site, better.content.site);
+    // An elector knows its own health before it is registered.
+    const illUntilMs = better.lastIllMs - (was.seats[0]?.owner === better.owner ? promptMs : 0);
     if (delayMs === null) complain(6, `${why}, and failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
     else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
-    else if (nowMs - Math.max(presentSinceMs(better, promptMs), better.lastIllMs) < delayMs * slack)
+    else if (nowMs - Math.max(presentSinceMs(better, promptMs), illUntilMs) < delayMs * slack)
       complain(9, `${why}, and has not been fit for long`);
     else {
       const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;

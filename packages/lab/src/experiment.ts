@@ -1,8 +1,9 @@
 /** Many runs of many elections under many conditions, summarized and held against theory. */
+
 import * as z from 'zod';
-import type { Expectation } from './algorithm.js';
 import { algorithms } from './algorithms/index.js';
 import { type Conditions, conditionsSchema } from './conditions.js';
+import type { Expectation } from './protocol.js';
 import { seedOf } from './random.js';
 import type { Measures } from './simulate.js';
 import { type Summary, summarize, summarySchema, toleranceOf } from './statistics.js';

@@ -1,7 +1,8 @@
 /** One run: an election under some conditions, from one seed, and what is measured of it. */
-import type { Protocol } from './algorithm.js';
+
 import { type Conditions, listenMs, meanDelayMs } from './conditions.js';
 import { ticks } from './events.js';
+import type { Protocol } from './protocol.js';
 import { World } from './world.js';
 
 /**

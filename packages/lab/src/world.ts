@@ -1,9 +1,10 @@
 /** Nodes over a network, as they begin, crash, come back, and are believed dead. */
-import type { Context, Node, Protocol, Timer } from './algorithm.js';
+
 import { Census } from './census.js';
 import type { Conditions } from './conditions.js';
 import { Events, ticks } from './events.js';
 import { Network, plainSize } from './network.js';
+import type { Context, Node, Protocol, Timer } from './protocol.js';
 import { type Random, randomFrom } from './random.js';
 import { Ring } from './ring.js';
 

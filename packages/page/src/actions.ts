@@ -197,3 +197,6 @@ export function previewKey({ leaders, paused, switchover, sites, nodes }: Status
   const slots = leaders.map(({ elected, leader, transition }) => [elected.term, leader, transition?.phase]);
   return JSON.stringify([slots, paused, switchover, sites, fit]);
 }
+
+/** What opens the dialog of an action. */
+export type OnAction = (action: Action) => void;

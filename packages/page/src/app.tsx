@@ -41,6 +41,3 @@ function useKnown(store: Store): Known {
   useEffect(() => store.onChange(() => setKnown(store.known)), [store]);
   return known;
 }
-
-/** What opens the dialog of an action. */
-export type OnAction = (action: Action) => void;

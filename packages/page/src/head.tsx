@@ -1,6 +1,6 @@
 /** Who leads, and how far that can be believed: the band at the top. */
 import { useEffect } from 'preact/hooks';
-import type { OnAction } from './app.js';
+import type { OnAction } from './actions.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
 import { linkText } from './link.js';

@@ -1,6 +1,6 @@
 /** What somebody should know before they do anything: pauses, what waits, what is wrong in the tree. */
 import type { ComponentChildren } from 'preact';
-import type { OnAction } from './app.js';
+import type { OnAction } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';
 import type { Status, WaitingSwitchover } from './shapes.js';
 import { isSeveral, slotsOf } from './slots.js';

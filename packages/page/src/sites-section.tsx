@@ -1,8 +1,7 @@
 /** Sites as columns, nodes as cards. */
 import { useState } from 'preact/hooks';
-import type { Action } from './actions.js';
+import type { Action, OnAction } from './actions.js';
 import { nodeActions } from './actions.js';
-import type { OnAction } from './app.js';
 import { ensembleNowMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
 import type { SiteStatus } from './shapes.js';

@@ -2,8 +2,9 @@
  * What theory says of announce–listen: E. Schooler, chapter on leader election, as far as it says so; where what it prints
  * is not what it derives, both are here. N nodes, R = N−1 receivers, l loss, TA, TL, TS, Δ as in `Conditions`.
  */
-import type { Expectation } from '../algorithm.js';
+
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
+import type { Expectation } from '../protocol.js';
 
 export interface Variant {
   readonly name: string;

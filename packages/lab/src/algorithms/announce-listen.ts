@@ -6,9 +6,11 @@
  * prefer the highest number. LE-M waits as LE-S does and prefers who woke first: the criterion fits the timer. With `Bye` a
  * leader says that it leaves; with `Query` a newcomer asks who leads.
  */
-import { type Algorithm, algorithm, type Context, type Node, type Timer } from '../algorithm.js';
+
+import { type Algorithm, algorithm } from '../algorithm.js';
 import { nobody } from '../census.js';
 import { listenMs } from '../conditions.js';
+import type { Context, Node, Timer } from '../protocol.js';
 import { announceListenTheory, type Variant } from './announce-listen-theory.js';
 
 type Message =

@@ -2,9 +2,11 @@
  * The ring without ids: all nodes run the same deterministic program, and know n. Whatever that program is (here one drawn at
  * random for each run), in a synchronous ring all are in the same state after each round, by induction: so all lead, or none does.
  */
-import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+
+import { algorithm } from '../algorithm.js';
 import { somebodyElse } from '../census.js';
 import type { Conditions } from '../conditions.js';
+import type { Context, Expectation, Node } from '../protocol.js';
 import { randomFrom } from '../random.js';
 
 const states = 16;

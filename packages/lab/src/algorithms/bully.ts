@@ -2,8 +2,10 @@
  * Bully: whoever misses the coordinator asks all higher numbers; an OK silences it; where none comes in time it tells all lower
  * ones that it is the coordinator. Whoever is asked holds an election of its own.
  */
-import { algorithm, type Context, type Expectation, type Node, type Timer } from '../algorithm.js';
+
+import { algorithm } from '../algorithm.js';
 import { answerLimitMs, type Conditions, meanDelayMs } from '../conditions.js';
+import type { Context, Expectation, Node, Timer } from '../protocol.js';
 
 interface Message {
   readonly kind: 'election' | 'ok' | 'coordinator';

@@ -3,8 +3,10 @@
  * sides; a probe is swallowed by a higher number, and turned back by the last it reaches. Two replies: the next phase, again to
  * both sides (which one printed version leaves out). Its own probe back: it leads, and tells all once round.
  */
-import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+
+import { algorithm } from '../algorithm.js';
 import type { Conditions } from '../conditions.js';
+import type { Context, Expectation, Node } from '../protocol.js';
 
 type Way = 1 | -1;
 type Message =

@@ -4,8 +4,10 @@
  *
  * Each restart is an epoch of its own: what is left of an earlier one is dropped.
  */
-import { algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+
+import { algorithm } from '../algorithm.js';
 import { type Conditions, meanDelayMs } from '../conditions.js';
+import type { Context, Expectation, Node } from '../protocol.js';
 
 interface Message {
   readonly kind: 'id' | 'elected';

@@ -5,9 +5,11 @@
  *
  * A node that comes back without a memory may have voted: it waits until its vote would have ended.
  */
-import { algorithm, type Context, type Expectation, type Node, type Timer } from '../algorithm.js';
+
+import { algorithm } from '../algorithm.js';
 import { nobody } from '../census.js';
 import { type Conditions, meanDelayMs } from '../conditions.js';
+import type { Context, Expectation, Node, Timer } from '../protocol.js';
 
 type Message =
   /** `isMaster`: to have the lease extended. */

@@ -7,16 +7,11 @@
  *
  * The printed lines 29 to 32 set the timer to T+1 so that it fires at once; here it is a timer.
  */
-import {
-  type Algorithm,
-  algorithm,
-  type Context,
-  type Expectation,
-  type Node,
-  type Timer,
-} from '../algorithm.js';
+
+import { type Algorithm, algorithm } from '../algorithm.js';
 import { nobody } from '../census.js';
 import { answerLimitMs, type Conditions, meanDelayMs } from '../conditions.js';
+import type { Context, Expectation, Node, Timer } from '../protocol.js';
 import { type Oracle, oracles } from './pole-oracles.js';
 
 type Message =

@@ -8,15 +8,10 @@
  * detector: where a crash is not detected, processes go on following the dead; where crashes are detected that are none, no
  * election may ever end.
  */
-import {
-  type Algorithm,
-  algorithm,
-  type Context,
-  type Expectation,
-  type Node,
-  type Timer,
-} from '../algorithm.js';
+
+import { type Algorithm, algorithm } from '../algorithm.js';
 import { answerLimitMs, type Conditions } from '../conditions.js';
+import type { Context, Expectation, Node, Timer } from '../protocol.js';
 
 type Message =
   | { readonly kind: 'election'; readonly epoch: number; readonly initiator: number; readonly best: number }

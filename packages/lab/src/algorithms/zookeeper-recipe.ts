@@ -4,9 +4,11 @@
  *
  * What ZooKeeper does among its own servers is not in it, nor the pings by which it keeps sessions.
  */
-import { type Algorithm, algorithm, type Context, type Expectation, type Node } from '../algorithm.js';
+
+import { type Algorithm, algorithm } from '../algorithm.js';
 import { somebodyElse } from '../census.js';
 import type { Conditions } from '../conditions.js';
+import type { Context, Expectation, Node } from '../protocol.js';
 
 interface Znode {
   readonly sequence: number;

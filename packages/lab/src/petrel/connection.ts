@@ -1,6 +1,7 @@
 /** Connections between Petrel's nodes and the ensemble. What is sent over one arrives in order, as TCP has it. */
+
 import { type Dial, xids } from 'petrel/internals';
-import type { Context } from '../algorithm.js';
+import type { Context } from '../protocol.js';
 
 export interface Packet {
   /** Of which life of the node it is a connection. */

@@ -1,4 +1,5 @@
 /** ZooKeeper as one server that never fails: the state machine and the protocol of Petrel's development server. */
+
 import {
   answer,
   Database,
@@ -15,7 +16,7 @@ import {
   writeReplyHeader,
   xids,
 } from 'petrel/internals';
-import type { Context, Node } from '../algorithm.js';
+import type { Context, Node } from '../protocol.js';
 import { End, type Packet } from './connection.js';
 import { root } from './node.js';
 import { wallMs } from './time.js';

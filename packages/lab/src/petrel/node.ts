@@ -1,17 +1,18 @@
 /** One life of a node: Petrel's agent and client, with work to do that takes no time. */
+
 import {
   Agent,
   type Clock,
   FunctionDuty,
   type Host,
-  isPetrelError,
   openStore,
+  PetrelError,
   type SessionTicket,
   type Store,
   silentLogger,
 } from 'petrel/internals';
-import type { Context, Node } from '../algorithm.js';
 import { nobody } from '../census.js';
+import type { Context, Node } from '../protocol.js';
 import { Connections, type Packet } from './connection.js';
 import { clockOf } from './time.js';
 
@@ -57,7 +58,7 @@ export class AgentNode implements Node<Packet> {
   start(): void {
     this.#agent.run().catch((error: unknown) => {
       // It may be refused its place, and then has no part in the election.
-      if (!isPetrelError(error)) throw error;
+      if (!(error instanceof PetrelError)) throw error;
     });
   }
 

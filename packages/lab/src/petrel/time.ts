@@ -1,6 +1,7 @@
 /** The laboratory's time, as Petrel takes it. */
+
 import type { Clock } from 'petrel/internals';
-import type { Context } from '../algorithm.js';
+import type { Context } from '../protocol.js';
 
 /** The wall clock at instant 0 of a run: any will do. */
 const epochMs = 1_700_000_000_000;
