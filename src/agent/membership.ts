@@ -50,7 +50,6 @@ export function newRegistration(self: SelfDescription, incarnation: string): Reg
     probe: probe?.address ?? null,
     draining: false,
     claimedUnder: null,
-    rings: true,
     lastFailure: null,
     lastTakeover: null,
     lastRelease: null,

@@ -27,7 +27,6 @@ import { ended, previousLeader, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
-import { ringsInVain } from './rings.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
 import { slotOf } from './slots.js';
 import type { Brake, GroupSnapshot } from './snapshot.js';
@@ -307,8 +306,7 @@ function upkeepWrite(seen: Case, choice: Choice): Write | null {
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
   const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
-  const isUnheard = leader === elected.node && ringsInVain(elected, members);
-  if (failed === null && !isForgiven && !isOver && !isUnheard && asked === elected.asked) return null;
+  if (failed === null && !isForgiven && !isOver && asked === elected.asked) return null;
   return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
 }
 

@@ -73,8 +73,6 @@ export const registrationSchema = z.object({
   claimedUnder: z.int().nullable().default(null),
   /** The slot of that `elected`. */
   claimedSlot: slotSchema,
-  /** Where it elects, it tells the elected node at its seat. */
-  rings: z.boolean().optional().catch(undefined),
   /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the
    * claim it gave away; null when it had none. */
   lastFailure: z
@@ -163,8 +161,6 @@ export const electedSchema = z.object({
   missedRequest: z.boolean().optional().catch(undefined),
   /** In the first slot's: how many there are, those that are being given up too. Missing: the one. */
   slots: slotSchema,
-  /** Whoever decided tells the elected node by a write to its seat: others need not watch decisions. */
-  rings: z.boolean().optional().catch(undefined),
 });
 export type Elected = z.infer<typeof electedSchema>;
 
@@ -234,7 +230,7 @@ export const transitionRecordSchema = z.object({
   electedAt: instantSchema,
   claimedAt: instantSchema.nullable(),
   readyAt: instantSchema.nullable(),
-  /** The elector that decided; null in records of earlier versions. */
+  /** The elector that decided; null where nobody is known to have. */
   by: z.string().nullable().default(null),
   /** Set where the node had led by the same decision before, and came back: that leadership's token, why it ended and when
    * the node stopped leading; null where nobody tells. */

@@ -97,8 +97,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     const { node, term, previous, priorities, asked, failures, ...others } = value;
     // The site follows from the node; the rest is for people.
     const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
-    // No group that is explored has rules about sites, or several leaders; and every elector rings.
-    const { failedSite: _failedSite, slots: _slots, rings: _rings, missedRequest = false, ...more } = rest;
+    // No group that is explored has rules about sites or several leaders.
+    const { failedSite: _failedSite, slots: _slots, missedRequest = false, ...more } = rest;
     nothingElse(more);
     out
       .plain(numberOf(node ?? ''))

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Commit, Decision } from '../../core/group-electing.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
 import { recordText } from '../../core/records.js';
-import { allRing } from '../../core/rings.js';
 import { slotView } from '../../core/slots.js';
 import type { Brake, GroupSnapshot, Member } from '../../core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../core/znodes.js';
@@ -109,12 +108,10 @@ function deciding(
   const others = standing.map(({ slot, electedVersion: version }): Operation => {
     return { type: 'check', path: pathsOfSlot(paths, slot).elected, version };
   });
-  const rings = allRing(turn.members);
   const written = decisions.map(({ slot, elected, electedVersion: version }): Operation => {
-    const data = encode({ ...elected, rings });
-    return { type: 'set', path: pathsOfSlot(paths, slot).elected, data, version };
+    return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
   });
-  const also = decisions.flatMap((decision) => ringing(turn, paths, decision));
+  const also = decisions.flatMap((decision) => notifying(turn, paths, decision));
   if (turn.unwritten !== null) also.push(registering(paths, turn.unwritten));
   return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
 }
@@ -147,7 +144,7 @@ function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly stri
 
 /** Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the seat is gone,
  * the decision is not made either. */
-function ringing(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
+function notifying(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
   const { node } = decision.elected;
   if (node === null || !isNewlyNamed(turn, decision)) return [];
   const data = Buffer.from(node);

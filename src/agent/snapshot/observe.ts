@@ -9,7 +9,7 @@ import { defaultGroupConfig } from '../../core/group-config.js';
 import type { Parsed } from '../../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
 import { seatsInOrder } from '../../core/sequence.js';
-import { slotCount, slotStates, slotsOfNode } from '../../core/slots.js';
+import { slotCount, slotsOfNode } from '../../core/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
@@ -52,10 +52,8 @@ export interface SlotsKnown {
   readonly count: number;
   /** Those whose claim this node reads, where it neither elects nor audits. */
   readonly own: readonly number[];
-  /** Whoever is elected is told so at its seat, and decisions need not be watched by others. */
-  readonly rings: boolean;
 }
-export const oneSlot: SlotsKnown = { count: 1, own: [1], rings: true };
+export const oneSlot: SlotsKnown = { count: 1, own: [1] };
 
 /** Who observes, in whatever session. */
 export interface Onlooker {
@@ -95,7 +93,8 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   };
   const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
-    reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || !slots.rings });
+    // Others need not watch decisions: whoever is elected is told so at its seat.
+    reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
       // First: who is told there is elected in what is read after it.
@@ -322,7 +321,6 @@ export function slotsFor(
   const own = tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure];
   return {
     count,
-    rings: slotStates(snapshot).every(({ elected }) => elected.value?.rings === true),
     // Where there is but one, it is the one that anybody comes to be concerned with.
     own: count === 1 ? oneSlot.own : own,
   };
@@ -331,6 +329,5 @@ export function slotsFor(
 /** Whether all that a part calls for is among what was asked for. */
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
-  if (part === 'standby' && asked.rings && !called.rings) return false;
   return part === 'deputy' || part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
 }

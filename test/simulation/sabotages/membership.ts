@@ -100,8 +100,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'elected unwatched',
     rule: 'Who leads, or is to lead, learns at once that another is elected',
     in: 'observe',
-    find: 'isConcerned || !slots.rings',
-    replace: 'isElector || !slots.rings',
+    find: 'getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned })',
+    replace: 'getData(pathsOfSlot(paths, slot).elected, { watch: readsAll })',
   },
   {
     name: 'the claim unwatched by the candidate',
@@ -216,9 +216,9 @@ export const membershipSabotages: readonly Sabotage[] = [
     replace: '',
   },
   {
-    name: 'nobody rings',
+    name: 'nobody is notified',
     rule: 'Whoever is elected learns it at once',
-    in: 'ringing',
+    in: 'notifying',
     find: 'seatsOf(turn, decision).map',
     replace: 'seatsOf(turn, decision).slice(99).map',
   },
