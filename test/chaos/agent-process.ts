@@ -35,7 +35,7 @@ export class AgentProcess {
     await mkdir(stateDir, { recursive: true });
     const output = await open(logFile, 'a');
     try {
-      const guardian = spawnBound(process.execPath, ['--enable-source-maps', main, 'agent', ...hookFlags], {
+      const guardian = spawnBound(process.execPath, [main, 'agent', ...hookFlags], {
         stdio: ['ignore', output.fd, output.fd],
         env: {
           PATH: process.env.PATH,
