@@ -43,7 +43,7 @@ it.runIf(canMount)(
   'A2 a state directory on a read-only disk is a failure that may pass, and says so',
   async () => {
     const program = `
-    import { SessionFile } from '${await builtModule('agent/session-file.js')}';
+    import { SessionFile } from '${await builtModule('agent/session/session-file.js')}';
     try { SessionFile.open(process.argv[1], '/g', 'a1'); } catch ({ code, message }) { console.log(code, message); }
   `;
     const args = ['--mount', 'sh', '-c', script, directory, process.execPath, program];
