@@ -75,6 +75,8 @@ export function electingRules(court: Court): Rule {
     if (to !== null && (to !== from || after.content.cause === 'retry'))
       mustBeFit(to, { was, is, nowMs }, complain);
     if (from === null || from === to || before.content.term === 0) return;
+    // The decision was made again by a node that knew no newer one, and whoever leads goes on.
+    if ((was.claim?.content.term ?? 0) > before.content.term && was.claim?.content.node === to) return;
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);
     if (isExcused(from, { was, is, nowMs })) return;
