@@ -104,9 +104,12 @@ function leaseLasts(
   const nowMs = leader.process?.clock.monotonicMs() ?? 0;
   const leftMs = (leader.agent?.status.lease.releaseAtMs ?? nowMs) - nowMs;
   const isYoung = world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
-  const dueMs = isYoung ? 0 : leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
+  const dueMs = leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
   const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
-  return Math.max(leftMs, dueMs) > findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));
+  const neededMs = findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));
+  // The next server may grant so little that no lease is renewed in time over this network.
+  if (sessionTimeoutMs < setup.sessionTimeoutMs && dueMs <= neededMs) return false;
+  return Math.max(leftMs, isYoung ? 0 : dueMs) > neededMs;
 }
 
 /** Whether the node has to find another server before the ensemble may end its session, by what its leader knows of that. */
