@@ -2,6 +2,7 @@
  * The slots of a group that has several leaders. What decides about a leader decides about one slot: it is given the
  * group as that slot sees it, with the other slots beside it.
  */
+import { type NamedSlot, named } from './named-slot.js';
 import type { GroupSnapshot, SessionId, SlotState } from './snapshot.js';
 import { initialHistoryHead } from './znodes.js';
 
@@ -67,14 +68,4 @@ export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: Sess
 /** Whether a decision names the node, in any slot. */
 export function isElected(snapshot: GroupSnapshot, node: string): boolean {
   return slotStates(snapshot).some(({ elected }) => elected.value?.node === node);
-}
-
-/** A slot as records, lines and spans name it. */
-export interface NamedSlot {
-  /** Missing where the group has but one. */
-  readonly slot?: number;
-}
-
-export function named(slot: number, slots: number): NamedSlot {
-  return slots === 1 ? {} : { slot };
 }

@@ -1,4 +1,4 @@
-import { type NamedSlot, named } from './slots.js';
+import { type NamedSlot, named } from './named-slot.js';
 import type { GroupSnapshot } from './snapshot.js';
 
 /**

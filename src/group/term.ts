@@ -4,11 +4,12 @@
  */
 
 import * as z from 'zod';
+import type { NamedSlot } from '../core/named-slot.js';
 import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
 import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
-import { type NamedSlot, namedSlot, slotOf } from '../core/slots.js';
+import { namedSlot, slotOf } from '../core/slots.js';
 import {
   type ChangeRecord,
   changeRecordSchema,

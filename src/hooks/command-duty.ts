@@ -11,7 +11,7 @@
  * stands between it and the next leader.
  */
 
-import { named } from '../core/slots.js';
+import { named } from '../core/named-slot.js';
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';

@@ -1,4 +1,4 @@
-import { named } from '../core/slots.js';
+import { named } from '../core/named-slot.js';
 import { story } from '../core/story.js';
 import type { Logger } from '../log.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';

@@ -17,8 +17,9 @@ import {
 } from '@opentelemetry/api';
 import type { AgentEvent } from '../agent/events.js';
 import { mostLeaders } from '../core/group-config.js';
+import { named } from '../core/named-slot.js';
 import { fromInstant } from '../core/names.js';
-import { named, slotOf } from '../core/slots.js';
+import { slotOf } from '../core/slots.js';
 import type { Story } from '../core/story.js';
 import type { Elected, TransitionRecord } from '../core/znodes.js';
 import { hookNames } from '../hooks/command.js';

@@ -53,7 +53,7 @@ async function install(place: string, name: string): Promise<void> {
 }
 
 function petrel(place: string, ...args: string[]): Promise<Outcome> {
-  return runProgram(join(directory, place, 'node_modules/petrel/dist/src/cli/main.cjs'), args);
+  return runProgram(join(directory, place, 'node_modules/petrel/dist/src/cli/main.js'), args);
 }
 
 const deployment = join(project, 'examples/deployments/1-even.yaml');

@@ -8,8 +8,9 @@
 import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import { excused, type Lapse, resumption, withLapse } from '../../core/lapse.js';
 import { type Lease, noLease } from '../../core/lease.js';
+import { named } from '../../core/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import { named, slotStates, slotsOfNode, slotView } from '../../core/slots.js';
+import { slotStates, slotsOfNode, slotView } from '../../core/slots.js';
 import { type Story, story } from '../../core/story.js';
 import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
 import { type Elected, type FailureDetail, noCommand } from '../../core/znodes.js';

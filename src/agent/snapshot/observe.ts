@@ -9,7 +9,7 @@ import { defaultGroupConfig } from '../../core/group-config.js';
 import type { Parsed } from '../../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
 import { seatsInOrder } from '../../core/sequence.js';
-import { slotCount, slotsOfNode } from '../../core/slots.js';
+import { slotCount, slotStates, slotsOfNode } from '../../core/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
@@ -52,8 +52,10 @@ export interface SlotsKnown {
   readonly count: number;
   /** Those whose claim this node reads, where it neither elects nor audits. */
   readonly own: readonly number[];
+  /** Nothing was decided yet in one of them, or it cannot be read: everybody watches for that decision. */
+  readonly undecided: boolean;
 }
-export const oneSlot: SlotsKnown = { count: 1, own: [1] };
+export const oneSlot: SlotsKnown = { count: 1, own: [1], undecided: false };
 
 /** Who observes, in whatever session. */
 export interface Onlooker {
@@ -93,8 +95,8 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   };
   const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
-    // Others need not watch decisions: whoever is elected is told so at its seat.
-    reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned });
+    // After the first, others need not watch decisions: whoever is elected is told so at its seat.
+    reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
       // First: who is told there is elected in what is read after it.
@@ -321,6 +323,7 @@ export function slotsFor(
   const own = tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure];
   return {
     count,
+    undecided: slotStates(snapshot).some(({ elected }) => (elected.value?.term ?? 0) === 0),
     // Where there is but one, it is the one that anybody comes to be concerned with.
     own: count === 1 ? oneSlot.own : own,
   };
@@ -329,5 +332,6 @@ export function slotsFor(
 /** Whether all that a part calls for is among what was asked for. */
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
+  if (part === 'standby' && called.undecided && !asked.undecided) return false;
   return part === 'deputy' || part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
 }

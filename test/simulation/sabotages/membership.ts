@@ -100,8 +100,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'elected unwatched',
     rule: 'Who leads, or is to lead, learns at once that another is elected',
     in: 'observe',
-    find: 'getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned })',
-    replace: 'getData(pathsOfSlot(paths, slot).elected, { watch: readsAll })',
+    find: 'isConcerned || slots.undecided',
+    replace: 'readsAll || slots.undecided',
   },
   {
     name: 'the claim unwatched by the candidate',
