@@ -40,6 +40,12 @@ const program = new Command('npm run sabotage --')
   })
   .option('--workers <n>', 'how many sabotages at a time', atLeastOne, 1)
   .option('--within <s>', 'end after so many seconds; what is not decided then is said', seconds)
+  .option(
+    '--start-at <n>',
+    'the one in the list to begin with, any number: it starts anew after the last',
+    Number,
+    0,
+  )
   .option('--anew', 'forget the seeds that are known to catch')
   .option('--keep', 'write the seeds that caught to known-seeds.json, and the table to docs/sabotage.md')
   .parse();
@@ -48,13 +54,16 @@ const { only: part = '', ...options } = program.opts<{
   seeds: Range;
   workers: number;
   within?: number;
+  startAt: number;
   anew?: boolean;
   keep?: boolean;
 }>();
 
 const mostKept = 3;
 const known = options.anew === true ? {} : readKnownSeeds();
-const chosen = sabotages.filter(({ name }) => name.includes(part));
+const named = sabotages.filter(({ name }) => name.includes(part));
+const start = named.length === 0 ? 0 : Math.abs(Math.trunc(options.startAt)) % named.length;
+const chosen = [...named.slice(start), ...named.slice(0, start)];
 if (chosen.length === 0) {
   console.error(`no sabotage's name contains "${part}"`);
   process.exit(misused);
