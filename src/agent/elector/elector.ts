@@ -63,7 +63,7 @@ const putOffMs = 1_000;
 
 export class Elector {
   readonly #options: ElectorOptions;
-  readonly #junk: MalformedReport;
+  readonly #malformed: MalformedReport;
   readonly #decisions: DecisionLog;
   readonly #recordPause: RecordPause;
   #memory: GroupMemory = new Map();
@@ -82,14 +82,14 @@ export class Elector {
 
   constructor(options: ElectorOptions) {
     this.#options = options;
-    this.#junk = new MalformedReport(options.paths, options.log);
+    this.#malformed = new MalformedReport(options.paths, options.log);
     this.#decisions = new DecisionLog(options.log);
     this.#recordPause = new RecordPause(options.clock);
   }
 
   /** Throws StoreError. */
   async turn(turn: ElectorTurn): Promise<TurnResult> {
-    this.#junk.look(turn.snapshot, turn.members);
+    this.#malformed.look(turn.snapshot, turn.members);
     const round = this.#decide(turn);
     this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;

@@ -110,7 +110,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'equal nodes take turns',
     rule: 'With no changes leadership does not move: the present leader stays among equals',
-    in: 'elect.ts preferred',
+    in: 'preferred',
     find: '({ grade }) => grade < present.grade',
     replace: '({ node }) => node !== present.node',
   },

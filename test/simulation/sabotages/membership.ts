@@ -54,7 +54,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'everybody watches all seats',
     rule: 'A node watches the seat just below its own: one departure wakes one node',
-    in: 'observe.ts place',
+    in: 'place',
     find: 'paths.election',
     replace: 'paths.election, { watch: true }',
   },
