@@ -240,15 +240,15 @@ export class Agent {
     if (refusal !== null) this.#leaveBecauseOf(refusal);
     const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
     if (isRoutine) log.debug({ error }, `round cut short: ${error.message}`);
-    else this.#report(error, error.message);
+    else this.#report({ error }, error.message);
     if (this.#store !== null) await this.#step(this.#store, null);
     if (this.#hasLeft(null)) return null;
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
   }
 
   /** Logs a trouble once, until it ends or another one follows. */
-  #report(error: unknown, message: string): void {
-    if (message !== this.#trouble) this.#options.log.error({ error }, message);
+  #report(details: object, message: string, level: 'error' | 'warn' = 'error'): void {
+    if (message !== this.#trouble) this.#options.log[level](details, message);
     this.#trouble = message;
   }
 
@@ -263,14 +263,14 @@ export class Agent {
     const store = this.#store;
     if (store?.state !== 'CONNECTED') return await this.#roundFailed(missing);
     const { known } = this.#lookout;
-    if (this.#trouble === '') this.#options.log.warn({ root: this.#paths.root }, remadeText(known));
+    if (this.#trouble === '') this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
     try {
       await this.#leadership.checkClaim(store);
       await ensureTree(store, this.#paths, known);
       return retryMs / 10;
     } catch (error) {
       if (error instanceof PetrelError) throw error;
-      this.#report(error, `the group's znodes could not be created: ${errorMessage(error)}`);
+      this.#report({ error }, `the group's znodes could not be created: ${errorMessage(error)}`);
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : retryMs;
     }

@@ -95,3 +95,10 @@ test('a group of one leader becomes one of two and one again, and its znodes are
   expect((await group.current())?.stat.czxid).toBe(alone.stat.czxid);
   expect(await claimIn(group, 2)).toBeNull();
 });
+
+test('a decision that cannot be read before there is any: the znodes of all slots are made, and their leaders found', async () => {
+  await using group = await Group.found(await sharedZooKeeper(), { leaders: 2 });
+  await group.store.set(group.paths.elected, Buffer.from('{"node":'), 'any');
+  await group.startInOrder(['a', 'b']);
+  await readyIn(group, [1, 2]);
+});

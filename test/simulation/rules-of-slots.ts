@@ -28,8 +28,9 @@ export function slotRules(court: Court): Rule {
     return before.node === null && after.node !== null && after.asked === null && after.cause !== 'planned';
   }
 
-  /** Of slots that nobody has the lowest is filled. */
+  /** Of slots that nobody has the lowest is filled. Whoever still has the claim of one can have no other. */
   function lowestFirst({ was, is }: Step, complain: Violate): void {
+    if (was.claim !== null && was.claim.content.node === is.elected?.content.node) return;
     const lower = is.others.find(({ slot, elected }) => {
       const wasFree = was.others.some((one) => one.slot === slot && one.elected?.content.node === null);
       return slot < is.slot && elected?.content.node === null && wasFree && !isGivenUp(inFirst(is, slot));

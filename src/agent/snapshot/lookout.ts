@@ -69,11 +69,13 @@ export class Lookout {
   /** What a tree that was deleted can be made again with. */
   get known(): KnownTree {
     const snapshot = this.#snapshot;
-    if (snapshot === null) return this.#before;
-    const states = slotStates(snapshot);
+    const states = snapshot === null ? [] : slotStates(snapshot);
+    // Also those that could not be read because they are not there.
     const elected = Array.from({ length: this.#slots.count }, (_, index) => {
-      return states.find(({ slot }) => slot === index + 1)?.elected.value ?? null;
+      const read = states.find(({ slot }) => slot === index + 1)?.elected.value;
+      return (snapshot === null ? this.#before.elected[index] : read) ?? null;
     });
+    if (snapshot === null) return { ...this.#before, elected };
     return { config: snapshot.config.value, elected, history: snapshot.history?.value ?? null };
   }
 
