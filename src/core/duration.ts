@@ -75,3 +75,8 @@ function whatWouldBeRight(input: unknown): string {
   if (/^\d+(\.\d+)?$/.test(number)) return `${number} has no unit: write ${number}s or ${number}ms`;
   return `${quoted(input)} is not a duration: write a number and a unit, like 500ms, 4s, 10m, 2h or 1d`;
 }
+
+/** `firstMs`, doubled with each of `times` after the first, and no longer than `longestMs`, but never shorter than `firstMs`. */
+export function doubledMs(firstMs: number, longestMs: number, times: number): number {
+  return Math.min(Math.max(firstMs, longestMs), firstMs * 2 ** Math.min(Math.max(times - 1, 0), 40));
+}

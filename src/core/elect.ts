@@ -6,10 +6,10 @@
  * during a handover is the node on its way out.
  */
 
+import { cautionMs, excludes, failureOf, letTry, retryAtMs } from './backoff.js';
 import { circumstanceOf, siteOfFailure } from './circumstance.js';
 import { durationMs, formatDuration } from './duration.js';
 import { obstacles } from './eligibility.js';
-import { excludes, failureOf } from './failures.js';
 import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
@@ -131,7 +131,7 @@ function forgiven(
 ): FailureRecord[] {
   return failures
     .filter((record) => record.node !== target || otherSlots?.failures.includes(record) === true)
-    .map((record) => (record.node === target ? { ...record, until: null } : record));
+    .map((record) => (record.node === target ? letTry(record) : record));
 }
 
 /** An exclusion is forgiven instead: a waived one would let the node fail again and again without a pause. */
@@ -188,7 +188,7 @@ function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
   const delayMs = failbackDelayMs(config);
   if (delayMs === null) return keep('and failback is manual');
   if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
-  const holdMs = Math.max(delayMs, cautionMs(question, best.node));
+  const holdMs = Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config));
   const tenureLeftMs = durationMs(config.minTenure) - readyForMs;
   const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
   const betterMs = strategy.usesScores === true ? question.betterForMs(best.node) : Number.POSITIVE_INFINITY;
@@ -207,13 +207,6 @@ function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
 function sinceFailureMs({ failures, nowMs }: Question, node: string): number {
   const record = failureOf(failures, node);
   return record === null ? Number.POSITIVE_INFINITY : nowMs - fromInstant(record.failedAt);
-}
-
-/** A good leader is left for a node whose takeover failed ever more rarely: it may well fail again. */
-function cautionMs({ failures, config }: Question, node: string): number {
-  const record = failureOf(failures, node);
-  if (record === null) return 0;
-  return durationMs(config.exclusion.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
 /** Why a person wants the present leader to leave: a priority fell since it was elected. */
@@ -324,7 +317,7 @@ function leastRecentlyFailed(question: Question, unfit: readonly Unfit[]): Outco
     .filter(({ node }) => onlyExcluded.includes(node))
     .toSorted((a, b) => fromInstant(a.failedAt) - fromInstant(b.failedAt));
   if (record === undefined) return null;
-  const waitMs = fromInstant(record.failedAt) + durationMs(config.exclusion.base) - nowMs;
+  const waitMs = retryAtMs(record, config) - nowMs;
   if (waitMs > 0) {
     const when = `is tried again in ${formatDuration(waitMs)}`;
     return nobody(elected, `every fit node has failed; ${record.node}, which failed longest ago, ${when}`);
@@ -334,6 +327,6 @@ function leastRecentlyFailed(question: Question, unfit: readonly Unfit[]): Outco
     changes: true,
     cause: 'retry',
     reason: `every fit node has failed, and it failed longest ago (${record.reason})`,
-    failures: failures.map((other) => (other === record ? { ...record, until: null } : other)),
+    failures: failures.map((other) => (other === record ? letTry(record) : other)),
   };
 }

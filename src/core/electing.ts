@@ -7,6 +7,7 @@
  */
 
 import type { ReadyStrategy } from '../../strategies/index.js';
+import { type Failed, failureOf, recovered, settleFailures, withFailure } from './backoff.js';
 import { brake } from './brake.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
 import { durationMs } from './duration.js';
@@ -15,7 +16,6 @@ import { type ElectorMemory, fitSince, longestWaitMs, look, type Scene } from '.
 import { obstacles } from './eligibility.js';
 import { type ClockReading, ensembleNowMs, isExact, isOutdated, nextMinuteInMs } from './ensemble-clock.js';
 import { failedCandidate } from './failed-candidate.js';
-import { type Failed, failureOf, readyNode, recovered, settleFailures, withFailure } from './failures.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
 import { awaited } from './first-election.js';
 import { sitePriority } from './group-config.js';
@@ -29,8 +29,7 @@ import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
 import { slotOf } from './slots.js';
-import type { Brake, GroupSnapshot } from './snapshot.js';
-import { lifeOf } from './snapshot.js';
+import { type Brake, type GroupSnapshot, lifeOf, readyNode } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
 

@@ -4,11 +4,10 @@
  */
 
 import { obstacles } from './eligibility.js';
-import { readyNode } from './failures.js';
 import type { GroupConfig } from './group-config.js';
 import type { Betters } from './resignation.js';
 import { countSites, type SiteCounts } from './site-rules.js';
-import { type GroupSnapshot, lifeOf, type Member, type SessionId, writeOf } from './snapshot.js';
+import { type GroupSnapshot, lifeOf, type Member, readyNode, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
 import type { Elected, FailureRecord } from './znodes.js';
 

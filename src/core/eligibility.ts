@@ -1,6 +1,6 @@
 /** Who may lead. The one place that says so: elections, retries, switchovers and what-if questions all ask here. */
 
-import { excludes, failureOf } from './failures.js';
+import { excludes, failureOf } from './backoff.js';
 import { type GroupConfig, siteConfig, sitePriority } from './group-config.js';
 import type { Obstacle } from './obstacle.js';
 import { siteObstacles } from './site-rules.js';

@@ -1,9 +1,11 @@
 /** Whether the elected node failed under the present version of `elected`, and how. */
+
+import type { Failed } from './backoff.js';
 import { durationMs } from './duration.js';
 import type { ElectorMemory, Scene } from './elector-memory.js';
-import { type Failed, readyNode } from './failures.js';
 import { isRestored } from './restored.js';
 import { slotOf } from './slots.js';
+import { readyNode } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import type { Elected } from './znodes.js';
 

@@ -6,9 +6,9 @@
  * Only who was in touch all the time can tell a node that was out of touch from an ensemble that was away. So an elector
  * counts only lapses that it was a witness of, and none across a change of the ensemble's own leader.
  */
-import { durationMs } from './duration.js';
+
+import { type Failed, lapseOverMs, lapsesWithin } from './backoff.js';
 import { unevennessMs } from './ensemble-clock.js';
-import type { Failed } from './failures.js';
 import type { GroupConfig } from './group-config.js';
 import type { Lease } from './lease.js';
 import { type Claim, claimOwner, type Member } from './snapshot.js';
@@ -88,15 +88,16 @@ export function lapsedAgain(witness: Witness, elected: Elected): Failed | null {
   if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;
   const claimedAgoMs = epochMs - current.createdAtMs;
   // One that has led for so long has got over it; one that lies ahead was made before the clock was set back.
-  if (claimedAgoMs > durationMs(config.exclusion.base) || claimedAgoMs < -unevennessMs) return null;
+  if (claimedAgoMs > lapseOverMs(config) || claimedAgoMs < -unevennessMs) return null;
   if (witnessSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
-  const withinMs = resumes.agoMs + durationMs(config.exclusion.max);
+  const within = lapsesWithin(config);
+  const withinMs = resumes.agoMs + within.ms;
   const times = 1 + resumes.earlierAgoMs.filter((agoMs) => agoMs <= withinMs).length;
   if (times === 1) return null;
   const often = times === 2 ? 'twice' : `${times} times`;
   return {
     node: owner.node,
     incarnation: owner.value?.incarnation ?? 'unknown',
-    reason: `lost its lease ${often} within ${config.exclusion.max}: ${resumes.reason}`,
+    reason: `lost its lease ${often} within ${within.text}: ${resumes.reason}`,
   };
 }

@@ -3,7 +3,7 @@
  * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
 
-import { durationMs } from './duration.js';
+import { exclusionLimitsMs } from './backoff.js';
 import {
   type ClockReading,
   ensembleNowMs,
@@ -24,12 +24,6 @@ function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): numb
   const missedMs = config.switchover === null ? null : missedAtMs(config.switchover);
   const instants = [...named.map(fromInstant), ...(missedMs === null ? [] : [missedMs])];
   return [...instants, ...failures.flatMap((record) => exclusionLimitsMs(record, config))];
-}
-
-/** When an excluded node may be tried because everyone is excluded, and when it may be tried in any case. */
-function exclusionLimitsMs({ until, failedAt }: FailureRecord, { exclusion }: GroupConfig): number[] {
-  if (until === null) return [];
-  return [fromInstant(failedAt) + durationMs(exclusion.base), fromInstant(until)];
 }
 
 /** How long until the next limit after `epochMs`; null when there is none. */

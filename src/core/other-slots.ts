@@ -1,12 +1,12 @@
 /** What the other slots of a group mean for one: whom it cannot have, and what is known of nodes that failed there. */
 
-import { failureOf, recovered, settleFailures } from './failures.js';
+import { failureOf, recovered, settleFailures } from './backoff.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant } from './names.js';
 import type { Obstacle } from './obstacle.js';
 import { slotOf, slotStates } from './slots.js';
 import { type GroupSnapshot, type Member, ownerName, type SlotState } from './snapshot.js';
-import { type FailureRecord, initialElected } from './znodes.js';
+import { type Elected, type FailureRecord, initialElected } from './znodes.js';
 
 export interface OtherSlots {
   readonly slot: number;
@@ -61,15 +61,9 @@ function givenUpReason(leaders: number, slot: number): string {
   return `leaders is ${leaders} now, and slot ${slot} is given up`;
 }
 
-/** Whether a decision gave its slot up, so that nobody is missing in it. */
-export function isGivenUp({
-  node,
-  reason,
-}: {
-  readonly node: string | null;
-  readonly reason: string;
-}): boolean {
-  return node === null && /^leaders is \d+ now, and slot \d+ is given up$/.test(reason);
+/** Whether a decision gave its slot up, so that nobody is missing in it: nothing else plans to have nobody. */
+export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {
+  return node === null && cause === 'planned';
 }
 
 function courting([node, slot]: readonly [string, number]): [string, string] {

@@ -1,7 +1,7 @@
 /** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
 
-import type { Failed } from './failures.js';
-import { failureOf } from './failures.js';
+import type { Failed } from './backoff.js';
+import { failureOf } from './backoff.js';
 import { fromInstant, toInstant } from './names.js';
 import { isRestored } from './restored.js';
 import { namedSlot, slotOf } from './slots.js';

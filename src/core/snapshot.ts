@@ -103,6 +103,11 @@ export function claimOwner(claim: Claim, members: readonly Member[]): Member | n
   return members.find((member) => member.owner === claim.owner) ?? null;
 }
 
+/** The node that is READY. */
+export function readyNode(current: Claim | null, members: readonly Member[]): string | null {
+  return current?.value?.status === 'READY' ? (claimOwner(current, members)?.node ?? null) : null;
+}
+
 /** Its name, also where it is not registered any more. */
 export function ownerName(claim: Claim, members: readonly Member[]): string | null {
   return claimOwner(claim, members)?.node ?? claim.value?.node ?? null;

@@ -13,7 +13,7 @@
  *
  * One token is never led under twice: what was released under a token is deleted, and claimed anew if it comes to that.
  */
-import { failureOf } from './failures.js';
+import { failureOf } from './backoff.js';
 import type { GroupConfig } from './group-config.js';
 import type { Lease } from './lease.js';
 import type { Claim, GroupSnapshot, SessionId } from './snapshot.js';

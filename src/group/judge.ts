@@ -1,8 +1,8 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy } from '../../strategies/index.js';
+import { failureOf, settleFailures } from '../core/backoff.js';
 import { writeDuration } from '../core/duration.js';
 import { type Choice, elect, type Question, StrategyFault } from '../core/elect.js';
-import { failureOf, readyNode, settleFailures } from '../core/failures.js';
 import { awaited } from '../core/first-election.js';
 import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
 import { slotsInOrder, throughSlots } from '../core/group-electing.js';
@@ -12,7 +12,7 @@ import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf } from '../core/slots.js';
-import type { Claim, GroupSnapshot, Member } from '../core/snapshot.js';
+import { type Claim, type GroupSnapshot, type Member, readyNode } from '../core/snapshot.js';
 import type { Elected, FailureRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { GroupView } from './view.js';

@@ -1,5 +1,5 @@
 /** What operators do to single nodes. */
-import { excludes, failureOf } from '../core/failures.js';
+import { excludes, failureOf } from '../core/backoff.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { PetrelError } from '../errors.js';
 import type { Request, Scene } from './change.js';

@@ -7,7 +7,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';
 import type { AgentEvent } from '../agent/events.js';
-import { failureOf } from '../core/failures.js';
+import { failureOf } from '../core/backoff.js';
 import { fromInstant } from '../core/names.js';
 import { isGivenUp } from '../core/other-slots.js';
 import { phasesInTurn } from '../core/records.js';

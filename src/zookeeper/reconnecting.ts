@@ -1,5 +1,5 @@
 /** Longest pauses between rounds of connection attempts; the client picks a random pause up to these. */
-import { backoffMs } from '../core/backoff.js';
+import { doubledMs } from '../core/duration.js';
 
 /** The first pause: up to this share of the session timeout, and no longer than that. */
 const firstShare = 1 / 4;
@@ -15,5 +15,5 @@ export function firstPauseMs(timeoutMs: number): number {
 /** `rounds`: how many in a row have tried every server in vain. */
 export function longestPauseMs(timeoutMs: number, hasSession: boolean, rounds: number): number {
   const share = hasSession ? longestShare.session : longestShare.noSession;
-  return backoffMs(firstPauseMs(timeoutMs), Math.min(longestMs, timeoutMs * share), rounds);
+  return doubledMs(firstPauseMs(timeoutMs), Math.min(longestMs, timeoutMs * share), rounds);
 }

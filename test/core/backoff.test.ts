@@ -1,21 +1,94 @@
-import { expect, it } from 'vitest';
-import { FenceBackoff } from '../../src/agent/elector/fence-backoff.js';
-import { longestPauseMs } from '../../src/zookeeper/reconnecting.js';
+import { describe, expect, it } from 'vitest';
+import { exclusionMs, settleFailures, withFailure } from '../../src/core/backoff.js';
+import { byHand, claim, config, epoch0Ms, failure, instant, member, members } from './builders.js';
 
-it('A8 a fence that fails is tried again after ever longer pauses; that of another claim begins anew', () => {
-  const backoff = new FenceBackoff();
-  const pauses = Array.from({ length: 7 }, () => backoff.failed(1, 7n, 3_000).pauseMs);
-  expect(pauses).toEqual([3_000, 6_000, 12_000, 24_000, 48_000, 60_000, 60_000]);
-  expect(backoff.failed(1, 8n, 3_000).pauseMs).toBe(3_000);
-  expect(backoff.failed(2, 7n, 90_000).pauseMs).toBe(90_000);
-  expect(backoff.failed(2, 7n, 90_000).pauseMs).toBe(90_000);
+const settings = config({ exclusion: { base: '10s', max: '1m' } });
+const nodes = members('a1', 'b1');
+const settle = (
+  record: ReturnType<typeof failure>,
+  {
+    config: used = settings,
+    current = null,
+    present = nodes,
+    elected = 'a1',
+    ms = 0,
+  }: {
+    config?: typeof settings;
+    current?: ReturnType<typeof claim> | null;
+    present?: typeof nodes;
+    elected?: string;
+    ms?: number;
+  } = {},
+) => settleFailures({ node: elected, term: 1, failures: [record] }, present, current, used, epoch0Ms + ms);
+
+describe('the back-off', () => {
+  it('doubles from base to max, and stays there however long it goes on', () => {
+    const lengths = [1, 2, 3, 4, 5, 50, 5_000].map((count) => exclusionMs(settings, count) / 1000);
+    expect(lengths).toEqual([10, 20, 40, 60, 60, 60, 60]);
+  });
+
+  it('counts the failures of one node, not of others, and remembers that a restart ended one already', () => {
+    const before = [failure('a1', { count: 2, restarted: true, until: null }), failure('b1')];
+    const failed = { node: 'a1', incarnation: 'second', reason: 'exit code 1' };
+    expect(withFailure(before, failed, settings, epoch0Ms + 5_000)).toEqual([
+      failure('b1'),
+      {
+        ...failed,
+        count: 3,
+        failedAt: instant(5_000),
+        until: instant(45_000),
+        restarted: true,
+      },
+    ]);
+  });
 });
 
-it('A8 servers that cannot be had are tried at ever longer intervals, longer yet without a session to save', () => {
-  const pauses = (timeoutMs: number, hasSession: boolean) =>
-    [1, 2, 3, 4, 5, 9].map((rounds) => longestPauseMs(timeoutMs, hasSession, rounds));
-  expect(pauses(30_000, false)).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
-  expect(pauses(30_000, true)).toEqual([1_000, 2_000, 3_750, 3_750, 3_750, 3_750]);
-  expect(pauses(4_000, false)).toEqual([1_000, 2_000, 4_000, 4_000, 4_000, 4_000]);
-  expect(pauses(4_000, true)).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 1_000]);
+describe('a failure', () => {
+  it('excludes until its end, and is remembered after it for the back-off', () => {
+    expect(settle(failure('a1'), { ms: 9_999 })).toEqual([failure('a1')]);
+    expect(settle(failure('a1'), { ms: 10_000 })).toEqual([failure('a1', { until: null })]);
+  });
+
+  it('excludes hardly longer than it should when the ensemble’s clock is set back', () => {
+    expect(settle(failure('a1'), { ms: -10_000 })).toEqual([failure('a1')]);
+    expect(settle(failure('a1'), { ms: -10_001 })).toEqual([failure('a1', { until: null })]);
+  });
+
+  it('is forgotten after twice the longest exclusion, once that life is over', () => {
+    const over = failure('a1', { until: null });
+    for (const present of [[], [member('a1', { incarnation: 'second' })]]) {
+      expect(settle(over, { present, ms: 119_999 })).toHaveLength(1);
+      expect(settle(over, { present, ms: 120_000 })).toEqual([]);
+    }
+    expect(settle(over, { ms: 9_000_000 })).toHaveLength(1);
+  });
+
+  it('is not forgiven by the READY of a leader that another is elected instead of', () => {
+    expect(settle(failure('a1'), { current: claim('a1'), elected: 'b1' })).toHaveLength(1);
+  });
+
+  it('is forgiven by READY, of that node', () => {
+    expect(settle(failure('a1'), { current: claim('a1') })).toEqual([]);
+    expect(settle(failure('a1'), { current: claim('a1', { status: 'PROGRESS' }) })).toHaveLength(1);
+    expect(settle(failure('a1'), { current: claim('b1') })).toHaveLength(1);
+    expect(settle(failure('a1'), { current: claim('a1', { term: 0 }) })).toHaveLength(1);
+  });
+
+  it('is forgiven by a person, that failure and no other', () => {
+    const readmit = (failedAt: string) => ({ ...settings, readmitted: { a1: { failedAt, ...byHand } } });
+    expect(settle(failure('a1'), { config: readmit(instant(0)) })).toEqual([]);
+    expect(settle(failure('a1'), { config: readmit(instant(-1)) })).toHaveLength(1);
+    expect(settle(failure('b1'), { config: readmit(instant(0)) })).toHaveLength(1);
+  });
+
+  it('stops excluding, once, when the node starts anew', () => {
+    const present = [member('a1', { incarnation: 'second' })];
+    expect(settle(failure('a1'), { present })).toEqual([
+      failure('a1', { until: null, incarnation: 'second', restarted: true }),
+    ]);
+    expect(settle(failure('a1', { restarted: true }), { present })).toEqual([
+      failure('a1', { restarted: true }),
+    ]);
+    expect(settle(failure('a1'), { present: [] })).toEqual([failure('a1')]);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { excludes } from '../../src/core/backoff.js';
 import { obstacles } from '../../src/core/eligibility.js';
-import { excludes } from '../../src/core/failures.js';
 import { isByHand } from '../../src/core/obstacle.js';
 import type { Registration } from '../../src/core/znodes.js';
 import {

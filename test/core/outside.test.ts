@@ -1,7 +1,7 @@
 /** Faults that junk in a znode once caused: each is told in docs/faults.md. */
 import { describe, expect, it } from 'vitest';
+import { withFailure } from '../../src/core/backoff.js';
 import { electorRound, newElector } from '../../src/core/electing.js';
-import { withFailure } from '../../src/core/failures.js';
 import { parseJson } from '../../src/core/names.js';
 import { oneLine, quoted, visibleJson } from '../../src/core/outside.js';
 import { rootSchema } from '../../src/core/paths.js';

@@ -1,5 +1,5 @@
 /** Pauses between failed fences of the same claim. */
-import { backoffMs } from '../../core/backoff.js';
+import { doubledMs } from '../../core/duration.js';
 
 /** Nobody leads until a fence works, the claim ends, or a person steps in. */
 const longestPauseMs = 60_000;
@@ -17,6 +17,6 @@ export class FenceBackoff {
     const before = this.#failures.get(slot);
     const count = before?.token === token ? before.count + 1 : 1;
     this.#failures.set(slot, { token, count });
-    return { count, pauseMs: backoffMs(timeoutMs, longestPauseMs, count) };
+    return { count, pauseMs: doubledMs(timeoutMs, longestPauseMs, count) };
   }
 }

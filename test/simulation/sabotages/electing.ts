@@ -62,7 +62,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'a better node leads at once',
     rule: 'A better node waits until it has been fit for the hold: a better score alone moves nothing',
     in: 'prefer',
-    find: 'Math.max(delayMs, cautionMs(question, best.node))',
+    find: 'Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config))',
     replace: '0',
   },
   {
@@ -74,7 +74,7 @@ export const electingSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'prefer',
-        find: 'Math.max(delayMs, cautionMs(question, best.node))',
+        find: 'Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config))',
         replace: 'Math.max(delayMs ?? 0, cautionMs(question, best.node))',
       },
     ],
@@ -104,7 +104,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'a node that failed is as good as any',
     rule: 'A good leader is left ever more rarely for a node whose takeover failed',
     in: 'cautionMs',
-    find: 'durationMs(config.exclusion.max) * 2 ** Math.min(record.count - 1, 10)',
+    find: 'durationMs(exclusion.max) * 2 ** Math.min(record.count - 1, 10)',
     replace: '0',
   },
   {

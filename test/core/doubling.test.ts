@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { FenceBackoff } from '../../src/agent/elector/fence-backoff.js';
+import { longestPauseMs } from '../../src/zookeeper/reconnecting.js';
+
+it('A8 a fence that fails is tried again after ever longer pauses; that of another claim begins anew', () => {
+  const backoff = new FenceBackoff();
+  const pauses = Array.from({ length: 7 }, () => backoff.failed(1, 7n, 3_000).pauseMs);
+  expect(pauses).toEqual([3_000, 6_000, 12_000, 24_000, 48_000, 60_000, 60_000]);
+  expect(backoff.failed(1, 8n, 3_000).pauseMs).toBe(3_000);
+  expect(backoff.failed(2, 7n, 90_000).pauseMs).toBe(90_000);
+  expect(backoff.failed(2, 7n, 90_000).pauseMs).toBe(90_000);
+});
+
+it('A8 servers that cannot be had are tried at ever longer intervals, longer yet without a session to save', () => {
+  const pauses = (timeoutMs: number, hasSession: boolean) =>
+    [1, 2, 3, 4, 5, 9].map((rounds) => longestPauseMs(timeoutMs, hasSession, rounds));
+  expect(pauses(30_000, false)).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+  expect(pauses(30_000, true)).toEqual([1_000, 2_000, 3_750, 3_750, 3_750, 3_750]);
+  expect(pauses(4_000, false)).toEqual([1_000, 2_000, 4_000, 4_000, 4_000, 4_000]);
+  expect(pauses(4_000, true)).toEqual([1_000, 1_000, 1_000, 1_000, 1_000, 1_000]);
+});
