@@ -3,6 +3,7 @@ import { bench, describe } from 'vitest';
 import { groupRound } from '../../src/core/group-electing.js';
 import { parseJson } from '../../src/core/names.js';
 import { registrationSchema } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import {
   claim,
   config,
@@ -35,6 +36,7 @@ for (const size of sizes) {
       members,
       config: settings,
       strategy,
+      constraints,
       memory: new Map(),
       clock: { epochMs: epoch0Ms, atMs: 0 },
       nowMs: 0,

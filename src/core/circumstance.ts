@@ -1,9 +1,8 @@
 /** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
 
+import { departure, obstaclesOf, ownObstacles, type Unfit } from './constraint.js';
 import { minuteOfDay } from './ensemble-clock.js';
 import type { GroupConfig } from './group-config.js';
-import { departure, isOfSlots, obstaclesOf, type Unfit } from './obstacle.js';
-import type { OtherSlots } from './other-slots.js';
 import { activeRequest } from './requests.js';
 import type { Member } from './snapshot.js';
 import { siteOf } from './snapshot.js';
@@ -15,22 +14,21 @@ interface Scene {
   readonly members: readonly Member[];
   readonly config: GroupConfig;
   readonly nowMs: number;
-  readonly otherSlots?: OtherSlots | undefined;
 }
 
 export function circumstanceOf(
-  { elected, members, config, nowMs, otherSlots }: Scene,
+  { elected, members, config, nowMs }: Scene,
   unfit: readonly Unfit[],
   incumbent: string | null,
 ): Circumstance {
-  const isAsked = activeRequest(config, elected, otherSlots?.slot) !== null;
+  const isAsked = activeRequest(config, elected) !== null;
   const failedSite = incumbent === null ? siteOfFailure({ elected, members }, unfit) : elected.failedSite;
   return {
     after: failedSite === null || isAsked ? 'planned' : 'failure',
     failedSite: isAsked ? null : failedSite,
     minuteOfDay: minuteOfDay(nowMs),
     registered: members.length,
-    fit: members.length - unfit.filter(({ obstacles }) => !obstacles.every(isOfSlots)).length,
+    fit: members.length - unfit.filter((one) => ownObstacles(one).length > 0).length,
     flags: Object.keys(config.flags).toSorted(),
   };
 }

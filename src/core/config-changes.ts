@@ -3,7 +3,6 @@ import { formatDuration } from './duration.js';
 import type { GroupConfig, SiteChange, SwitchoverRequest } from './group-config.js';
 import { endedOverrides } from './limits.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
-import { slotOf } from './slots.js';
 import type { GroupSnapshot } from './snapshot.js';
 import type { Elected } from './znodes.js';
 
@@ -58,9 +57,8 @@ export function dropMissedRequest(input: ConfigInput): DropRequest | null {
   return { do: 'drop-request', what, reason, configVersion: snapshot.config.version };
 }
 
-function whyMissed(request: SwitchoverRequest, { snapshot, elected, epochMs }: ConfigInput): string | null {
-  const { slot = 1, replacesTerm } = request;
-  if (slot !== slotOf(snapshot)) return null;
+function whyMissed(request: SwitchoverRequest, { elected, epochMs }: ConfigInput): string | null {
+  const { replacesTerm } = request;
   if (elected.missedRequest === true && replacesTerm < elected.term) {
     return `term ${replacesTerm}, which it was to replace, ended without it; term ${elected.term}: ${elected.reason}`;
   }

@@ -8,25 +8,41 @@
 
 import { cautionMs, excludes, failureOf, letTry, retryAtMs } from './backoff.js';
 import { circumstanceOf, siteOfFailure } from './circumstance.js';
+import {
+  departure,
+  fitOf,
+  type Judged,
+  kindOfBackoff,
+  kindOfBusy,
+  kindOfUnreadable,
+  type Obstacle,
+  obstaclesOf,
+  type Unfit,
+  unfitOf,
+  withWaived,
+} from './constraint.js';
 import { durationMs, formatDuration } from './duration.js';
-import { obstacles } from './eligibility.js';
+import type { Elsewhere } from './elsewhere.js';
+import { isGivenUp } from './elsewhere.js';
 import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
-import { departure, type Obstacle, obstaclesOf, type Unfit, unwaived } from './obstacle.js';
-import { isGivenUp, type OtherSlots, slotObstacles } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
 import { activeRequest, missedAtMs, requestTarget, wasForced } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { type Claim, claimOwner } from './snapshot.js';
+import { bySoftConstraints } from './soft-constraints.js';
 import type { Ranked } from './strategy.js';
 import type { Cause, Elected, FailureRecord } from './znodes.js';
 
-export type { Unfit } from './obstacle.js';
+export type { Unfit } from './constraint.js';
 export { StrategyFault } from './rank.js';
 
 export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'circumstance'> {
+  /** Everyone who is registered, in order of node ids, and what was found about them. */
+  readonly judged: readonly Judged[];
+  readonly elsewhere: Elsewhere;
   readonly elected: Elected;
   readonly current: Claim | null;
   /** Failures as they stand, with the one that is being acted on. */
@@ -70,23 +86,16 @@ type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<C
 
 /** Decides. Throws StrategyFault when the strategy cannot rank the fit nodes. */
 export function elect(question: Question): Choice {
-  const { config, elected, failures, nowMs } = question;
-  const members = question.members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
-  const judged = members.map((member) => {
-    const found = [
-      ...obstacles(member, config, failures, nowMs),
-      ...slotObstacles(member, config, question.otherSlots),
-    ];
-    return { member, found: question.electedFailed ? found : unwaived(found, member.node, elected) };
-  });
-  const fit = judged.filter(({ found }) => found.length === 0).map(({ member }) => member);
+  const { config, elected, failures } = question;
+  const members = question.judged.map(({ member }) => member);
+  const judged = question.electedFailed ? question.judged : withWaived(question.judged, elected);
+  const fit = fitOf(judged);
   const isFit = fit.some(({ node }) => node === elected.node);
   const incumbent = isFit && !question.electedFailed ? elected.node : null;
-  const unfit = judged
-    .filter(({ found }) => found.length > 0)
-    .map(({ member, found }) => ({ node: member.node, site: member.value?.site ?? null, obstacles: found }));
+  const unfit = unfitOf(judged);
   const circumstance = circumstanceOf(question, unfit, incumbent);
-  const ranking = rank({ ...question, members, incumbent, term: elected.term + 1, circumstance }, fit);
+  const input = { ...question, members, incumbent, term: elected.term + 1, circumstance };
+  const ranking = bySoftConstraints(rank(input, fit), judged);
   const outcome =
     retired(question) ??
     requested(question, ranking, unfit) ??
@@ -95,8 +104,7 @@ export function elect(question: Question): Choice {
 }
 
 /** A slot that the group is not to have any more is given up, whoever leads it. */
-function retired({ elected, otherSlots }: Question): Outcome | null {
-  const why = otherSlots?.retired ?? null;
+function retired({ elected, elsewhere: { retired: why } }: Question): Outcome | null {
   return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
 }
 
@@ -106,7 +114,7 @@ function reasonsOf(found: readonly Obstacle[]): string {
 
 function requested(question: Question, ranking: readonly Ranked[], unfit: readonly Unfit[]): Outcome | null {
   const { config, elected, failures, nowMs } = question;
-  const request = activeRequest(config, elected, question.otherSlots?.slot);
+  const request = activeRequest(config, elected);
   if (request === null) return null;
   if (request.notBefore !== null && fromInstant(request.notBefore) > nowMs) return null;
   if (nowMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
@@ -119,24 +127,19 @@ function requested(question: Question, ranking: readonly Ranked[], unfit: readon
     cause: 'planned',
     reason: `${force ? 'failover' : 'switchover'} asked for by ${by}: ${request.reason}`,
     asked: { by, waived: waivable(obstaclesOf(target, unfit)) },
-    failures: force ? forgiven(target, failures, question.otherSlots) : failures,
+    failures: force ? forgiven(target, failures, question.elsewhere) : failures,
   };
 }
 
 /** What another slot remembers of a node cannot be taken out there: it is noted here that it may try. */
-function forgiven(
-  target: string,
-  failures: readonly FailureRecord[],
-  otherSlots?: OtherSlots,
-): FailureRecord[] {
+function forgiven(target: string, failures: readonly FailureRecord[], elsewhere: Elsewhere): FailureRecord[] {
   return failures
-    .filter((record) => record.node !== target || otherSlots?.failures.includes(record) === true)
+    .filter((record) => record.node !== target || elsewhere.failures.includes(record))
     .map((record) => (record.node === target ? letTry(record) : record));
 }
 
-/** An exclusion is forgiven instead: a waived one would let the node fail again and again without a pause. */
 function waivable(found: readonly Obstacle[]): string[] {
-  return found.map(({ kind }) => kind).filter((kind) => kind !== 'excluded' && kind !== 'leads-slot');
+  return found.filter(({ canBeForced }) => canBeForced).map(({ kind }) => kind);
 }
 
 /** Paused: nobody but the elected node may claim; after a failure it tries again, backed off. */
@@ -234,9 +237,7 @@ function replace(
   const rule = why === null ? '' : `${why}; `;
   const chosen = { node: best.node, changes: true, failedSite };
   if (elected.node === null) {
-    const again = isGivenUp(elected)
-      ? `the group is to have slot ${question.otherSlots?.slot ?? 1} again: `
-      : '';
+    const again = isGivenUp(elected) ? `the group is to have ${question.elsewhere.name} again: ` : '';
     return {
       ...chosen,
       cause: causeOfFilling(elected, failures, best.node),
@@ -255,10 +256,10 @@ function replace(
  * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
 function withLastGood(
-  { elected, previous, config, otherSlots }: Question,
+  { elected, previous, config }: Question,
   ranking: readonly [Ranked, ...Ranked[]],
 ): typeof ranking {
-  const isForced = wasForced(config, elected, otherSlots?.slot ?? 1);
+  const isForced = wasForced(config, elected);
   const isAsked = elected.asked !== null && !isForced;
   const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
   const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);
@@ -279,7 +280,7 @@ function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {
   const { elected } = question;
   const found = obstaclesOf(elected.node, unfit);
   // Junk in its registration does not end a leadership that nobody could take up.
-  if (leads(question) && found.every(({ kind }) => kind === 'unreadable')) {
+  if (leads(question) && found.every(({ kind }) => kind === kindOfUnreadable)) {
     return { ...standing(elected), reason: `it leads, and nobody else could: ${reasonsOf(found)}` };
   }
   const failedSite = siteOfFailure(question, unfit);
@@ -291,7 +292,7 @@ function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {
 
 function nobodyText(unfit: readonly Unfit[]): string {
   if (unfit.length === 0) return 'no node is registered';
-  const busy = unfit.filter(({ obstacles: found }) => found.some(({ kind }) => kind === 'leads-slot'));
+  const busy = unfit.filter(({ obstacles: found }) => found.some(({ kind }) => kind === kindOfBusy));
   const others = unfit.filter((one) => !busy.includes(one));
   const reasons = others.map((one) => `${one.node}: ${reasonsOf(one.obstacles)}`);
   const inOthers = busy.length === 0 ? [] : [`in other slots: ${busy.map(({ node }) => node).join(', ')}`];
@@ -311,7 +312,7 @@ function leads({ current, members, elected }: Question): boolean {
 function leastRecentlyFailed(question: Question, unfit: readonly Unfit[]): Outcome | null {
   const { failures, config, nowMs, elected } = question;
   const onlyExcluded = unfit
-    .filter(({ obstacles: found }) => found.every(({ kind }) => kind === 'excluded'))
+    .filter(({ obstacles: found }) => found.every(({ kind }) => kind === kindOfBackoff))
     .map(({ node }) => node);
   const [record] = failures
     .filter(({ node }) => onlyExcluded.includes(node))

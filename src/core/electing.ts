@@ -10,10 +10,19 @@ import type { ReadyStrategy } from '../../strategies/index.js';
 import { type Failed, failureOf, recovered, settleFailures, withFailure } from './backoff.js';
 import { brake } from './brake.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
+import {
+  type Constraint,
+  type Context,
+  contextOf,
+  type Judged,
+  judge,
+  judgeAll,
+  ownObstacles,
+} from './constraint.js';
 import { durationMs } from './duration.js';
 import { type Choice, elect, StrategyFault } from './elect.js';
 import { type ElectorMemory, fitSince, longestWaitMs, look, type Scene } from './elector-memory.js';
-import { obstacles } from './eligibility.js';
+import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs, isExact, isOutdated, nextMinuteInMs } from './ensemble-clock.js';
 import { failedCandidate } from './failed-candidate.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
@@ -22,13 +31,11 @@ import { sitePriority } from './group-config.js';
 import { lapsedAgain } from './lapse.js';
 import { needsReading, nextLimitInMs } from './limits.js';
 import { toInstant } from './names.js';
-import { type OtherSlots, otherSlotsOf, withFailuresOfOthers } from './other-slots.js';
 import { ended, previousLeader, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
 import { betterForMs, bettersSeen } from './resignation.js';
 import { electedOrRestored, isRestored } from './restored.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
-import { slotOf } from './slots.js';
 import { type Brake, type GroupSnapshot, lifeOf, readyNode } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
@@ -80,8 +87,9 @@ export interface ElectorSituation extends Scene {
   readonly canFence: boolean;
   /** Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since before. */
   readonly witnessSinceMs: number;
-  /** Nodes that wait to take over another slot, by node; missing: none does. */
-  readonly courted?: ReadonlyMap<string, number> | undefined;
+  readonly constraints: readonly Constraint[];
+  /** What other leaderships of the group mean for this one, at an instant on the ensemble's clock; missing: there is no other. */
+  readonly elsewhere?: (epochMs: number) => Elsewhere;
 }
 
 /**
@@ -113,8 +121,8 @@ export function electorRound(situation: ElectorSituation): ElectorRound {
     return readClock(memory);
   }
   const epochMs = ensembleNowMs(clock, nowMs);
-  const otherSlots = otherSlotsOf({ ...situation, nowMs: epochMs });
-  return judgeLapses({ ...situation, memory, elected, failed, epochMs, otherSlots }, clock);
+  const elsewhere = situation.elsewhere?.(epochMs) ?? nowhereElse;
+  return judgeLapses({ ...situation, memory, elected, failed, epochMs, elsewhere }, clock);
 }
 
 /**
@@ -129,13 +137,12 @@ function isHearsay(watched: Watched | null, clock: ClockReading, nowMs: number):
 }
 
 /** A situation with what was made of it. */
-interface Case extends ElectorSituation {
+interface Case extends Omit<ElectorSituation, 'elsewhere'> {
   readonly elected: Elected;
   readonly failed: Failed | null;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly epochMs: number;
-  /** The other slots, where there are any. */
-  readonly otherSlots: OtherSlots | undefined;
+  readonly elsewhere: Elsewhere;
 }
 
 /**
@@ -170,14 +177,15 @@ function readClock(memory: ElectorMemory): ElectorRound {
 }
 
 function decide(seen: Case): ElectorRound {
-  const { snapshot, members, config, nowMs, epochMs, failed, otherSlots } = seen;
+  const { snapshot, members, config, nowMs, epochMs, failed, elsewhere } = seen;
   const own = settleFailures(seen.elected, members, snapshot.current, config, epochMs);
-  const settled = withFailuresOfOthers(own, otherSlots);
+  const settled = withFailuresOfOthers(own, elsewhere);
   const failures = failed === null ? settled : withFailure(settled, failed, config, epochMs);
-  const memory = { ...seen.memory, fitSinceMs: fitSince(seen, failures, seen.memory.fitSinceMs, epochMs) };
+  const judged = judgeAll(members, seen.constraints, contextIn(seen, failures));
+  const memory = { ...seen.memory, fitSinceMs: fitSince(judged, seen.memory.fitSinceMs, nowMs) };
   let choice: Choice;
   try {
-    choice = choose({ ...seen, memory }, failures);
+    choice = choose({ ...seen, memory }, judged, failures);
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
     const configVersion = snapshot.config.version;
@@ -214,7 +222,15 @@ function waitsSeen(seen: Case, choice: Choice): Pick<ElectorMemory, 'betters' | 
   };
 }
 
-function choose(seen: Case, failures: readonly FailureRecord[]): Choice {
+function contextIn(
+  { snapshot, config, elected, elsewhere, epochMs }: Case,
+  failures: readonly FailureRecord[],
+): Context {
+  const { neighbour = null } = snapshot;
+  return contextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
+}
+
+function choose(seen: Case, judged: readonly Judged[], failures: readonly FailureRecord[]): Choice {
   const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, lifeOf(member)]));
   return elect({
@@ -231,7 +247,8 @@ function choose(seen: Case, failures: readonly FailureRecord[]): Choice {
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betters),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
-    otherSlots: seen.otherSlots,
+    judged,
+    elsewhere: seen.elsewhere,
   });
 }
 
@@ -291,17 +308,15 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
 }
 
 function missedRequest(seen: Case, { asked }: Choice): Pick<Elected, 'missedRequest'> {
-  return asked === null && missesRequest(seen.config, seen.elected, slotOf(seen.snapshot))
-    ? { missedRequest: true }
-    : {};
+  return asked === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
 function upkeepWrite(seen: Case, choice: Choice): Write | null {
-  const { snapshot, members, elected, failed, otherSlots } = seen;
+  const { snapshot, members, elected, failed } = seen;
   const leader = recovered(elected, snapshot.current, members);
   const isForgiven = leader !== null && failureOf(elected.failures, leader) !== null;
-  const elsewhere = seen.memory.progress === null ? [...(otherSlots?.ready ?? [])] : [];
+  const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
   const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
@@ -310,16 +325,16 @@ function upkeepWrite(seen: Case, choice: Choice): Write | null {
 }
 
 /** Those that other slots keep are theirs. */
-function ownFailures({ otherSlots }: Case, { failures }: Choice): FailureRecord[] {
-  return failures.filter((record) => otherSlots?.failures.includes(record) !== true);
+function ownFailures({ elsewhere }: Case, { failures }: Choice): FailureRecord[] {
+  return failures.filter((record) => !elsewhere.failures.includes(record));
 }
 
 /** What a forced failover overrode counts again once it has ended. */
-function stillWaived({ elected, members, config, epochMs }: Case): Elected['asked'] {
-  const { asked, node } = elected;
-  const member = members.find((other) => other.node === node);
+function stillWaived(seen: Case): Elected['asked'] {
+  const { asked, node } = seen.elected;
+  const member = seen.members.find((other) => other.node === node);
   if (asked === null || member === undefined) return asked;
-  const found = obstacles(member, config, [], epochMs).map(({ kind }): string => kind);
+  const found = ownObstacles(judge(member, seen.constraints, contextIn(seen, []))).map(({ kind }) => kind);
   const waived = asked.waived.filter((kind) => found.includes(kind));
   return waived.length === asked.waived.length ? asked : { ...asked, waived };
 }

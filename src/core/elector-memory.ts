@@ -3,13 +3,13 @@
  * next in line, and looked now and again, goes on from what it saw then.
  */
 
-import { obstacles } from './eligibility.js';
+import { type Judged, ownObstacles } from './constraint.js';
 import type { GroupConfig } from './group-config.js';
 import type { Betters } from './resignation.js';
 import { countSites, type SiteCounts } from './site-rules.js';
 import { type GroupSnapshot, lifeOf, type Member, readyNode, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
-import type { Elected, FailureRecord } from './znodes.js';
+import type { Elected } from './znodes.js';
 
 /** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
 export interface Fence {
@@ -162,11 +162,10 @@ function isReady({ current }: GroupSnapshot, members: readonly Member[], { node 
 
 /** A restart between two looks begins a new life: the session, then, is another. */
 export function fitSince(
-  { members, config, nowMs }: Scene,
-  failures: readonly FailureRecord[],
+  judged: readonly Judged[],
   before: ElectorMemory['fitSinceMs'],
-  epochMs: number,
+  nowMs: number,
 ): ElectorMemory['fitSinceMs'] {
-  const fit = members.filter((member) => obstacles(member, config, failures, epochMs).length === 0);
-  return new Map(fit.map(lifeOf).map((life) => [life, before.get(life) ?? nowMs]));
+  const fit = judged.filter((one) => ownObstacles(one).length === 0);
+  return new Map(fit.map(({ member }) => lifeOf(member)).map((life) => [life, before.get(life) ?? nowMs]));
 }

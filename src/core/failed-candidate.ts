@@ -4,7 +4,6 @@ import type { Failed } from './backoff.js';
 import { durationMs } from './duration.js';
 import type { ElectorMemory, Scene } from './elector-memory.js';
 import { isRestored } from './restored.js';
-import { slotOf } from './slots.js';
 import { readyNode } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
 import type { Elected } from './znodes.js';
@@ -27,8 +26,7 @@ export function failedCandidate(
     return { node, incarnation: registration?.incarnation ?? 'unknown', reason };
   };
   const own = registration?.lastFailure;
-  if (own?.electedVersion === version && slotOf(own) === slotOf(snapshot))
-    return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
+  if (own?.electedVersion === version) return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
   const { progress, watched } = memory;
   // Told by the node itself, or by the history, where the node has gone: under this version only READY is recorded.
   const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];

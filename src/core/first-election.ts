@@ -4,8 +4,8 @@
  */
 
 import { durationMs, formatDuration } from './duration.js';
+import type { Elsewhere } from './elsewhere.js';
 import type { GroupConfig } from './group-config.js';
-import type { OtherSlots } from './other-slots.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Elected, Place } from './znodes.js';
@@ -16,16 +16,16 @@ interface Case {
   readonly config: GroupConfig;
   readonly strategy: { readonly usesScores?: boolean | undefined };
   readonly members: readonly Member[];
-  readonly otherSlots?: OtherSlots | undefined;
+  readonly elsewhere: Elsewhere;
 }
 
 /** Whether nobody was ever elected. */
 export function isFirst({
   elected,
   previous,
-  otherSlots,
-}: Pick<Case, 'elected' | 'previous' | 'otherSlots'>): boolean {
-  if (otherSlots?.isUntouched === false) return false;
+  elsewhere,
+}: Pick<Case, 'elected' | 'previous' | 'elsewhere'>): boolean {
+  if (!elsewhere.isUntouched) return false;
   return elected.term === 0 && elected.node === null && previous === null;
 }
 
@@ -38,13 +38,13 @@ export interface Awaited {
 
 /** What the first election waits for, once the elector has looked for `lookedForMs`; null: for nothing. */
 export function awaited(
-  { elected, previous, config, strategy, members, otherSlots }: Case,
+  { elected, previous, config, strategy, members, elsewhere }: Case,
   ranking: readonly Ranked[],
   lookedForMs: number,
 ): Awaited | null {
   const { nodes, within } = config.firstElection;
   const leftMs = durationMs(within) - lookedForMs;
-  if (!isFirst({ elected, previous, otherSlots }) || leftMs <= 0) return null;
+  if (!isFirst({ elected, previous, elsewhere }) || leftMs <= 0) return null;
   const silent = strategy.usesScores === true ? members.filter(({ scores }) => scores === undefined) : [];
   const unheard = new Set(silent.map(({ node }) => node));
   const there = ranking.filter(({ node }) => !unheard.has(node)).length;

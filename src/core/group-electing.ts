@@ -7,6 +7,7 @@
  */
 
 import { circumstanceOf } from './circumstance.js';
+import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
 import { StrategyFault } from './elect.js';
 import {
   type ElectorAction,
@@ -18,19 +19,22 @@ import {
   newElector,
   type Write,
 } from './electing.js';
-import { obstacles } from './eligibility.js';
+import { nowhereElse } from './elsewhere.js';
 import { ensembleNowMs } from './ensemble-clock.js';
 import type { GroupConfig } from './group-config.js';
+import { named } from './named-slot.js';
+import { leadershipOf } from './other-slots.js';
 import { type RankInput, rank } from './rank.js';
 import { electedOrRestored } from './restored.js';
 import { slotCount, slotStates, slotView } from './slots.js';
-import type { Brake, GroupSnapshot, Member } from './snapshot.js';
+import type { Brake, GroupSnapshot } from './snapshot.js';
+import { bySoftConstraints } from './soft-constraints.js';
 import type { Elected, TransitionRecord } from './znodes.js';
 
 /** By slot. */
 export type GroupMemory = ReadonlyMap<number, ElectorMemory>;
 
-export interface GroupSituation extends Omit<ElectorSituation, 'memory' | 'courted'> {
+export interface GroupSituation extends Omit<ElectorSituation, 'memory' | 'elsewhere'> {
   readonly memory: GroupMemory;
 }
 
@@ -78,7 +82,11 @@ export function groupRound(asked: GroupSituation): GroupRound {
   const situation = { ...asked, config: withLeaders(asked) };
   const { snapshot, memory } = situation;
   const roundOf = (view: GroupSnapshot, slot: number, courted: ReadonlyMap<string, number>) =>
-    electorRound({ ...situation, snapshot: view, memory: memory.get(slot) ?? newElector, courted });
+    electorRound({
+      ...situation,
+      ...leadershipOf(view, { ...situation, courted }),
+      memory: memory.get(slot) ?? newElector,
+    });
   const rounds = throughSlots(snapshot, inOrder(situation), (view, slot, courted) => {
     const round = roundOf(view, slot, courted);
     const write = round.actions.find((action) => action.do === 'write-elected');
@@ -157,7 +165,7 @@ function decidedIn(snapshot: GroupSnapshot, slot: number, value: Elected): Group
   return { ...snapshot, others };
 }
 
-type Ordered = Pick<GroupSituation, 'snapshot' | 'members' | 'config' | 'strategy'>;
+type Ordered = Pick<GroupSituation, 'snapshot' | 'members' | 'config' | 'strategy' | 'constraints'>;
 
 function inOrder(situation: GroupSituation): number[] {
   const { clock, nowMs } = situation;
@@ -184,26 +192,27 @@ export function slotsInOrder(situation: Ordered, nowMs: number): number[] {
 
 /** The places of the fit nodes in one ranking of all of them, 0 the best's. */
 function placesOf(situation: Ordered, nowMs: number): ReadonlyMap<string, number> {
-  const { snapshot, config } = situation;
-  const members = situation.members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
-  const judged = members.map((member) => ({ member, found: obstacles(member, config, [], nowMs) }));
-  const fit = judged.filter(({ found }) => found.length === 0).map(({ member }) => member);
-  const unfit = judged
-    .filter(({ found }) => found.length > 0)
-    .map(({ member, found }) => ({ node: member.node, site: null, obstacles: found }));
+  const { snapshot, config, constraints } = situation;
   const elected = electedOrRestored(snapshot);
-  const circumstance = circumstanceOf({ elected, members, config, nowMs }, unfit, elected.node);
+  const leading = slotStates(snapshot).flatMap((state) => state.elected.value?.node ?? []);
+  const { neighbour = null } = snapshot;
+  const elsewhere = { ...nowhereElse, elected: leading };
+  const context = contextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
+  const judged = judgeAll(situation.members, constraints, context);
+  const members = judged.map(({ member }) => member);
+  const circumstance = circumstanceOf({ elected, members, config, nowMs }, unfitOf(judged), elected.node);
   const input: RankInput = {
     ...{ ...situation, members, circumstance, nowMs },
     ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
   };
-  return placesIn(input, fit);
+  return placesIn(input, judged);
 }
 
 /** Where the strategy cannot rank, the order is of no importance: no slot can be decided about. */
-function placesIn(input: RankInput, fit: readonly Member[]): ReadonlyMap<string, number> {
+function placesIn(input: RankInput, judged: readonly Judged[]): ReadonlyMap<string, number> {
   try {
-    return new Map(rank(input, fit).map(({ node }, place) => [node, place]));
+    const ranking = bySoftConstraints(rank(input, fitOf(judged)), judged);
+    return new Map(ranking.map(({ node }, place) => [node, place]));
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
     return new Map();
@@ -236,8 +245,8 @@ function commitOf(situation: GroupSituation, rounds: Rounds): Commit | null {
   for (const [slot, { actions }] of rounds) {
     for (const action of actions) {
       if (action.do === 'write-elected') writes.set(slot, action);
-      if (action.do === 'write-elected' && action.record !== null) records.push(action.record);
-      if (action.do === 'record') records.push(action.record);
+      const made = action.do === 'write-elected' || action.do === 'record' ? action.record : null;
+      if (made !== null) records.push(namingSlot(made, slot, slotStates(snapshot).length));
     }
   }
   const decisions = withSlots(situation, rounds, writes);
@@ -253,6 +262,10 @@ function commitOf(situation: GroupSituation, rounds: Rounds): Commit | null {
     headVersion: records.length === 0 ? null : (snapshot.history?.version ?? null),
     brake: [...writes.values()].findLast(({ brake }) => brake !== null)?.brake ?? null,
   };
+}
+
+function namingSlot({ kind, ...record }: TransitionRecord, slot: number, slots: number): TransitionRecord {
+  return { kind, ...named(slot, slots), ...record };
 }
 
 /** The decisions, and among them how many slots there are, which the first slot's tells everybody. */

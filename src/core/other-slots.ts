@@ -1,28 +1,11 @@
-/** What the other slots of a group mean for one: whom it cannot have, and what is known of nodes that failed there. */
+/** A group of several leaders as what decides about one leader sees it: one slot, and what the others mean for it. */
 
-import { failureOf, recovered, settleFailures } from './backoff.js';
+import { recovered, settleFailures } from './backoff.js';
+import { type Elsewhere, nowhereElse } from './elsewhere.js';
 import type { GroupConfig } from './group-config.js';
-import { fromInstant } from './names.js';
-import type { Obstacle } from './obstacle.js';
-import { slotOf, slotStates } from './slots.js';
+import { configOfSlot, membersOfSlot, slotOf, slotStates } from './slots.js';
 import { type GroupSnapshot, type Member, ownerName, type SlotState } from './snapshot.js';
-import { type Elected, type FailureRecord, initialElected } from './znodes.js';
-
-export interface OtherSlots {
-  readonly slot: number;
-  /** Nodes that another slot has, or is to have, and which that is. */
-  readonly taken: ReadonlyMap<string, string>;
-  /** Nodes whose site holds another slot, and which. */
-  readonly sharing: ReadonlyMap<string, number>;
-  /** Nodes that are READY in another slot. */
-  readonly ready: ReadonlySet<string>;
-  /** Failures in other slots, as they stand. */
-  readonly failures: readonly FailureRecord[];
-  /** No other slot was ever filled. */
-  readonly isUntouched: boolean;
-  /** Why the slot is given up; null while the group is to have it. */
-  readonly retired: string | null;
-}
+import { initialElected } from './znodes.js';
 
 export interface Surroundings {
   readonly snapshot: GroupSnapshot;
@@ -34,36 +17,56 @@ export interface Surroundings {
   readonly courted?: ReadonlyMap<string, number> | undefined;
 }
 
-/** What there is beside the slot that `snapshot` is about; undefined where that is all there is. */
-export function otherSlotsOf(surroundings: Surroundings): OtherSlots | undefined {
+/** What decides about one leader is told of nothing but its own. */
+export interface Leadership {
+  readonly snapshot: GroupSnapshot;
+  readonly members: readonly Member[];
+  readonly config: GroupConfig;
+  readonly elsewhere: (epochMs: number) => Elsewhere;
+}
+
+/** `view`: the group as one of its slots sees it. */
+export function leadershipOf(
+  view: GroupSnapshot,
+  { members, config, courted }: Omit<Surroundings, 'snapshot' | 'nowMs'>,
+): Leadership {
+  const slot = slotOf(view);
+  const { value } = view.config;
+  const ofSlot = value === null ? view.config : { ...view.config, value: configOfSlot(value, slot) };
+  return {
+    snapshot: { ...view, config: ofSlot },
+    members: slotStates(view).length === 1 ? members : membersOfSlot(members, slot),
+    config: configOfSlot(config, slot),
+    elsewhere: (nowMs) => elsewhereOf({ snapshot: view, members, config, nowMs, courted }),
+  };
+}
+
+/** What other slots mean for the one that `snapshot` is about. */
+export function elsewhereOf(surroundings: Surroundings): Elsewhere {
   const { snapshot, members, config, nowMs, courted = new Map<string, number>() } = surroundings;
   const slot = slotOf(snapshot);
   const states = slotStates(snapshot);
-  if (states.length === 1 && slot <= config.leaders) return undefined;
+  if (states.length === 1 && slot <= config.leaders) return nowhereElse;
   const others = states.filter((state) => state.slot !== slot);
   const ready = others
     .map(({ elected, current }) => recovered(elected.value ?? initialElected, current, members))
     .filter((node) => node !== null);
   return {
-    slot,
-    taken: new Map([...[...courted].map(courting), ...takenBy(states, slot, members)]),
-    sharing: sharing(surroundings, others),
+    busy: new Map([...[...courted].map(courting), ...takenBy(states, slot, members)]),
+    held: sharing(surroundings, others),
+    elected: others.flatMap(({ elected }) => elected.value?.node ?? []),
     ready: new Set(ready),
     failures: others.flatMap(({ elected, current }) =>
       settleFailures(elected.value ?? initialElected, members, current, config, nowMs),
     ),
     isUntouched: others.every(({ elected }) => (elected.value?.term ?? 1) === 0),
     retired: slot > config.leaders ? givenUpReason(config.leaders, slot) : null,
+    name: `slot ${slot}`,
   };
 }
 
 function givenUpReason(leaders: number, slot: number): string {
   return `leaders is ${leaders} now, and slot ${slot} is given up`;
-}
-
-/** Whether a decision gave its slot up, so that nobody is missing in it: nothing else plans to have nobody. */
-export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {
-  return node === null && cause === 'planned';
 }
 
 function courting([node, slot]: readonly [string, number]): [string, string] {
@@ -92,10 +95,9 @@ function takenBy(states: readonly SlotState[], slot: number, members: readonly M
 /** An incumbent gives way to the slots before its own, so that of two in one site one stays; who comes gives way to all,
  * and to whoever is still on the way out. */
 function sharing(
-  { snapshot, members, config }: Surroundings,
+  { snapshot, members }: Surroundings,
   others: readonly SlotState[],
-): ReadonlyMap<string, number> {
-  if (config.siteRules.spread.over === 'any-site') return new Map();
+): ReadonlyMap<string, string> {
   const slot = slotOf(snapshot);
   const incumbent = snapshot.elected.value?.node ?? null;
   const held = (states: readonly SlotState[], withClaims: boolean) => {
@@ -112,51 +114,9 @@ function sharing(
     false,
   );
   return new Map(
-    members.flatMap(({ node, value }): [string, number][] => {
+    members.flatMap(({ node, value }): [string, string][] => {
       const holder = (node === incumbent ? byEarlier : byAll).get(value?.site ?? '');
-      return holder === undefined ? [] : [[node, holder]];
+      return holder === undefined ? [] : [[node, `slot ${holder}`]];
     }),
   );
-}
-
-/** Why a node cannot have this slot, whatever it is fit for. */
-export function slotObstacles(
-  { node, value }: Member,
-  config: GroupConfig,
-  otherSlots?: OtherSlots,
-): Obstacle[] {
-  if (otherSlots === undefined) return [];
-  const taken = otherSlots.taken.get(node);
-  if (taken !== undefined) return [{ kind: 'leads-slot', reason: taken }];
-  const holder = otherSlots.sharing.get(node);
-  if (holder === undefined || config.siteRules.spread.strength === 'soft') return [];
-  const reason = `site ${value?.site} holds slot ${holder}, and no site may hold two`;
-  return [{ kind: 'site-holds-slot', reason }];
-}
-
-/** What a soft rule has against a node; null: nothing. */
-export function sharedSite(
-  { node, value }: Member,
-  config: GroupConfig,
-  otherSlots?: OtherSlots,
-): string | null {
-  const holder = otherSlots?.sharing.get(node);
-  if (holder === undefined || config.siteRules.spread.strength === 'hard') return null;
-  return `site ${value?.site} holds slot ${holder} already`;
-}
-
-/** `own` with those of other slots: of two of one node the later counts, and of two of one failure the slot's own. */
-export function withFailuresOfOthers(
-  own: readonly FailureRecord[],
-  otherSlots?: OtherSlots,
-): readonly FailureRecord[] {
-  if (otherSlots === undefined) return own;
-  const all = [...own];
-  for (const record of otherSlots.failures) {
-    const known = failureOf(all, record.node);
-    if (known !== null && fromInstant(known.failedAt) >= fromInstant(record.failedAt)) continue;
-    if (known !== null) all.splice(all.indexOf(known), 1);
-    all.push(record);
-  }
-  return all.filter(({ node }) => !otherSlots.ready.has(node));
 }

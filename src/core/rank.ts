@@ -4,9 +4,7 @@ import * as z from 'zod';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
-import type { OtherSlots } from './other-slots.js';
 import type { Member } from './snapshot.js';
-import { bySoftRules } from './soft-rules.js';
 import type { Candidate, Circumstance, Peer, Ranked } from './strategy.js';
 import type { Place } from './znodes.js';
 
@@ -44,8 +42,6 @@ export interface RankInput {
   readonly circumstance: Circumstance;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
-  /** The other slots, where there are any. */
-  readonly otherSlots?: OtherSlots | undefined;
 }
 
 /** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
@@ -60,7 +56,7 @@ export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[
   } catch (cause) {
     throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
-  return bySoftRules(heldToContract(strategy, answer, known), input.members, input.config, input.otherSlots);
+  return heldToContract(strategy, answer, known);
 }
 
 /** What a strategy answered to `known`, in order of node ids. Throws StrategyFault where that breaks its contract. */

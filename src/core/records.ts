@@ -4,7 +4,6 @@ import type { Failed } from './backoff.js';
 import { failureOf } from './backoff.js';
 import { fromInstant, toInstant } from './names.js';
 import { isRestored } from './restored.js';
-import { namedSlot, slotOf } from './slots.js';
 import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
 import {
   type Elected,
@@ -80,7 +79,7 @@ export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord,
 /** What the elected node says of its failure under this decision. */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
-  const isOfThis = own?.electedVersion === snapshot.elected.version && slotOf(own) === slotOf(snapshot);
+  const isOfThis = own?.electedVersion === snapshot.elected.version;
   return isOfThis ? own : null;
 }
 
@@ -112,7 +111,6 @@ function transition(
   const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
   return {
     kind: 'transition',
-    ...namedSlot(snapshot),
     term: elected.term,
     fencingToken: token,
     node: elected.node,

@@ -1,15 +1,14 @@
 /** Switchovers that people ask for: which still counts, and whom it means. */
 
+import type { Elsewhere } from './elsewhere.js';
 import type { GroupConfig, SwitchoverRequest } from './group-config.js';
 import { fromInstant } from './names.js';
-import type { OtherSlots } from './other-slots.js';
 import type { Member } from './snapshot.js';
 import type { Ranked } from './strategy.js';
 import type { Elected } from './znodes.js';
 
-/** A switchover that a person asked for of a slot, while it counts: it names the term it replaces. */
-export function activeRequest(config: GroupConfig, elected: Elected, slot = 1): SwitchoverRequest | null {
-  if ((config.switchover?.slot ?? 1) !== slot) return null;
+/** A switchover that a person asked for, while it counts: it names the term it replaces. */
+export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
@@ -21,15 +20,14 @@ export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>):
   return notBefore === null ? null : fromInstant(notBefore) + mostLateMs;
 }
 
-/** True if an earlier term of the slot was ended by force. */
-export function wasForced({ switchover }: GroupConfig, elected: Elected, slot: number): boolean {
-  if (switchover?.force !== true || (switchover.slot ?? 1) !== slot) return false;
-  return switchover.replacesTerm < elected.term;
+/** True if an earlier term was ended by force. */
+export function wasForced({ switchover }: GroupConfig, elected: Elected): boolean {
+  return switchover?.force === true && switchover.replacesTerm < elected.term;
 }
 
 /** True if a decision that carries out no request leaves one behind: active until now, or missed before. */
-export function missesRequest(config: GroupConfig, elected: Elected, slot: number): boolean {
-  if (config.switchover === null || (config.switchover.slot ?? 1) !== slot) return false;
+export function missesRequest(config: GroupConfig, elected: Elected): boolean {
+  if (config.switchover === null) return false;
   return config.switchover.replacesTerm === elected.term || elected.missedRequest === true;
 }
 
@@ -48,24 +46,24 @@ export function targetText(to: SwitchoverRequest['to']): string {
 interface Asked {
   readonly members: readonly Member[];
   readonly elected: Elected;
-  readonly otherSlots?: OtherSlots | undefined;
+  readonly elsewhere: Pick<Elsewhere, 'busy'>;
 }
 
 /**
  * Whom a request means now; null while nobody fits it, or when a fit leader is in the site asked for already.
  * `ranking` holds the fit nodes, best first. Force skips fitness, but a node that is not there, or on its way
- * out, cannot lead whoever wants it, and none leads two slots.
+ * out, cannot lead whoever wants it, and none leads twice.
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,
-  { members, elected, otherSlots }: Asked,
+  { members, elected, elsewhere }: Asked,
   ranking: readonly Ranked[],
 ): string | null {
   const fit = ranking.map(({ node }) => node);
   const others = fit.filter((node) => node !== elected.node);
   if (to === 'best-other') return others[0] ?? null;
   if ('node' in to) {
-    const free = members.filter(({ node }) => otherSlots?.taken.has(node) !== true);
+    const free = members.filter(({ node }) => !elsewhere.busy.has(node));
     const able = force ? free.filter(isAble).map(({ node }) => node) : fit;
     return able.includes(to.node) ? to.node : null;
   }

@@ -1,41 +1,12 @@
 /**
- * Rules about sites, as the group's configuration holds them: which sites may lead, where the successor of a leader
- * that failed may be, and when a site as a whole counts as failed. A hard rule refuses, and the refusal is an obstacle
- * like any other; a soft one prefers, within what the failback policy allows.
+ * Rules about sites that are no constraint on one node: where the successor of a leader that failed may be, and when a
+ * site as a whole counts as failed.
  */
 
 import { durationMs } from './duration.js';
 import { type GroupConfig, siteConfig } from './group-config.js';
-import type { SiteObstacle } from './obstacle.js';
 import { type Member, siteOf } from './snapshot.js';
 import type { Ranked } from './strategy.js';
-
-/** What a node's site has against it, by rules of either strength. */
-export function objections(
-  site: string,
-  config: GroupConfig,
-): (SiteObstacle & { readonly isHard: boolean })[] {
-  const { only, failed } = config.siteRules;
-  const declared = siteConfig(config, site).failed;
-  const found = [];
-  if (only.sites.length > 0 && !only.sites.includes(site)) {
-    const reason = `site ${site} is not among ${only.sites.join(', ')}, which alone may lead`;
-    found.push({ kind: 'site-not-allowed' as const, reason, isHard: only.strength === 'hard' });
-  }
-  if (declared !== null) {
-    const isHard = !declared.byRule || failed.strength === 'hard';
-    const reason = `site ${site} has failed, says ${declared.by}: ${declared.reason}`;
-    found.push({ kind: 'site-failed' as const, reason, isHard });
-  }
-  return found;
-}
-
-/** What keeps every node of a site from leading. */
-export function siteObstacles(site: string, config: GroupConfig): SiteObstacle[] {
-  return objections(site, config)
-    .filter(({ isHard }) => isHard)
-    .map(({ kind, reason }) => ({ kind, reason }));
-}
 
 /** Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other. */
 export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {

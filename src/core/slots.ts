@@ -2,8 +2,10 @@
  * The slots of a group that has several leaders. What decides about a leader decides about one slot: it is given the
  * group as that slot sees it, with the other slots beside it.
  */
+
+import type { GroupConfig } from './group-config.js';
 import { type NamedSlot, named } from './named-slot.js';
-import type { GroupSnapshot, SessionId, SlotState } from './snapshot.js';
+import type { GroupSnapshot, Member, SessionId, SlotState } from './snapshot.js';
 import { initialHistoryHead } from './znodes.js';
 
 /** The slot that something is about: the first, where nothing says otherwise. */
@@ -36,6 +38,21 @@ export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
     others: states.filter((state) => state !== own),
     history: headOf(snapshot.history, slot),
   };
+}
+
+/** Of a configuration what concerns one slot: a request for another is none of its business. */
+export function configOfSlot(config: GroupConfig, slot: number): GroupConfig {
+  const { switchover } = config;
+  return switchover === null || slotOf(switchover) === slot ? config : { ...config, switchover: null };
+}
+
+/** Of what nodes tell what concerns one slot: a failure in another is told there. */
+export function membersOfSlot(members: readonly Member[], slot: number): readonly Member[] {
+  return members.map((member) => {
+    const failure = member.value?.lastFailure ?? null;
+    if (member.value === null || failure === null || slotOf(failure) === slot) return member;
+    return { ...member, value: { ...member.value, lastFailure: null } };
+  });
 }
 
 function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot['history'] {

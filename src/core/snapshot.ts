@@ -5,6 +5,7 @@
  */
 import type { GroupConfig } from './group-config.js';
 import type { Parsed } from './names.js';
+import type { Neighbour } from './neighbour.js';
 import type { ScoreReport } from './scores.js';
 import type { BrakeRecord, ClaimContent, Elected, HistoryHead, Registration } from './znodes.js';
 
@@ -26,12 +27,6 @@ export type Claim = Versioned<ClaimContent> & {
   readonly createdAtMs: number;
 };
 
-/** What a rule about another group's leader has against a node. */
-export interface Misplaced {
-  readonly reason: string;
-  readonly isHard: boolean;
-}
-
 /** A group's brake, as it was read. */
 export interface Brake {
   readonly path: string;
@@ -51,8 +46,6 @@ export type Member = Versioned<Registration> & {
   readonly seatNames?: readonly string[] | undefined;
   /** What it measures; missing where nobody needs it, or it measures nothing. */
   readonly scores?: ScoreReport | undefined;
-  /** What the group's place beside another has against it; missing where that has nothing. */
-  readonly misplaced?: Misplaced | undefined;
 };
 
 /** With what the node has told of itself: a report counts for the life that made it. */
@@ -94,6 +87,8 @@ export interface GroupSnapshot {
   readonly members: readonly Member[] | null;
   /** What was recorded last; null with `members`, and where the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
+  /** The group that its leader has to be near to, or away from; missing or null where there is none, or this node need not know. */
+  readonly neighbour?: Neighbour | null | undefined;
   /** What its brake has counted; missing or null where the group has none, or this node need not know. */
   readonly brake?: Brake | null | undefined;
 }

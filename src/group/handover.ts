@@ -1,14 +1,14 @@
 /** Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once. */
-import { obstacles } from '../core/eligibility.js';
+import type { Elsewhere } from '../core/elsewhere.js';
 import type { SwitchoverRequest } from '../core/group-config.js';
 import { toInstant } from '../core/names.js';
-import { type OtherSlots, otherSlotsOf, slotObstacles } from '../core/other-slots.js';
+import { elsewhereOf } from '../core/other-slots.js';
 import { activeRequest, requestTarget, requestText, targetText } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotOf } from '../core/slots.js';
+import { configOfSlot, slotOf } from '../core/slots.js';
 import { PetrelError, type Remedy } from '../errors.js';
 import type { Request, Scene } from './change.js';
-import { judge, standingFailures } from './judge.js';
+import { judge, judgeMembers } from './judge.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { transitionOf, transitionText } from './transition.js';
 import { underConfig } from './view.js';
@@ -79,7 +79,9 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
       ...named(scene),
       ...byHand,
     };
-    if (requestTarget(request, { members: view.members, elected, otherSlots: beside(scene) }, []) === null) {
+    if (
+      requestTarget(request, { members: view.members, elected, elsewhere: elsewhereIn(scene) }, []) === null
+    ) {
       throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
     }
     const from = elected.node ?? 'nobody';
@@ -98,7 +100,7 @@ export const cancelSwitchover: Request = ({ view, config }) => {
 /** The one that the group has, of whatever slot. */
 function waitingRequest(view: Scene['view'], config: Scene['config']): SwitchoverRequest | null {
   const requests = viewsOfSlots(view).map((each) =>
-    activeRequest(config, electedOrRestored(each), slotOf(each)),
+    activeRequest(configOfSlot(config, slotOf(each)), electedOrRestored(each)),
   );
   return requests.find((one) => one !== null) ?? null;
 }
@@ -137,13 +139,13 @@ function named({ view }: Scene): Pick<SwitchoverRequest, 'slot'> {
   return slotOf(view) === 1 ? {} : { slot: slotOf(view) };
 }
 
-function beside({ view, config, nowMs }: Scene): OtherSlots | undefined {
-  return otherSlotsOf({ snapshot: view, members: view.members, config, nowMs });
+function elsewhereIn({ view, config, nowMs }: Scene): Elsewhere {
+  return elsewhereOf({ snapshot: view, members: view.members, config, nowMs });
 }
 
 /** One transition at a time. Throws PetrelError CONFLICT. */
 function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly Remedy[] = []): void {
-  const waiting = activeRequest(config, elected, slotOf(view));
+  const waiting = activeRequest(configOfSlot(config, slotOf(view)), elected);
   if (waiting !== null) {
     throw new PetrelError('CONFLICT', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
       reasons: [`${requestText(waiting)} is not done yet`],
@@ -162,8 +164,8 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly
 function mustBeFit(scene: Scene, request: SwitchoverRequest, atMs: number): void {
   const { view, config, elected } = scene;
   const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
-  const otherSlots = beside(scene);
-  const target = requestTarget(request, { members: view.members, elected, otherSlots }, ranking);
+  const elsewhere = elsewhereIn(scene);
+  const target = requestTarget(request, { members: view.members, elected, elsewhere }, ranking);
   if (target !== null && target !== elected.node) return;
   if (isPresent(scene, request.to)) {
     throw new PetrelError('REFUSED', `${elected.node} leads already`, { reasons: [elected.reason] });
@@ -181,15 +183,10 @@ function isPresent({ elected }: Scene, to: Target): boolean {
 /** A line for each node and why it does not do, those that were asked for first. */
 function unfitReasons(scene: Scene, to: Target, atMs: number): string[] {
   const { view, config, elected } = scene;
-  const failures = standingFailures(view, config, atMs);
-  const lines = view.members.map((member) => {
+  const lines = judgeMembers(view, config, atMs).map(({ member, obstacles }) => {
     const asked = isAskedFor(to, member.node, member.value?.site);
     const present = member.node === elected.node ? ['it leads'] : [];
-    const found = [
-      ...obstacles(member, config, failures, atMs),
-      ...slotObstacles(member, config, beside(scene)),
-    ].map(({ reason }) => reason);
-    const reasons = [...present, ...found];
+    const reasons = [...present, ...obstacles.map(({ reason }) => reason)];
     const fit = asked ? 'it is fit' : 'it is fit, but was not asked for';
     return { asked, line: `${member.node}: ${reasons.length === 0 ? fit : reasons.join(', ')}` };
   });
@@ -201,7 +198,7 @@ function unfitReasons(scene: Scene, to: Target, atMs: number): string[] {
 /** Why not even force makes a node lead. */
 function unableText(scene: Scene, node: string): string {
   const { view } = scene;
-  const taken = beside(scene)?.taken.get(node);
+  const taken = elsewhereIn(scene).busy.get(node);
   if (taken !== undefined) return `${node}: ${taken}, and nobody leads two`;
   const member = view.members.find((one) => one.node === node);
   const registered = view.members.map((one) => one.node).join(', ') || 'none';

@@ -1,7 +1,7 @@
 /** The history of a group, the newest first: transitions with their phases, and what people changed. */
 import * as z from 'zod';
+import { isGivenUp } from '../core/elsewhere.js';
 import { fromInstant, instantSchema, toInstant } from '../core/names.js';
-import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { slotOf } from '../core/slots.js';
 import {

@@ -1,19 +1,23 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
+
+import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { failureOf, settleFailures } from '../core/backoff.js';
+import { contextOf, type Judged, judgeAll } from '../core/constraint.js';
 import { writeDuration } from '../core/duration.js';
 import { type Choice, elect, type Question, StrategyFault } from '../core/elect.js';
+import { withFailuresOfOthers } from '../core/elsewhere.js';
 import { awaited } from '../core/first-election.js';
 import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
 import { slotsInOrder, throughSlots } from '../core/group-electing.js';
-import { otherSlotsOf, withFailuresOfOthers } from '../core/other-slots.js';
+import { elsewhereOf, leadershipOf } from '../core/other-slots.js';
 import { prepareStrategy } from '../core/read-config.js';
 import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf } from '../core/slots.js';
 import { type Claim, type GroupSnapshot, type Member, readyNode } from '../core/snapshot.js';
-import type { Elected, FailureRecord } from '../core/znodes.js';
+import type { Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { GroupView } from './view.js';
 
@@ -44,9 +48,9 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   const config = readableConfig(whole);
   const members = remaining(whole, whatIf);
   const strategy = whatIf.strategy ?? strategyOf(config);
-  const order = slotsInOrder({ snapshot: whole, members, config, strategy }, nowMs);
+  const order = slotsInOrder({ snapshot: whole, members, config, strategy, constraints }, nowMs);
   return throughSlots(whole, order, (snapshot, _slot, courted) => {
-    const choice = judgeSlot({ whole, snapshot, members, config, strategy, nowMs, courted });
+    const choice = chooseFor({ whole, snapshot, members, config, strategy, nowMs, courted });
     const member = members.find(({ node }) => node === choice.node)?.value ?? null;
     const { node, changes } = choice;
     const decided = { ...electedOrRestored(snapshot), node, site: member?.site ?? null };
@@ -54,7 +58,7 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   });
 }
 
-interface Judged {
+interface Asked {
   readonly whole: GroupView;
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
@@ -64,13 +68,22 @@ interface Judged {
   readonly courted: ReadonlyMap<string, number>;
 }
 
-function judgeSlot({ whole, snapshot, members, config, strategy, nowMs, courted }: Judged): Choice {
-  const current = ownedBy(snapshot.current, members);
+function chooseFor(asked: Asked): Choice {
+  const { whole, strategy, nowMs, courted } = asked;
+  const current = ownedBy(asked.snapshot.current, asked.members);
+  const others = asked.snapshot.others?.map((state) => ({
+    ...state,
+    current: ownedBy(state.current, asked.members),
+  }));
+  const view = { ...asked.snapshot, others };
+  const { snapshot, members, config, elsewhere: elsewhereAt } = leadershipOf(view, { ...asked, courted });
+  const elsewhere = elsewhereAt(nowMs);
   const elected = electedOrRestored(snapshot);
   const leads = readyNode(current, members) === elected.node;
-  const others = snapshot.others?.map((state) => ({ ...state, current: ownedBy(state.current, members) }));
-  const otherSlots = otherSlotsOf({ snapshot: { ...snapshot, others }, members, config, nowMs, courted });
   const own = settleFailures(elected, members, current, config, nowMs);
+  const failures = withFailuresOfOthers(own, elsewhere);
+  const { neighbour = null } = snapshot;
+  const context = contextOf({ config, failures, nowMs, neighbour, elsewhere, elected });
   try {
     const question: Question = {
       config,
@@ -79,14 +92,15 @@ function judgeSlot({ whole, snapshot, members, config, strategy, nowMs, courted 
       current,
       previous: previousLeader(snapshot, whole.members),
       members,
-      failures: withFailuresOfOthers(own, otherSlots),
+      judged: judgeAll(members, constraints, context),
+      failures,
       nowMs,
       electedFailed: !leads && electedFailed(snapshot, whole.members, elected),
       fitForMs: () => Number.POSITIVE_INFINITY,
       betterForMs: () => Number.POSITIVE_INFINITY,
       lookedForMs: Number.POSITIVE_INFINITY,
       readyForMs: leads && current !== null ? nowMs - current.modifiedAtMs : null,
-      otherSlots,
+      elsewhere,
     };
     const choice = elect(question);
     const wait = waitText(question, choice);
@@ -120,11 +134,18 @@ function waitText(question: Question, choice: Choice): string | null {
   return `not before it has been better for ${writeDuration(holdMs)} ${counted}`;
 }
 
-/** The failures as they stand now: forgiven and outlived ones are gone. */
-export function standingFailures(view: GroupView, config: GroupConfig, nowMs: number): FailureRecord[] {
-  const { members, current } = view;
-  const own = settleFailures(electedOrRestored(view), members, current, config, nowMs);
-  return [...withFailuresOfOthers(own, otherSlotsOf({ snapshot: view, members, config, nowMs }))];
+/** Everyone, and what keeps them from leading at `nowMs`. */
+export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
+  const { members, current, neighbour = null } = view;
+  const elected = electedOrRestored(view);
+  const elsewhere = elsewhereOf({ snapshot: view, members, config, nowMs });
+  const own = settleFailures(elected, members, current, config, nowMs);
+  const failures = withFailuresOfOthers(own, elsewhere);
+  return judgeAll(
+    members,
+    constraints,
+    contextOf({ config, failures, nowMs, neighbour, elsewhere, elected }),
+  );
 }
 
 /** Throws PetrelError INVALID where it cannot be read. */

@@ -1,7 +1,7 @@
 /** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
 
 import * as z from 'zod';
-import { obstacles } from '../core/eligibility.js';
+import { type Obstacle, ownObstacles } from '../core/constraint.js';
 import {
   defaultGroupConfig,
   type GroupConfig,
@@ -11,13 +11,12 @@ import {
   switchoverSchema,
 } from '../core/group-config.js';
 import { instantSchema, longSchema, nameSchema, toInstant } from '../core/names.js';
-import type { Obstacle } from '../core/obstacle.js';
 import { activeRequest } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotOf, slotsOfNode } from '../core/slots.js';
+import { configOfSlot, slotOf, slotsOfNode } from '../core/slots.js';
 import { claimOwner, type Member } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
-import { judge, standingFailures } from './judge.js';
+import { judge, judgeMembers } from './judge.js';
 import type { Problem } from './problem.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { transitionOf, transitionSchema } from './transition.js';
@@ -148,9 +147,9 @@ export function listing(view: GroupView, nowMs: number): Listing {
     switchover: slots.map(requestIn).find((request) => request !== null) ?? null,
     preferred,
     sites: siteNames(view, config).map((site) => siteListing(config, site, nowMs)),
-    nodes: view.members.map((member) => ({
-      ...nodeListing(view, config, member, nowMs),
-      score: scores.get(member.node) ?? null,
+    nodes: judgeMembers(view, config, nowMs).map((one) => ({
+      ...nodeListing(view, one.member, ownObstacles(one)),
+      score: scores.get(one.member.node) ?? null,
     })),
     problems: [...view.problems, ...(problem === null ? [] : [problem])],
   };
@@ -168,7 +167,8 @@ function slotListing(view: GroupView, nowMs: number): SlotListing {
 }
 
 function requestIn(view: GroupView): Listing['switchover'] {
-  return activeRequest(view.config.value ?? defaultGroupConfig, electedOrRestored(view), slotOf(view));
+  const config = configOfSlot(view.config.value ?? defaultGroupConfig, slotOf(view));
+  return activeRequest(config, electedOrRestored(view));
 }
 
 function leaderOf({ current, members }: GroupView): Listing['leader'] {
@@ -242,11 +242,9 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
 
 function nodeListing(
   view: GroupView,
-  config: GroupConfig,
   member: Member,
-  nowMs: number,
+  found: readonly Obstacle[],
 ): Omit<NodeListing, 'score'> {
-  const found = obstacles(member, config, standingFailures(view, config, nowMs), nowMs);
   const [own] = slotsOfNode(view, member.node, member.owner);
   const slot = own === undefined ? view : viewOfSlot(view, own);
   return {

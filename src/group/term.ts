@@ -4,9 +4,9 @@
  */
 
 import * as z from 'zod';
+import { isGivenUp } from '../core/elsewhere.js';
 import type { NamedSlot } from '../core/named-slot.js';
 import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
-import { isGivenUp } from '../core/other-slots.js';
 import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
 import { namedSlot, slotOf } from '../core/slots.js';
@@ -161,7 +161,7 @@ function underWay(view: GroupView, term: number): Told | null {
   if (elected === null || elected.term !== term || term === 0) return null;
   const told = standing({ snapshot: view, members: view.members }, elected);
   const outcome = told.readyAt !== null ? 'READY' : elected.node === null ? 'NOBODY' : 'UNDER_WAY';
-  return { ...told, outcome, error: null };
+  return { ...told, ...namedSlot(view), outcome, error: null };
 }
 
 function unknown(view: GroupView | null, known: readonly TransitionRecord[], term: number): PetrelError {

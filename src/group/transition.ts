@@ -1,13 +1,13 @@
 /** A transition under way, for people: who is waited for, since when, and how long it may take. */
 import * as z from 'zod';
+import { ownObstacles } from '../core/constraint.js';
 import { durationMs, formatDuration } from '../core/duration.js';
-import { obstacles } from '../core/eligibility.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { instantSchema, nameSchema, toInstant } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
 import { type Condition, watch } from '../core/watchdog.js';
 import type { Elected } from '../core/znodes.js';
-import { standingFailures } from './judge.js';
+import { judgeMembers } from './judge.js';
 import type { GroupView } from './view.js';
 
 export const transitionSchema = z.object({
@@ -81,10 +81,8 @@ function waitedForSinceMs(
 /** While paused, a node that must not claim is not waited for, nor replaced. */
 function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {
   if (config.paused === null || condition.kind !== 'unclaimed') return false;
-  const member = view.members.find(({ node }) => node === condition.node);
-  return (
-    member === undefined || obstacles(member, config, standingFailures(view, config, nowMs), nowMs).length > 0
-  );
+  const judged = judgeMembers(view, config, nowMs).find(({ member }) => member.node === condition.node);
+  return judged === undefined || ownObstacles(judged).length > 0;
 }
 
 /** One line: "b1 is taking over (12 s of 60 s)". */

@@ -5,7 +5,6 @@
  * also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
  */
 
-import { withMisplaced } from '../core/beside.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
@@ -97,7 +96,6 @@ export async function readGroup(
       current: claim === null ? null : claimOf(claim),
     };
   });
-  const decisions = [decided, ...slots.map((state) => state.elected)].map(({ value }) => value);
   const view = {
     paths,
     config,
@@ -105,7 +103,8 @@ export async function readGroup(
     current: current === null ? null : claimOf(current),
     others: slots,
     seats,
-    members: withMisplaced(membersOf(registrations, seats, scores), config.value, decisions, neighbour),
+    members: membersOf(registrations, seats, scores),
+    neighbour,
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
     self: null,
     seat: null,

@@ -1,7 +1,8 @@
 /** Reads who leads in the group that this one has to be beside. */
-import type { Neighbour } from '../core/beside.js';
+
 import type { GroupConfig } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
+import type { Neighbour } from '../core/neighbour.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
 import { parseGroupConfig } from '../core/read-config.js';
 import { claimSchema } from '../core/znodes.js';

@@ -2,6 +2,7 @@
  * A group of one elector and nodes that do only what the test says, on one clock: what the elector's round asks for
  * is carried out on the state, as ZooKeeper would.
  */
+
 import type { z } from 'zod';
 import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/electing.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
@@ -10,6 +11,7 @@ import type { Score } from '../../src/core/scores.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/core/znodes.js';
 import { initialHistoryHead } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import {
   type ClaimChange,
@@ -86,6 +88,7 @@ export class Bench {
       members: this.members,
       config: this.lastConfig,
       strategy: this.strategy ?? strategyOf(this.lastConfig),
+      constraints,
       memory: this.memory,
       clock: this.clock,
       nowMs: this.nowMs,

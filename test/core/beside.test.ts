@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { withMisplaced } from '../../src/core/beside.js';
+import { contextOf } from '../../src/core/constraint.js';
+import { nowhereElse } from '../../src/core/elsewhere.js';
 import type { GroupConfig } from '../../src/core/group-config.js';
-import { ask, config, decided, members } from './builders.js';
+import { affinity } from '../../strategies/constraints/affinity.js';
+import { ask, config, decided, epoch0Ms, members, registration } from './builders.js';
 
 const root = '/services/db';
 type Where = GroupConfig['beside']['where'];
@@ -20,12 +22,8 @@ function elects(
   });
   const elected = decided({ node: present, term: 1 });
   const place = leader === null ? null : { node: leader, site: leader.slice(0, 1) };
-  const placed = withMisplaced(members('a1', 'a2', 'b1'), settings, [elected], {
-    root,
-    leader: place,
-    goesFirst,
-  });
-  return ask({ members: placed, config: settings, elected });
+  const neighbour = { root, leader: place, goesFirst };
+  return ask({ members: members('a1', 'a2', 'b1'), config: settings, elected, neighbour });
 }
 
 describe('a group that has to be beside another', () => {
@@ -65,13 +63,15 @@ describe('a group that has to be beside another', () => {
   });
 
   it('keeps the leaders of all its slots while nobody is READY there', () => {
-    const placed = withMisplaced(
-      members('a1', 'a2', 'b1'),
-      config({ beside: { group: root, where: 'same-site' } }),
-      [decided({ node: 'a1', term: 1 }), decided({ node: 'a2', term: 1 })],
-      { root, leader: null, goesFirst: false },
+    const settings = config({ beside: { group: root, where: 'same-site' } });
+    const neighbour = { root, leader: null, goesFirst: false };
+    const elsewhere = { ...nowhereElse, elected: ['a2'] };
+    const elected = decided({ node: 'a1', term: 1 });
+    const known = { config: settings, failures: [], nowMs: epoch0Ms, neighbour, elsewhere, elected };
+    const against = members('a1', 'a2', 'b1').map(
+      ({ node }) => affinity.check({ node, registration: registration(node) }, contextOf(known)) !== null,
     );
-    expect(placed.filter(({ misplaced }) => misplaced !== undefined).map(({ node }) => node)).toEqual(['b1']);
+    expect(against).toEqual([false, false, true]);
   });
 
   it('soft: is elsewhere where it cannot be, and says so', () => {

@@ -1,9 +1,12 @@
 /** Small parts of a group's state, with everything that a test does not care about filled in. */
 
 import type { z } from 'zod';
+import { contextOf, judge, judgeAll, type Obstacle } from '../../src/core/constraint.js';
 import { type Choice, elect, type Question } from '../../src/core/elect.js';
+import { nowhereElse } from '../../src/core/elsewhere.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
 import { toInstant } from '../../src/core/names.js';
+import type { Neighbour } from '../../src/core/neighbour.js';
 import { prepareStrategy } from '../../src/core/read-config.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import type { Circumstance } from '../../src/core/strategy.js';
@@ -15,6 +18,7 @@ import {
   initialHistoryHead,
   type Registration,
 } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 
 /** The ensemble's clock at instant 0 of the tests. */
@@ -154,12 +158,18 @@ export function group(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
   };
 }
 
+export interface Asked extends Omit<Question, 'judged'> {
+  readonly neighbour: Neighbour | null;
+}
+
 /** Asks `elect` about these members; everyone fit for ever, the elected node READY for ever. */
-export function ask(change: Partial<Question> & Pick<Question, 'members'>): Choice {
+export function ask(change: Partial<Asked> & Pick<Question, 'members'>): Choice {
   const settings = change.config ?? config();
-  return elect({
+  const question = {
     config: settings,
     strategy: strategyOf(settings),
+    neighbour: null,
+    elsewhere: nowhereElse,
     previous: null,
     elected: decided(),
     current: null,
@@ -171,7 +181,19 @@ export function ask(change: Partial<Question> & Pick<Question, 'members'>): Choi
     lookedForMs: Number.POSITIVE_INFINITY,
     readyForMs: Number.POSITIVE_INFINITY,
     ...change,
-  });
+  };
+  return elect({ ...question, judged: judgeAll(change.members, constraints, contextOf(question)) });
+}
+
+/** What keeps one node from leading. */
+export function obstacles(
+  one: Member,
+  settings: GroupConfig,
+  failures: readonly FailureRecord[],
+  nowMs: number,
+): readonly Obstacle[] {
+  const where = { neighbour: null, elsewhere: nowhereElse, elected: decided() };
+  return judge(one, constraints, contextOf({ config: settings, failures, nowMs, ...where })).obstacles;
 }
 
 /** All subsets, the empty one first. */

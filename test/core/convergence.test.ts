@@ -3,8 +3,8 @@
  * that do their part end with one fit leader, which keeps. Groups are drawn from a seed that a failure names.
  */
 import { describe, expect, it } from 'vitest';
-import { obstacles } from '../../src/core/eligibility.js';
 import type { Bench } from './bench.js';
+import { obstacles } from './builders.js';
 import { drawGroup } from './draw.js';
 
 const groups = 500;

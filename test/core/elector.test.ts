@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { type ElectorAction, electorRound, isPlainlyDue, newElector } from '../../src/core/electing.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
 import { wasForced } from '../../src/core/requests.js';
+import { configOfSlot } from '../../src/core/slots.js';
 import { initialElected } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { Bench } from './bench.js';
 import {
@@ -64,6 +66,7 @@ describe('a round', () => {
       memory: newElector,
       clock: { epochMs: 0, atMs: 0 },
       nowMs: 0,
+      constraints,
       canFence: false,
       witnessSinceMs: 0,
     };
@@ -277,6 +280,7 @@ describe('a failed takeover', () => {
       strategy: strategyOf(bench.lastConfig),
       clock: bench.clock,
       nowMs: bench.nowMs,
+      constraints,
       canFence: false,
       witnessSinceMs: 0,
     };
@@ -413,7 +417,7 @@ describe('A9 a planned switchover that fails', () => {
     const elected = { ...initialElected, term: 5 };
     const request = { to: { node: 'b1' }, replacesTerm: 4, force: true, slot: 2, ...byHand };
     const config = groupConfigSchema.parse({ leaders: 2, switchover: request });
-    expect([1, 2].map((slot) => wasForced(config, elected, slot))).toEqual([false, true]);
+    expect([1, 2].map((slot) => wasForced(configOfSlot(config, slot), elected))).toEqual([false, true]);
   });
 });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { excludes } from '../../src/core/backoff.js';
-import { obstacles } from '../../src/core/eligibility.js';
-import { isByHand } from '../../src/core/obstacle.js';
 import type { Registration } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import {
   ask,
   byHand,
@@ -12,6 +11,7 @@ import {
   failure,
   instant,
   member,
+  obstacles,
   subsets,
   unhealthy,
   unreadable,
@@ -99,7 +99,12 @@ describe('who may lead', () => {
   it('a registration that cannot be read is one obstacle, and says what is wrong', () => {
     const junk = { ...member('a1'), ...unreadable() };
     expect(obstacles(junk, config({ drained: { a1: byHand } }), [failure('a1')], epoch0Ms)).toEqual([
-      { kind: 'unreadable', reason: 'its registration cannot be read: it is not JSON' },
+      {
+        kind: 'unreadable',
+        reason: 'its registration cannot be read: it is not JSON',
+        ends: 'failure',
+        canBeForced: true,
+      },
     ]);
   });
 
@@ -114,21 +119,17 @@ describe('who may lead', () => {
     expect(obstacles(member('constructor'), config(), [], epoch0Ms)).toEqual([]);
   });
 
-  it('only what people decided is by hand', () => {
-    const kinds = [
-      'unreadable',
-      'unhealthy',
+  it('ends a leadership as planned where people decided it, or the group’s place beside another', () => {
+    const planned = constraints.filter(({ ends }) => ends === 'planned').map(({ kind }) => kind);
+    expect([...new Set(planned)]).toEqual(['drained', 'site-disabled', 'priority-zero', 'misplaced']);
+    expect(constraints.filter(({ ends }) => ends === 'shutdown').map(({ kind }) => kind)).toEqual([
       'leaving',
-      'drained',
-      'site-disabled',
-      'priority-zero',
-      'excluded',
-    ] as const;
-    expect(kinds.filter((kind) => isByHand({ kind, reason: '' }))).toEqual([
-      'drained',
-      'site-disabled',
-      'priority-zero',
     ]);
+  });
+
+  it('is overridden by force, but for an exclusion, which is forgiven, and a node that leads already', () => {
+    const kept = constraints.filter(({ canBeForced }) => !canBeForced).map(({ kind }) => kind);
+    expect(kept).toEqual(['excluded', 'leads-slot']);
   });
 
   it('an exclusion lasts until its end', () => {

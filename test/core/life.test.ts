@@ -5,16 +5,27 @@
  *
  * What is not modelled: the lease (a session ends here only after its node's workload is dead) and watches.
  */
+
 import { describe, expect, it } from 'vitest';
 import { type ElectorAction, type ElectorMemory, electorRound, newElector } from '../../src/core/electing.js';
-import { obstacles } from '../../src/core/eligibility.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import type { Elected, HistoryHead, Registration } from '../../src/core/znodes.js';
 import { initialHistoryHead } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import { type Chance, chance } from '../support/chance.js';
-import { byHand, claim, config, decided, epoch0Ms, member, strategyOf, versioned } from './builders.js';
+import {
+  byHand,
+  claim,
+  config,
+  decided,
+  epoch0Ms,
+  member,
+  obstacles,
+  strategyOf,
+  versioned,
+} from './builders.js';
 
 type Settings = Parameters<typeof config>[0];
 
@@ -292,6 +303,7 @@ class Group {
       memory: node.memory,
       clock: node.clock,
       nowMs: this.nowMs,
+      constraints,
       canFence: false,
       witnessSinceMs: Number.NEGATIVE_INFINITY,
     });

@@ -1,4 +1,5 @@
 /** Faults that junk in a znode once caused: each is told in docs/faults.md. */
+
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';
 import { electorRound, newElector } from '../../src/core/electing.js';
@@ -8,6 +9,7 @@ import { rootSchema } from '../../src/core/paths.js';
 import { configProblems, parseGroupConfig } from '../../src/core/read-config.js';
 import { electedOrRestored } from '../../src/core/restored.js';
 import { electedSchema, lastTerm, mostFailures, registrationSchema } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import {
   config,
   decided,
@@ -65,6 +67,7 @@ describe('a number that cannot rise', () => {
       memory: newElector,
       clock: { epochMs: epoch0Ms, atMs: 0 },
       nowMs: 0,
+      constraints,
       canFence: false,
       witnessSinceMs: Number.NEGATIVE_INFINITY,
     }).actions;

@@ -12,6 +12,7 @@ import {
 import { slotCount, slotView } from '../../src/core/slots.js';
 import type { Claim, GroupSnapshot, Member, SlotState } from '../../src/core/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import {
   byHand,
   claim,
@@ -102,6 +103,7 @@ class Slots {
       memory: this.memory,
       clock: { epochMs: epoch0Ms + this.nowMs, atMs: this.nowMs },
       nowMs: this.nowMs,
+      constraints,
       canFence: false,
       witnessSinceMs: Number.NEGATIVE_INFINITY,
     });
@@ -196,7 +198,7 @@ describe('filling', () => {
     expect(choice?.reason).toBe(
       'nobody is fit to lead: c1: it is unhealthy: disk full; in other slots: a1, b1',
     );
-    expect(choice?.unfit[0]?.obstacles).toEqual([{ kind: 'leads-slot', reason: 'it leads slot 1' }]);
+    expect(choice?.unfit[0]?.obstacles).toMatchObject([{ kind: 'leads-slot', reason: 'it leads slot 1' }]);
   });
 
   it('leaves a group of one leader as it is', () => {
@@ -309,7 +311,13 @@ describe('how many', () => {
     const settings = config({ sites });
     const { actions } = groupRound({
       ...{ self: 'elector', snapshot: { ...snapshot, config: junk }, members: slots.members },
-      ...{ config: settings, strategy: strategyOf(settings), memory: slots.memory, canFence: false },
+      ...{
+        config: settings,
+        strategy: strategyOf(settings),
+        memory: slots.memory,
+        constraints,
+        canFence: false,
+      },
       witnessSinceMs: Number.NEGATIVE_INFINITY,
       ...{ clock: { epochMs: epoch0Ms, atMs: 0 }, nowMs: 0 },
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { electorRound, newElector } from '../../src/core/electing.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import { Bench } from './bench.js';
 import { ask, byHand, config, decided, failure, members, strategyOf } from './builders.js';
 
@@ -19,7 +20,7 @@ describe('sites that alone may lead', () => {
   it('hard: nobody else is elected, and the refusal says why', () => {
     const nobody = ask({ members: members('a1'), config: config({ siteRules: only('hard') }) });
     expect(nobody).toMatchObject({ node: null, cause: 'nobody' });
-    expect(nobody.unfit).toEqual([
+    expect(nobody.unfit).toMatchObject([
       {
         node: 'a1',
         site: 'a',
@@ -217,6 +218,7 @@ describe('a site that has failed', () => {
       strategy: strategyOf(bench.lastConfig),
       clock: bench.clock,
       nowMs: bench.nowMs,
+      constraints,
       canFence: false,
       witnessSinceMs: 0,
     };

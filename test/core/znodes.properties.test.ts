@@ -19,6 +19,7 @@ import {
   lastTerm,
   registrationSchema,
 } from '../../src/core/znodes.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import { anyJson, anyText, expectClear, holds, jsonText, nested, spoilt } from '../support/properties.js';
 import { detail, examples } from '../support/znode-examples.js';
 import { epoch0Ms, failure, group, instant } from './builders.js';
@@ -173,6 +174,7 @@ const situations: fc.Arbitrary<ElectorSituation> = fc
       memory: newElector,
       clock: { epochMs: epoch0Ms + 60_000, atMs: 0 },
       nowMs: 0,
+      constraints,
       canFence: true,
       witnessSinceMs: Number.NEGATIVE_INFINITY,
     };

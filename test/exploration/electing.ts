@@ -1,8 +1,10 @@
 /** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `auditor.ts`. */
+
 import { durationMs } from '../../src/core/duration.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { withSites } from '../../src/core/group-config.js';
+import { constraints } from '../../strategies/constraints/index.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Facets } from './facets.js';
 import { Keyer } from './key.js';
@@ -60,6 +62,7 @@ export class Electing {
       memory: agent.memory,
       clock: this.#clock(agent, nowMs),
       nowMs,
+      constraints,
       canFence: this.#options.setting.canFence,
       witnessSinceMs: Number.NEGATIVE_INFINITY,
     });

@@ -1,9 +1,9 @@
 /** The groups that are explored: who is there, what changes, and what may go wrong. */
-import { obstacles } from '../../src/core/eligibility.js';
+
 import type { GroupConfig } from '../../src/core/group-config.js';
 import { fromInstant } from '../../src/core/names.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
-import { config, strategyOf, versioned } from '../core/builders.js';
+import { config, obstacles, strategyOf, versioned } from '../core/builders.js';
 import {
   clockJump,
   eviction,

@@ -3,6 +3,7 @@
  * that one which lost its seat writes nothing.
  */
 import type { Logger } from 'pino';
+import { constraints } from '../../../strategies/constraints/index.js';
 import { type ReadyStrategy, strategies } from '../../../strategies/index.js';
 import { durationMs, formatDuration } from '../../core/duration.js';
 import type { ElectorAction, ElectorMemory, Fence } from '../../core/electing.js';
@@ -145,6 +146,7 @@ export class Elector {
       members,
       config,
       strategy,
+      constraints,
       memory: this.#memory,
       clock: this.#clock,
       nowMs: clock.monotonicMs(),

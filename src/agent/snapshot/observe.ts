@@ -4,7 +4,6 @@
  * registered; watches are left on whatever would change the node's next step.
  */
 
-import { withMisplaced } from '../../core/beside.js';
 import { defaultGroupConfig } from '../../core/group-config.js';
 import type { Parsed } from '../../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
@@ -142,12 +141,8 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
       members:
         members === null
           ? null
-          : withMisplaced(
-              members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
-              config.value,
-              [decided, ...beyondFirst.map((state) => state.elected)].map(({ value }) => value),
-              neighbour,
-            ),
+          : members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
+      neighbour,
       history: head === null ? null : readHead(observer, head),
       brake,
     },

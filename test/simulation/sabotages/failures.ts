@@ -6,7 +6,7 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'a failure counts under any version',
     rule: 'A failure record counts only under the elected version that it names',
     in: 'failedCandidate',
-    find: 'own?.electedVersion === version && slotOf(own) === slotOf(snapshot)',
+    find: 'own?.electedVersion === version',
     replace: 'own !== null && own !== undefined && own.electedVersion <= version',
     also: [
       {
@@ -20,8 +20,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: "a candidate's own word does not count",
     rule: 'The elector sees at once that a candidate says it failed; it does not wait for the watchdog',
     in: 'failedCandidate',
-    find: 'slotOf(own) === slotOf(snapshot)',
-    replace: 'own.detail.phase.length === 0',
+    find: 'own?.electedVersion === version',
+    replace: 'own?.electedVersion === version && own.detail.phase.length === 0',
   },
   {
     name: 'a vanished claim is no failure',
@@ -153,8 +153,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: "a retry overrides a person's exclusion",
     rule: "That everyone has failed overrides no person's exclusion, bad health or draining",
     in: 'leastRecentlyFailed',
-    find: `found.every(({ kind }) => kind === 'excluded')`,
-    replace: `found.some(({ kind }) => kind === 'excluded')`,
+    find: `found.every(({ kind }) => kind === kindOfBackoff)`,
+    replace: `found.some(({ kind }) => kind === kindOfBackoff)`,
   },
   {
     name: 'a claim removed unfenced',

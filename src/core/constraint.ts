@@ -1,0 +1,165 @@
+/**
+ * What may keep a node from leading. Each constraint is a value, in a file of its own under strategies/constraints; the one
+ * list of them there is folded once, here, for elections, retries, switchovers and what-if questions alike.
+ */
+
+import type { Elsewhere } from './elsewhere.js';
+import type { GroupConfig } from './group-config.js';
+import type { Neighbour } from './neighbour.js';
+import type { Member } from './snapshot.js';
+import type { Cause, Elected, FailureRecord, Registration } from './znodes.js';
+
+/** hard: a node that has it against it may not lead. soft: it comes after all nodes that nothing speaks against. */
+export type Strength = 'hard' | 'soft';
+
+/** What a constraint has against one node. */
+export interface Finding {
+  readonly strength: Strength;
+  /** For people: continues the node's name ("it is unhealthy: …"), or follows "but" where it is soft. */
+  readonly reason: string;
+}
+
+/** A node, as its registration tells of it. */
+export interface Registered {
+  readonly node: string;
+  readonly registration: Registration;
+}
+
+/** What a constraint may go by beside the node. */
+export interface Context {
+  readonly config: GroupConfig;
+  /** Failures as they stand. */
+  readonly failures: readonly FailureRecord[];
+  /** Milliseconds since the epoch, on the ensemble's clock. */
+  readonly nowMs: number;
+  /** The group that this one's leader has to be near to, or away from; null: there is none. */
+  readonly neighbour: Neighbour | null;
+  /** Nodes that decisions name, here or elsewhere. */
+  readonly elected: ReadonlySet<string>;
+  readonly elsewhere: Elsewhere;
+}
+
+/** What constraints go by, for a leadership that stands decided as `elected`. */
+export function contextOf(
+  known: Omit<Context, 'elected'> & { readonly elected: Pick<Elected, 'node'> },
+): Context {
+  const { config, failures, nowMs, neighbour, elsewhere, elected } = known;
+  const named = elected.node === null ? elsewhere.elected : [...elsewhere.elected, elected.node];
+  return { config, failures, nowMs, neighbour, elsewhere, elected: new Set(named) };
+}
+
+/** A pure function of its arguments, with what follows from it. */
+export interface Constraint {
+  /** What programs know it by. */
+  readonly kind: string;
+  /** One line, for people. */
+  readonly description: string;
+  /** What the end of a leadership counts as that it puts an end to. */
+  readonly ends: Extract<Cause, 'planned' | 'shutdown' | 'failure'>;
+  /** Whether `petrel failover --force` overrides it. */
+  readonly canBeForced: boolean;
+  /** It is nothing against the node itself, which counts as eligible where a strategy asks how many are. */
+  readonly isOfPlace?: boolean;
+  /** Null: it has nothing against the node. */
+  check(node: Registered, context: Context): Finding | null;
+}
+
+/** One thing that keeps a node from leading. */
+export interface Obstacle extends Pick<Constraint, 'kind' | 'ends' | 'canBeForced' | 'isOfPlace'> {
+  readonly reason: string;
+}
+
+/** A node, and all that was found about it. */
+export interface Judged {
+  readonly member: Member;
+  /** Of hard constraints; empty: the node may lead. */
+  readonly obstacles: readonly Obstacle[];
+  /** What soft ones have against it, for people. */
+  readonly objections: readonly string[];
+}
+
+/** Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody else is left, … */
+export const kindOfBackoff = 'excluded';
+/** … junk in a registration ends no leadership that nobody else could take up, … */
+export const kindOfUnreadable = 'unreadable';
+/** … and no node leads twice, not even by force. */
+export const kindOfBusy = 'leads-slot';
+
+/** The fold: what all constraints have against each node, in order of node ids. */
+export function judgeAll(
+  members: readonly Member[],
+  constraints: readonly Constraint[],
+  context: Context,
+): readonly Judged[] {
+  const inOrder = members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
+  return inOrder.map((member) => judge(member, constraints, context));
+}
+
+export function judge(member: Member, constraints: readonly Constraint[], context: Context): Judged {
+  const { node, value: registration } = member;
+  if (registration === null) return { member, obstacles: [unreadable(member)], objections: [] };
+  const obstacles: Obstacle[] = [];
+  const objections: string[] = [];
+  for (const constraint of constraints) {
+    const found = constraint.check({ node, registration }, context);
+    if (found === null) continue;
+    if (found.strength === 'soft') objections.push(found.reason);
+    else obstacles.push(obstacleOf(constraint, found.reason));
+  }
+  return { member, obstacles, objections };
+}
+
+function obstacleOf({ kind, ends, canBeForced, isOfPlace }: Constraint, reason: string): Obstacle {
+  return { kind, reason, ends, canBeForced, ...(isOfPlace === true && { isOfPlace }) };
+}
+
+/** Of a node that nothing is known of no constraint can tell. */
+function unreadable({ problem }: Member): Obstacle {
+  const reason = `its registration cannot be read: ${problem}`;
+  return { kind: kindOfUnreadable, reason, ends: 'failure', canBeForced: true };
+}
+
+/** What is against the node itself, whatever it is to lead. */
+export function ownObstacles({ obstacles }: Pick<Judged, 'obstacles'>): readonly Obstacle[] {
+  return obstacles.filter(({ isOfPlace }) => isOfPlace !== true);
+}
+
+/** A node that may not lead, and why. */
+export interface Unfit {
+  readonly node: string;
+  readonly site: string | null;
+  readonly obstacles: readonly Obstacle[];
+}
+
+export function unfitOf(judged: readonly Judged[]): Unfit[] {
+  const found = judged.filter(({ obstacles }) => obstacles.length > 0);
+  return found.map(({ member: { node, value }, obstacles }) => ({
+    node,
+    site: value?.site ?? null,
+    obstacles,
+  }));
+}
+
+export function fitOf(judged: readonly Judged[]): Member[] {
+  return judged.filter(({ obstacles }) => obstacles.length === 0).map(({ member }) => member);
+}
+
+export function obstaclesOf(node: string | null, unfit: readonly Unfit[]): readonly Obstacle[] {
+  return unfit.find((other) => other.node === node)?.obstacles ?? [];
+}
+
+/** Why an elected node is left, by what keeps it from leading. */
+export function departure(found: readonly Obstacle[]): Constraint['ends'] {
+  const ends = (how: Constraint['ends']) => found.some((obstacle) => obstacle.ends === how);
+  if (ends('planned')) return 'planned';
+  return ends('shutdown') ? 'shutdown' : 'failure';
+}
+
+/** The same where what a forced failover overrode does not count against the elected node. */
+export function withWaived(judged: readonly Judged[], { node, asked }: Elected): readonly Judged[] {
+  if (asked === null) return judged;
+  return judged.map((one) => {
+    if (one.member.node !== node) return one;
+    return { ...one, obstacles: one.obstacles.filter(({ kind }) => !asked.waived.includes(kind)) };
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * Where this group's leader has to be for another group's: a backup job on its database's node, or never there. The
+ * other group goes its own way; this one follows.
+ *
+ * While nobody is READY in the other group, as in a handover of its own, whoever leads here stays, and a hard rule for the
+ * same node or site elects nobody: where that will be is not known yet.
+ */
+import type { Constraint, Context, Registered } from '../../src/core/constraint.js';
+import type { GroupConfig } from '../../src/core/group-config.js';
+import type { Place } from '../../src/core/znodes.js';
+
+type Where = GroupConfig['beside']['where'];
+const holds: Readonly<Record<Where, (own: Place, other: Place) => boolean>> = {
+  'same-node': (own, other) => own.node === other.node,
+  'same-site': (own, other) => own.site === other.site,
+  'another-node': (own, other) => own.node !== other.node,
+  'another-site': (own, other) => own.site !== other.site,
+};
+const wanted: Readonly<Record<Where, string>> = {
+  'same-node': 'on the same node',
+  'same-site': 'in the same site',
+  'another-node': 'on another node',
+  'another-site': 'in another site',
+};
+
+export const affinity: Constraint = {
+  kind: 'misplaced',
+  description: 'it is not where `beside` wants this group’s leader for another group’s',
+  ends: 'planned',
+  canBeForced: true,
+  check: (node, context) => {
+    const reason = objection(node, context);
+    return reason === null ? null : { strength: context.config.beside.strength, reason };
+  },
+};
+
+function objection(
+  { node, registration: { site } }: Registered,
+  { config, neighbour, elected }: Context,
+): string | null {
+  if (neighbour === null) return null;
+  const { root, leader, goesFirst } = neighbour;
+  const { where } = config.beside;
+  const isElected = elected.has(node);
+  if (isElected && goesFirst) return null;
+  if (leader === null) {
+    const isFree = isElected || where === 'another-node' || where === 'another-site';
+    return isFree
+      ? null
+      : `it has to be ${wanted[where]} as the leader of ${root}, and nobody is READY there`;
+  }
+  if (holds[where]({ node, site }, leader)) return null;
+  const as = where === 'same-node' || where === 'same-site' ? 'as' : 'than';
+  return `it has to be ${wanted[where]} ${as} the leader of ${root}, which is ${leader.node} in site ${leader.site}`;
+}

@@ -1,0 +1,28 @@
+/** The constraints that ship with Petrel, in the order in which people are told of them. */
+import type { Constraint } from '../../src/core/constraint.js';
+import { affinity } from './affinity.js';
+import { backoff } from './backoff.js';
+import { busy } from './busy.js';
+import { drained } from './drained.js';
+import { leaving } from './leaving.js';
+import { nodePriorityZero, sitePriorityZero } from './priority-zero.js';
+import { siteDisabled } from './site-disabled.js';
+import { siteFailed } from './site-failed.js';
+import { siteNotAllowed } from './site-not-allowed.js';
+import { spread } from './spread.js';
+import { unhealthy } from './unhealthy.js';
+
+export const constraints: readonly Constraint[] = [
+  unhealthy,
+  leaving,
+  drained,
+  siteDisabled,
+  siteNotAllowed,
+  siteFailed,
+  sitePriorityZero,
+  nodePriorityZero,
+  affinity,
+  backoff,
+  busy,
+  spread,
+];

@@ -1,0 +1,20 @@
+import type { Constraint } from '../../src/core/constraint.js';
+import { sitePriority } from '../../src/core/group-config.js';
+
+const zero = { kind: 'priority-zero', ends: 'planned', canBeForced: true } as const;
+
+export const sitePriorityZero: Constraint = {
+  ...zero,
+  description: 'its site has priority 0',
+  check: ({ registration: { site } }, { config, nowMs }) => {
+    if (sitePriority(config, site, nowMs) !== 0) return null;
+    return { strength: 'hard', reason: `site ${site} has priority 0, which never leads` };
+  },
+};
+
+export const nodePriorityZero: Constraint = {
+  ...zero,
+  description: 'it has priority 0 itself',
+  check: ({ registration: { priority } }) =>
+    priority === 0 ? { strength: 'hard', reason: 'the node has priority 0, which never leads' } : null,
+};

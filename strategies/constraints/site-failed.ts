@@ -1,0 +1,16 @@
+import type { Constraint } from '../../src/core/constraint.js';
+import { siteConfig } from '../../src/core/group-config.js';
+
+export const siteFailed: Constraint = {
+  kind: 'site-failed',
+  description: 'its site was declared failed, by an operator or by siteRules.failed',
+  ends: 'failure',
+  canBeForced: true,
+  check: ({ registration: { site } }, { config }) => {
+    const declared = siteConfig(config, site).failed;
+    if (declared === null) return null;
+    // What a person declares is a refusal, whatever the rule's strength.
+    const strength = declared.byRule ? config.siteRules.failed.strength : 'hard';
+    return { strength, reason: `site ${site} has failed, says ${declared.by}: ${declared.reason}` };
+  },
+};
