@@ -28,7 +28,7 @@ import { awaited } from './first-election.js';
 import { failbackDelayMs, sitePriority } from './group-config.js';
 import { fromInstant } from './names.js';
 import { type RankInput, rank } from './rank.js';
-import { activeRequest, missedAtMs, requestTarget, wasForced } from './requests.js';
+import { activeRequest, missedAtMs, requestTarget } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { type Claim, claimOwner } from './snapshot.js';
@@ -126,7 +126,7 @@ function requested(question: Question, ranking: readonly Ranked[], unfit: readon
     changes: true,
     cause: 'planned',
     reason: `${force ? 'failover' : 'switchover'} asked for by ${by}: ${request.reason}`,
-    asked: { by, waived: waivable(obstaclesOf(target, unfit)) },
+    asked: { by, waived: waivable(obstaclesOf(target, unfit)), ...(force ? { forced: true } : {}) },
     failures: force ? forgiven(target, failures, question.elsewhere) : failures,
   };
 }
@@ -147,7 +147,9 @@ function paused({ elected, config, electedFailed, failures, nowMs }: Question): 
   const why = `paused by ${config.paused?.by ?? 'somebody'}: ${config.paused?.reason ?? ''}`;
   const waits = failures.some((record) => record.node === elected.node && excludes(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
-  return { node: elected.node, changes: true, cause: 'retry', reason: `tried again while ${why}` };
+  // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.
+  const { node, asked } = elected;
+  return { node, changes: true, cause: 'retry', reason: `tried again while ${why}`, asked };
 }
 
 function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | 'cause'> {
@@ -256,10 +258,10 @@ function replace(
  * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
 function withLastGood(
-  { elected, previous, config }: Question,
+  { elected, previous }: Question,
   ranking: readonly [Ranked, ...Ranked[]],
 ): typeof ranking {
-  const isForced = wasForced(config, elected);
+  const isForced = elected.asked?.forced === true;
   const isAsked = elected.asked !== null && !isForced;
   const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
   const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);

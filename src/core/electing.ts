@@ -252,9 +252,20 @@ function choose(seen: Case, judged: readonly Judged[], failures: readonly Failur
   });
 }
 
+/** Whether the elected node has failed, and no decision has answered that: nobody leads who could go on. */
+export function awaitsSuccessor(situation: ElectorSituation): boolean {
+  const elected = electedOrRestored(situation.snapshot);
+  const memory = look(situation, elected, situation.memory);
+  return failedCandidate(situation, elected, memory) !== null || failedBefore({ ...situation, elected });
+}
+
 /** The elected node's last failure still stands, unanswered: the version that records it names the node again only
  * with the exclusion lifted. */
-function failedBefore({ elected, snapshot, members }: Case): boolean {
+function failedBefore({
+  elected,
+  snapshot,
+  members,
+}: Pick<Case, 'elected' | 'snapshot' | 'members'>): boolean {
   if (elected.node === null || readyNode(snapshot.current, members) === elected.node) return false;
   return failureOf(elected.failures, elected.node)?.until != null;
 }

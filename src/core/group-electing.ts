@@ -10,6 +10,7 @@ import { circumstanceOf } from './circumstance.js';
 import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
 import { StrategyFault } from './elect.js';
 import {
+  awaitsSuccessor,
   type ElectorAction,
   type ElectorMemory,
   type ElectorRound,
@@ -168,23 +169,31 @@ function decidedIn(snapshot: GroupSnapshot, slot: number, value: Elected): Group
 type Ordered = Pick<GroupSituation, 'snapshot' | 'members' | 'config' | 'strategy' | 'constraints'>;
 
 function inOrder(situation: GroupSituation): number[] {
-  const { clock, nowMs } = situation;
-  return clock === null
-    ? slotStates(situation.snapshot).map(({ slot }) => slot)
-    : slotsInOrder(situation, ensembleNowMs(clock, nowMs));
+  const { clock, nowMs, snapshot, memory } = situation;
+  const slots = slotStates(snapshot).map(({ slot }) => slot);
+  if (clock === null || slots.length === 1) return slots;
+  const failed = slots.filter((slot) =>
+    awaitsSuccessor({
+      ...situation,
+      ...leadershipOf(slotView(snapshot, slot), situation),
+      memory: memory.get(slot) ?? newElector,
+    }),
+  );
+  return slotsInOrder(situation, ensembleNowMs(clock, nowMs), failed);
 }
 
 /**
  * In which order slots are decided about: those that are given up, then those that nobody leads who could go on, by
  * their numbers, then the others, the one with the worst leader first, so that it is this one who gives way to a better
- * node. `nowMs`: on the ensemble's clock.
+ * node. `nowMs`: on the ensemble's clock. `failed`: slots whose elected node has failed, fit as it may seem.
  */
-export function slotsInOrder(situation: Ordered, nowMs: number): number[] {
+export function slotsInOrder(situation: Ordered, nowMs: number, failed: readonly number[]): number[] {
   const states = slotStates(situation.snapshot);
   if (states.length === 1) return states.map(({ slot }) => slot);
   const places = placesOf(situation, nowMs);
   const placeOf = ({ slot, elected }: (typeof states)[number]) => {
     if (slot > situation.config.leaders) return Number.MAX_SAFE_INTEGER;
+    if (failed.includes(slot)) return Number.MAX_SAFE_INTEGER - 1;
     return places.get(elected.value?.node ?? '') ?? Number.MAX_SAFE_INTEGER - 1;
   };
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);

@@ -20,11 +20,6 @@ export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>):
   return notBefore === null ? null : fromInstant(notBefore) + mostLateMs;
 }
 
-/** True if an earlier term was ended by force. */
-export function wasForced({ switchover }: GroupConfig, elected: Elected): boolean {
-  return switchover?.force === true && switchover.replacesTerm < elected.term;
-}
-
 /** True if a decision that carries out no request leaves one behind: active until now, or missed before. */
 export function missesRequest(config: GroupConfig, elected: Elected): boolean {
   if (config.switchover === null) return false;

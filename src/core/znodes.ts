@@ -148,10 +148,15 @@ export const electedSchema = z.object({
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
   /**
    * Set where a person asked for this node: no failback takes leadership away from it. `waived` is what kept it
-   * from leading when it was forced (kinds of obstacles), each of which does not count until it has ended.
+   * from leading when it was forced (kinds of obstacles), each of which does not count until it has ended. `forced`:
+   * the leader before is distrusted.
    */
   asked: z
-    .object({ by: z.string(), waived: z.array(z.string()).max(longestTail) })
+    .object({
+      by: z.string(),
+      waived: z.array(z.string()).max(longestTail),
+      forced: z.boolean().optional().catch(undefined),
+    })
     .nullable()
     .default(null),
   /** The site of the leader that failed, where this decision is about its successor; until one is found, it stays. */

@@ -15,9 +15,8 @@ import { prepareStrategy } from '../core/read-config.js';
 import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotOf } from '../core/slots.js';
+import { slotOf, slotStates, slotView } from '../core/slots.js';
 import { type Claim, type GroupSnapshot, type Member, readyNode } from '../core/snapshot.js';
-import type { Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
 import type { GroupView } from './view.js';
 
@@ -48,7 +47,11 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   const config = readableConfig(whole);
   const members = remaining(whole, whatIf);
   const strategy = whatIf.strategy ?? strategyOf(config);
-  const order = slotsInOrder({ snapshot: whole, members, config, strategy, constraints }, nowMs);
+  const failed = slotStates(whole)
+    .map(({ slot }) => slotView(whole, slot))
+    .filter((snapshot) => isFailed(snapshot, members, whole.members))
+    .map(slotOf);
+  const order = slotsInOrder({ snapshot: whole, members, config, strategy, constraints }, nowMs, failed);
   return throughSlots(whole, order, (snapshot, _slot, courted) => {
     const choice = chooseFor({ whole, snapshot, members, config, strategy, nowMs, courted });
     const member = members.find(({ node }) => node === choice.node)?.value ?? null;
@@ -95,7 +98,7 @@ function chooseFor(asked: Asked): Choice {
       judged: judgeAll(members, constraints, context),
       failures,
       nowMs,
-      electedFailed: !leads && electedFailed(snapshot, whole.members, elected),
+      electedFailed: isFailed(snapshot, members, whole.members),
       fitForMs: () => Number.POSITIVE_INFINITY,
       betterForMs: () => Number.POSITIVE_INFINITY,
       lookedForMs: Number.POSITIVE_INFINITY,
@@ -176,8 +179,11 @@ function ownedBy(claim: Claim | null, members: readonly Member[]): Claim | null 
   return claim !== null && members.some(({ owner }) => owner === claim.owner) ? claim : null;
 }
 
-function electedFailed(snapshot: GroupSnapshot, members: readonly Member[], elected: Elected): boolean {
-  if (elected.node === null) return false;
+/** Whether the elected node has failed, and leads no more. `left`: without those that are thought away. */
+function isFailed(snapshot: GroupSnapshot, left: readonly Member[], members: readonly Member[]): boolean {
+  const elected = electedOrRestored(snapshot);
+  const leader = readyNode(ownedBy(snapshot.current, left), left);
+  if (elected.node === null || leader === elected.node) return false;
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure;
   const isOfThis = own?.electedVersion === snapshot.elected.version && slotOf(own) === slotOf(snapshot);
   return isOfThis || failureOf(elected.failures, elected.node)?.until != null;

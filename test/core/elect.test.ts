@@ -427,7 +427,7 @@ describe('a switchover', () => {
     );
     expect(choice).toMatchObject({ node: 'b1', changes: true, failures: others });
     expect(choice.reason).toBe('failover asked for by ops: maintenance');
-    expect(choice.asked).toEqual({ by: 'ops', waived: ['unhealthy', 'priority-zero'] });
+    expect(choice.asked).toEqual({ by: 'ops', waived: ['unhealthy', 'priority-zero'], forced: true });
   });
 
   it('forced, does not name a node that cannot claim', () => {

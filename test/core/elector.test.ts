@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { type ElectorAction, electorRound, isPlainlyDue, newElector } from '../../src/core/electing.js';
-import { groupConfigSchema } from '../../src/core/group-config.js';
-import { wasForced } from '../../src/core/requests.js';
-import { configOfSlot } from '../../src/core/slots.js';
-import { initialElected } from '../../src/core/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { Bench } from './bench.js';
@@ -413,11 +409,60 @@ describe('A9 a planned switchover that fails', () => {
     expect(forced.node).toBe('a0');
   });
 
-  it('is not taken for forced where only the leader of another slot was', () => {
-    const elected = { ...initialElected, term: 5 };
-    const request = { to: { node: 'b1' }, replacesTerm: 4, force: true, slot: 2, ...byHand };
-    const config = groupConfigSchema.parse({ leaders: 2, switchover: request });
-    expect([1, 2].map((slot) => wasForced(configOfSlot(config, slot), elected))).toEqual([false, true]);
+  it('does not return after force, whatever is requested next', () => {
+    const forced = underWay(true);
+    forced.claim();
+    forced.settle();
+    const next = { to: { node: 'a1' }, replacesTerm: 99, ...byHand };
+    forced.configure({ strategy: 'first-available', switchover: next });
+    forced.fail();
+    forced.settle();
+    expect(forced.node).toBe('a0');
+  });
+
+  it('returns though another leader was forced out long before', () => {
+    const settings = { strategy: 'first-available' };
+    const bench = led(['b1', 'a1'], { ...settings, sites: { a: { enabled: false } } });
+    const force = { to: { node: 'a1' }, replacesTerm: 1, force: true, ...byHand };
+    bench.configure({ ...settings, switchover: force });
+    bench.handOver();
+    expect(bench).toMatchObject({ node: 'a1', term: 2 });
+    bench.join('a0');
+    // Planned, and nobody requested it: the previous leader comes first among its equals.
+    const lowered = { a: { priority: 50 }, b: { priority: 90 } };
+    bench.configure({ strategy: 'site-priority', sites: lowered, switchover: force });
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'b1', term: 3 });
+    bench.current = null;
+    bench.claim();
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBe('a1');
+  });
+
+  it('returns once a group that was paused meanwhile is resumed', () => {
+    const bench = underWay();
+    bench.claim();
+    bench.configure({ strategy: 'first-available', paused: byHand });
+    bench.fail();
+    bench.advance(60_000);
+    expect(bench).toMatchObject({ node: 'b1', term: 3 });
+    bench.configure({ strategy: 'first-available' });
+    bench.fail();
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'a1', term: 4 });
+  });
+
+  it('tries a forced one again while paused with what was waived', () => {
+    const bench = led(['a1', 'b1'], {});
+    bench.amend('b1', unhealthy);
+    const force = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
+    bench.configure({ paused: byHand, switchover: force });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    bench.fail();
+    bench.advance(60_000);
+    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 3, asked: { waived: ['unhealthy'] } });
   });
 });
 

@@ -15,6 +15,7 @@ import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../
 import { constraints } from '../../strategies/constraints/index.js';
 import {
   byHand,
+  type ClaimChange,
   claim,
   config,
   decided,
@@ -24,6 +25,7 @@ import {
   member,
   sessionOf,
   strategyOf,
+  takeoverDetail,
   unhealthy,
   versioned,
 } from './builders.js';
@@ -111,6 +113,21 @@ class Slots {
     return round;
   }
 
+  /** One round, and what it writes. */
+  decide(): void {
+    for (const { action } of this.round().actions) if (action.do === 'commit') this.#write(action);
+  }
+
+  /** The elected node of a slot makes a claim; null: that is gone. */
+  claims(slot: number, change: ClaimChange | null): void {
+    const { elected } = this.#slot(slot - 1);
+    const node = elected.value?.node ?? null;
+    this.slots[slot - 1] = {
+      elected,
+      current: node === null || change === null ? null : claim(node, change),
+    };
+  }
+
   /** Until nothing is to be done, and everybody who was elected is READY. */
   settle(): void {
     for (let rounds = 0; rounds < 20; rounds += 1) {
@@ -173,6 +190,23 @@ function led(nodes: readonly string[], settings: Settings): Slots {
 }
 
 const sites = { a: { priority: 100 }, b: { priority: 90 }, c: { priority: 80 } };
+
+it('A9 a slot whose new leader fails is filled before another slot waits for the same better node', () => {
+  const ranked = { ...sites, d: { priority: 70 } };
+  const slots = led(['a1', 'd1'], { leaders: 2, failback: 'manual', sites: ranked });
+  slots.with('b1');
+  slots.with('c1');
+  const to = (node: string) => ({ to: { node }, replacesTerm: 1, ...byHand });
+  slots.configure({ leaders: 2, sites: ranked, switchover: to('c1') });
+  slots.decide();
+  expect(slots.elected).toEqual(['c1', 'd1']);
+  slots.claims(1, { status: 'PROGRESS', term: 2, token: 900n });
+  slots.decide();
+  slots.with('c1', { lastFailure: { electedVersion: 2, token: null, detail: takeoverDetail } });
+  slots.claims(1, null);
+  slots.decide();
+  expect(slots.elected).toEqual(['a1', 'd1']);
+});
 
 describe('filling', () => {
   it('gives every slot the best of the nodes that are left, in one write once there are the slots', () => {

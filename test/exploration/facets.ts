@@ -107,7 +107,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(
       priorities?.[0] ?? -1,
       priorities?.[1] ?? -1,
-      numberOf(asked === null ? '' : asked.waived.join()),
+      numberOf(asked === null ? '' : [...asked.waived, asked.forced === true].join()),
     );
     out.plain(asked === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
     for (const record of failures) putFailure(out, record);
