@@ -11,7 +11,7 @@ import { isAhead } from './ensemble-clock.js';
 import type { GroupConfig } from './group-config.js';
 import { fromInstant, toInstant } from './names.js';
 import { type Claim, type Member, readyNode } from './snapshot.js';
-import { type Elected, type FailureRecord, mostFailures } from './znodes.js';
+import { type Elected, type FailureDetail, type FailureRecord, mostFailures } from './znodes.js';
 
 export interface Failed {
   readonly node: string;
@@ -77,6 +77,11 @@ export function withFailure(
     restarted: before?.restarted ?? false,
   };
   return [...failures.filter(({ node }) => node !== failed.node), record].slice(-mostFailures);
+}
+
+/** A failure, as its record words what the node itself says of it. */
+export function failureReason({ phase, reason }: FailureDetail): string {
+  return `${phase} failed: ${reason}`;
 }
 
 /** The failures of a decision as they stand at `nowMs`: what has ended is ended, what no longer matters is forgotten. */

@@ -1,6 +1,6 @@
 /** Whether the elected node failed under the present version of `elected`, and how. */
 
-import type { Failed } from './backoff.js';
+import { type Failed, failureReason } from './backoff.js';
 import { durationMs } from './duration.js';
 import type { ElectorMemory, Scene } from './elector-memory.js';
 import { isRestored } from './restored.js';
@@ -26,7 +26,7 @@ export function failedCandidate(
     return { node, incarnation: registration?.incarnation ?? 'unknown', reason };
   };
   const own = registration?.lastFailure;
-  if (own?.electedVersion === version) return failed(`${own.detail.phase} failed: ${own.detail.reason}`);
+  if (own?.electedVersion === version) return failed(failureReason(own.detail));
   const { progress, watched } = memory;
   // Told by the node itself, or by the history, where the node has gone: under this version only READY is recorded.
   const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];

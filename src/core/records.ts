@@ -1,7 +1,6 @@
 /** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
 
-import type { Failed } from './backoff.js';
-import { failureOf } from './backoff.js';
+import { type Failed, failureOf, failureReason } from './backoff.js';
 import { fromInstant, toInstant } from './names.js';
 import { isRestored } from './restored.js';
 import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
@@ -76,21 +75,28 @@ export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord,
   return transition(scene, elected, claimOf(scene, elected));
 }
 
-/** What the elected node says of its failure under this decision. */
+/**
+ * What the elected node says of its failure under this decision: under the version that stands, or under an earlier one
+ * that the decision has noted since, as while the group is paused.
+ */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
-  const isOfThis = own?.electedVersion === snapshot.elected.version;
-  return isOfThis ? own : null;
+  if (own === null) return null;
+  const isNoted = notedReason(elected) === failureReason(own.detail);
+  return isNoted || own.electedVersion === snapshot.elected.version ? own : null;
+}
+
+/** A failure that no longer excludes the node is older than the decision. */
+function notedReason({ node, failures }: Elected): string | null {
+  const noted = node === null ? null : failureOf(failures, node);
+  return noted?.until == null ? null : noted.reason;
 }
 
 function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): FailureDetail | null {
   const own = ownFailure(scene, elected);
   if (own !== null) return own.detail;
   if (elected.node === null) return null;
-  const noted = failureOf(elected.failures, elected.node);
-  // A failure that no longer excludes the node is older than this decision.
-  const ofThis = noted?.until == null ? null : noted.reason;
-  const reason = failed?.reason ?? ofThis ?? `replaced before it was READY: ${next}`;
+  const reason = failed?.reason ?? notedReason(elected) ?? `replaced before it was READY: ${next}`;
   return { phase: 'takeover', reason, ...noCommand };
 }
 

@@ -87,3 +87,39 @@ test('a leader that waits for an answer releases when its lease is due, though n
     server.end();
   }
 });
+
+test('T3 a failure that is told late is not put on a later term, in which nothing was tried yet', async () => {
+  const timeouts = { takeover: '3s', grace: '50ms' };
+  await using group = await Group.found(await sharedZooKeeper(), {
+    timeouts,
+    exclusion: { base: '300ms', max: '300ms' },
+  });
+  let stops = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    stops = resolve;
+  });
+  const duty = new RecordingDuty();
+  duty.does('takeover', () => Promise.reject(new Error('exit code 9')));
+  duty.does('release', () => stopped);
+  group.start('a', { duty });
+  try {
+    // Its elector gives it up, and elects it again, while its first leadership is still being released.
+    await until(async () => {
+      const { node, term } = await group.elected();
+      return node === 'a' && term > 1;
+    });
+    duty.does('takeover', () => {});
+    stops();
+    await group.ready('a');
+    const outcomes = async () =>
+      (await group.history()).flatMap((one) => (one.kind === 'transition' ? [[one.term, one.outcome]] : []));
+    await until(async () => (await outcomes()).some(([, outcome]) => outcome === 'READY'));
+    expect(await outcomes()).toEqual([
+      [1, 'FAILED'],
+      [2, 'NOBODY'],
+      [3, 'READY'],
+    ]);
+  } finally {
+    stops();
+  }
+});

@@ -1,6 +1,7 @@
 /** T3, P41: the history gives a failed term its own cause, whoever noticed it first. */
 import { describe, expect, it } from 'vitest';
 import { Bench } from './bench.js';
+import { byHand } from './builders.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
 const timeouts = { takeover: '1500ms', grace: '300ms' };
@@ -67,5 +68,23 @@ describe('T3 a term that was ended before it was READY', () => {
     expect(last).toMatchObject({ term: 3, node: 'a1', outcome: 'FAILED' });
     expect(last?.error?.reason).toMatch(/^replaced before it was READY: .*site b has priority 50/);
     expect(JSON.stringify(last)).not.toContain('exited with 9');
+  });
+
+  it('T3 tells how a hook failed also where the group was paused, and the decision noted it first', () => {
+    const bench = takingOver();
+    bench.configure({ sites, timeouts, paused: byHand });
+    bench.fail('onTakeover exited with 9');
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'a1', term: 1 });
+    bench.configure({ sites, timeouts });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    expect(bench.records).toMatchObject([
+      {
+        term: 1,
+        node: 'a1',
+        error: { phase: 'takeover', reason: 'onTakeover exited with 9', exitCode: 1, durationMs: 5 },
+      },
+    ]);
   });
 });

@@ -454,7 +454,9 @@ export class Leadership {
     const token = snapshot?.current?.token ?? 0n;
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
-    const version = elected?.value?.node === node ? elected.version : this.#tenure?.claimedUnder;
+    // A later decision for this node was made while the old leadership was still being released: it has not failed.
+    const isOfThis = elected?.value?.node === node && elected.value.term === this.#tenure?.term;
+    const version = isOfThis ? elected.version : this.#tenure?.claimedUnder;
     const under = version === undefined || failure === null ? null : { slot: this.#slot, version };
     const change =
       under === null || failure === null
