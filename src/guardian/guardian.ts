@@ -5,7 +5,7 @@
  * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself; what ends
  * the workload is said in `sentinel.ts`.
  */
-import { codeOfSignal } from '../exit-code.js';
+import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
 import { Life, type LifeEnd, type LifeOptions } from './life.js';
 import type { AskedSignal } from './messages.js';
@@ -21,6 +21,8 @@ export class Guardian {
   readonly #pause: Alarm;
   #life: Life | null = null;
   #deaths = 0;
+  /** An agent got as far as a session. */
+  #hasBegun = false;
   #asked: AskedSignal | null = null;
   /** No agent lived that could have been told. */
   #askedOfDead = false;
@@ -36,7 +38,7 @@ export class Guardian {
   /** Resolves with the agent's exit code when the agent is done, or has died while it was leaving. Never rejects. */
   async run(): Promise<number> {
     for (;;) {
-      const end = await this.#live();
+      const end = this.#judged(await this.#live());
       if (!end.isFinal && this.#asked === null) await this.#beforeNext(end);
       if (end.isFinal || this.#asked !== null) return await this.#depart(end);
     }
@@ -70,6 +72,17 @@ export class Guardian {
     this.#life = null;
     this.#deaths = clock.monotonicMs() - bornAtMs < soonMs ? this.#deaths + 1 : 1;
     return end;
+  }
+
+  /**
+   * Settings that were good for one agent and are wrong for the next may be good again soon: certificates are being
+   * replaced, say, or a file is out of reach.
+   */
+  #judged(end: LifeEnd): LifeEnd {
+    const isRefused = end.code === exitCodes.usage && !end.hasBegun;
+    const isPassing = this.#hasBegun && isRefused;
+    this.#hasBegun ||= end.hasBegun;
+    return isPassing ? { ...end, isFinal: false } : end;
   }
 
   async #beforeNext({ report }: LifeEnd): Promise<void> {

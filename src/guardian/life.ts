@@ -44,6 +44,8 @@ export interface LifeEnd {
   /** It is not to be started again. */
   readonly isFinal: boolean;
   readonly code: number;
+  /** It got as far as a session. */
+  readonly hasBegun: boolean;
   /** What to exit with when the end is asked for before another agent lives: 0, or 128 and the signal's number. */
   readonly codeWhenAsked: 'done' | 'signal';
   /** The end of its session, if that was left to be ended. */
@@ -75,6 +77,7 @@ export class Life {
   readonly #living = new Map<number, number>();
   #isOfOne = true;
   #session: SessionNote | null = null;
+  #hasBegun = false;
   /** The code that the agent said it ends with. */
   #said: number | null = null;
   #codeAtDeath: number | null = null;
@@ -126,8 +129,10 @@ export class Life {
       this.#codeWhenAsked = message.codeWhenAsked;
       this.#isOfOne = message.root !== null;
       this.#options.report.introduce(message);
-    } else if (message.type === 'session') this.#session = message.session;
-    else if (message.type === 'session-over') this.#session = null;
+    } else if (message.type === 'session') {
+      this.#session = message.session;
+      this.#hasBegun = true;
+    } else if (message.type === 'session-over') this.#session = null;
     else if (message.type === 'ended') this.#said = message.code;
     else if (message.type === 'status') this.#options.manager.status(message.joined, message.text);
     else if (message.type === 'reloaded') this.#options.manager.reloaded();
@@ -177,7 +182,8 @@ export class Life {
     const session = held?.end() ?? null;
     void session?.then((end) => report.sessionEnded(end, provenDeadInMs, clock.monotonicMs() - goneAtMs));
     const codeWhenAsked = this.#codeWhenAsked;
-    return { isFinal: said !== null, code: said ?? code, codeWhenAsked, session, report };
+    const hasBegun = this.#hasBegun;
+    return { isFinal: said !== null, code: said ?? code, hasBegun, codeWhenAsked, session, report };
   }
 
   #about(group: number, reason: string | null): About {
