@@ -169,18 +169,23 @@ function automatic(question: Question, ranking: readonly Ranked[], unfit: readon
   return prefer(question, better, present);
 }
 
-/** Whom a leader would be left for: the best of those that are better and have not failed, else the best. */
-function preferred({ failures }: Question, ranking: readonly Ranked[], present: Ranked): Ranked | null {
+type BestFirst = readonly [Ranked, ...Ranked[]];
+
+/** Whom a leader would be left for: the best of those that are better and have not failed, else the best; then the others. */
+function preferred({ failures }: Question, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
-  return better.find(({ node }) => failureOf(failures, node) === null) ?? better[0] ?? null;
+  const best = better.find(({ node }) => failureOf(failures, node) === null) ?? better[0];
+  return best === undefined ? null : [best, ...better.filter((one) => one !== best)];
 }
 
-function prefer(question: Question, best: Ranked, present: Ranked): Outcome {
+function prefer(question: Question, better: BestFirst, present: Ranked): Outcome {
+  const [best] = better;
   const { elected, config, readyForMs, strategy } = question;
   // Scores have nothing to do with priorities: that one fell does not make another node better.
   const lowered = strategy.usesScores === true ? null : wasLowered(question);
   if (lowered !== null) {
-    return { node: best.node, changes: true, cause: 'planned', reason: `${lowered}; ${best.reason}` };
+    const [{ node, reason }] = withLastGood(question, better);
+    return { node, changes: true, cause: 'planned', reason: `${lowered}; ${reason}` };
   }
   const keep = (until: string, recheckInMs: number | null = null): Outcome => {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
@@ -227,11 +232,7 @@ function wasLowered({ elected, config, members, nowMs }: Question): string | nul
   return null;
 }
 
-function replace(
-  question: Question,
-  ranking: readonly [Ranked, ...Ranked[]],
-  unfit: readonly Unfit[],
-): Outcome {
+function replace(question: Question, ranking: BestFirst, unfit: readonly Unfit[]): Outcome {
   const { elected, members, failures, config } = question;
   const failedSite = siteOfFailure(question, unfit);
   const { best, why } = replacement(withLastGood(question, ranking), failedSite, members, config);
@@ -257,10 +258,7 @@ function replace(
  * Puts the previous leader first if a planned change failed before anybody was READY: it was good a moment
  * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
-function withLastGood(
-  { elected, previous }: Question,
-  ranking: readonly [Ranked, ...Ranked[]],
-): typeof ranking {
+function withLastGood({ elected, previous }: Question, ranking: BestFirst): BestFirst {
   const isForced = elected.asked?.forced === true;
   const isAsked = elected.asked !== null && !isForced;
   const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';

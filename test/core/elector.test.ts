@@ -409,6 +409,19 @@ describe('A9 a planned switchover that fails', () => {
     expect(forced.node).toBe('a0');
   });
 
+  it('returns as well if a person lowers the priority of the new one before it is READY', () => {
+    const bench = led(['a1', 'b1'], { sites: { b: { priority: 50 } } });
+    bench.join('a0');
+    const switchover = { to: { node: 'b1' }, replacesTerm: 1, ...byHand };
+    bench.configure({ sites: { b: { priority: 50 } }, switchover });
+    bench.settle();
+    expect(bench.node).toBe('b1');
+    bench.configure({ sites: { b: { priority: 10 } }, switchover });
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'a1', term: 3 });
+    expect(bench.reason).toMatch(/^the priority of site b fell .*; it led until b1 was to take over/);
+  });
+
   it('does not return after force, whatever is requested next', () => {
     const forced = underWay(true);
     forced.claim();
