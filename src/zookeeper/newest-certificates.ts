@@ -38,6 +38,24 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
     for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
     return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
   } catch (error) {
-    throw new PetrelError('INVALID', `TLS options: ${errorMessage(error)}`, { cause: error });
+    const problem = `${wrongPart(certificates)}: ${errorMessage(error)}`;
+    throw new PetrelError('INVALID', `TLS options: ${problem}`, { cause: error });
   }
+}
+
+/** Which of them OpenSSL, which names none, could not use. */
+function wrongPart({ ca = [], cert, key, passphrase }: Omit<TlsOptions, 'reread'>): string {
+  const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
+  const isRead = (read: () => unknown) => {
+    try {
+      read();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  if (![ca].flat().every((each) => isRead(() => new X509Certificate(each)))) return 'ca';
+  if (cert !== undefined && !isRead(() => new X509Certificate(cert))) return 'cert';
+  if (key !== undefined && !isRead(() => createPrivateKey({ key, passphrase }))) return 'key';
+  return 'cert and key';
 }

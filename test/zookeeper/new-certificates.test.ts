@@ -1,5 +1,5 @@
 /** A4: certificates that are replaced on disk are shown from the next connection on. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -39,6 +39,16 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
     expect(await connectOnce()).toBe('second');
     expect(await connectOnce()).toBe('second');
     expect(told.slice(1)).toEqual([expect.stringContaining('going on with the certificates read before')]);
+    expect(told.at(-1)).toContain('TLS options: cert: ');
+    // One file after the other: a certificate whose key is not there yet.
+    await copyFile(files.certificatePath, cert);
+    expect(await connectOnce()).toBe('second');
+    expect(told.at(-1)).toContain('TLS options: cert and key: ');
+    await writeFile(key, 'half a k');
+    expect(await connectOnce()).toBe('second');
+    expect(told.at(-1)).toContain('TLS options: key: ');
+    await copyFile(files.keyPath, key);
+    expect(await connectOnce()).toBe('first');
   } finally {
     server.close();
     await rm(dir, { recursive: true, force: true });
