@@ -1,30 +1,38 @@
 // Runs a command of this project after installing what it needs, so that `npm start` and `npm test` work on a
-// fresh clone with nothing but Node.js.
-import { spawnSync } from 'node:child_process';
+// fresh clone with nothing but Node.js. A signal is passed on: whoever ends `npm start` ends what it started.
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const installed = join(project, 'node_modules', '.package-lock.json');
+const path = [join(project, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
+
+let child = null;
+// A terminal sends SIGINT to the child as well: here it must only not end this process first.
+process.on('SIGINT', () => {});
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
 
 function run(command, args) {
-  const path = [join(project, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
-  const { status, signal, error } = spawnSync(command, args, {
-    cwd: project,
-    stdio: 'inherit',
-    env: { ...process.env, PATH: path },
+  return new Promise((resolve) => {
+    child = spawn(command, args, {
+      cwd: project,
+      stdio: 'inherit',
+      env: { ...process.env, PATH: path },
+    });
+    child.on('error', (error) => {
+      console.error(`cannot run ${command}: ${error.message}`);
+      resolve(1);
+    });
+    child.on('close', (status, signal) => resolve(signal === null ? (status ?? 1) : 128));
   });
-  if (error) {
-    console.error(`cannot run ${command}: ${error.message}`);
-    return 1;
-  }
-  return signal ? 128 : (status ?? 1);
 }
 
 if (!existsSync(installed)) {
-  const status = run('npm', ['ci', '--no-audit', '--no-fund']);
+  console.error('Installing dependencies, once; this takes about a minute.');
+  const status = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
   if (status !== 0) process.exit(status);
 }
 const [command, ...args] = process.argv.slice(2);
-process.exit(run(command, args));
+process.exit(await run(command, args));
