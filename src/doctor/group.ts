@@ -37,7 +37,8 @@ function checkLeader({ leader, problems, members, root }: GroupFacts): Finding[]
       'petrel list shows it in its place; petrel config edit mends a configuration',
     ),
   );
-  if (leader !== null) return [ok('group', `${leader} leads ${root}, ${members.length} nodes`), ...broken];
+  const count = members.length === 1 ? '1 node' : `${members.length} nodes`;
+  if (leader !== null) return [ok('group', `${leader} leads ${root}, ${count}`), ...broken];
   return [finding('group', 'warning', `nobody leads ${root}`, 'petrel explain says why'), ...broken];
 }
 
