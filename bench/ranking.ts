@@ -7,7 +7,7 @@
  */
 import { prepareStrategy } from '../src/core/read-config.js';
 import { scoreReportSchema, scoreReportText } from '../src/core/scores.js';
-import type { Candidate, Peer } from '../strategies/index.js';
+import { builtInRules, type Candidate, type Peer } from '../strategies/index.js';
 import { ordinary } from '../test/core/builders.js';
 import { chance } from '../test/support/chance.js';
 
@@ -46,7 +46,7 @@ function peer(node: string): Peer {
 }
 
 function measure(strategy: string, strategyOptions: Record<string, unknown>): void {
-  const prepared = prepareStrategy({ strategy, strategyOptions });
+  const prepared = prepareStrategy({ strategy, strategyOptions }, builtInRules);
   if (prepared.strategy === null) throw new Error(prepared.problems.join());
   const tookMs: number[] = [];
   for (let round = 0; round < rounds + warmUpRounds; round++) {

@@ -3,6 +3,7 @@
  * with any release.
  */
 
+export { builtInRules } from '../strategies/index.js';
 export { Agent } from './agent/agent.js';
 export type { SessionTicket } from './agent/session/session-memory.js';
 export { duration, wholeNumber } from './cli/arguments.js';

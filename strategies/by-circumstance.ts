@@ -3,9 +3,10 @@ import { nameSchema, strictObject } from '../src/core/names.js';
 import type { Circumstance } from '../src/core/strategy.js';
 import {
   optionProblems,
+  type Prepared,
   type ReadyStrategy,
   type RegisteredStrategy,
-  type StrategyRegistry,
+  type Rules,
 } from './registry.js';
 
 const time = /^([01]\d|2[0-3]):([0-5]\d)$/;
@@ -55,42 +56,50 @@ interface ReadyRule {
   readonly strategy: ReadyStrategy;
 }
 
-/** Ranks by the first of some rules that applies, each of which names a strategy of `registry`. */
-export function byCircumstance(registry: StrategyRegistry): RegisteredStrategy {
-  const name = 'by-circumstance';
-  return {
-    name,
-    description: 'the first of your rules that applies: after a failure, at night, by a flag, …',
-    prepare(raw) {
-      const parsed = optionsSchema.safeParse(raw);
-      if (!parsed.success) {
-        return { strategy: null, problems: optionProblems(name, parsed.error.issues) };
-      }
-      const rules: ReadyRule[] = [];
-      const problems: string[] = [];
-      for (const [index, rule] of parsed.data.rules.entries()) {
-        const prepared = prepareRule(rule, registry);
-        if (prepared.strategy !== null) rules.push({ ...rule, strategy: prepared.strategy });
-        else problems.push(...prepared.problems.map((line) => `strategyOptions.rules.${index}: ${line}`));
-      }
-      return problems.length > 0
-        ? { strategy: null, problems }
-        : { strategy: combined(name, rules), problems: null };
-    },
-  };
+const name = 'by-circumstance';
 
-  function prepareRule(rule: z.infer<typeof ruleSchema>, known: StrategyRegistry) {
-    const found = known.get(rule.strategy);
-    if (found !== undefined && rule.strategy !== name) return found.prepare(rule.options);
-    const valid = [...known.keys()].filter((other) => other !== name).join(', ');
-    return {
-      strategy: null,
-      problems: [`strategy: there is no ${JSON.stringify(rule.strategy)} here; known are ${valid}`],
-    };
-  }
+/** Ranks by the first of some rules that applies, each of which names another strategy. */
+export const byCircumstance: RegisteredStrategy = {
+  name,
+  description: 'the first of your rules that applies: after a failure, at night, by a flag, …',
+  usesScores(raw, known) {
+    const { data } = optionsSchema.safeParse(raw);
+    return data?.rules.some((rule) => inner(rule, known)?.usesScores(rule.options, known)) ?? false;
+  },
+  prepare(raw, known) {
+    const parsed = optionsSchema.safeParse(raw);
+    if (!parsed.success) {
+      return { strategy: null, problems: optionProblems(name, parsed.error.issues) };
+    }
+    const ready: ReadyRule[] = [];
+    const problems: string[] = [];
+    for (const [index, rule] of parsed.data.rules.entries()) {
+      const prepared = prepareRule(rule, known);
+      if (prepared.strategy !== null) ready.push({ ...rule, strategy: prepared.strategy });
+      else problems.push(...prepared.problems.map((line) => `strategyOptions.rules.${index}: ${line}`));
+    }
+    return problems.length > 0 ? { strategy: null, problems } : { strategy: combined(ready), problems: null };
+  },
+};
+
+type Rule = z.infer<typeof ruleSchema>;
+
+/** The strategy that a rule names; rules do not nest. */
+function inner({ strategy }: Rule, { strategies }: Rules): RegisteredStrategy | undefined {
+  return strategy === name ? undefined : strategies.get(strategy);
 }
 
-function combined(name: string, rules: readonly ReadyRule[]): ReadyStrategy {
+function prepareRule(rule: Rule, known: Rules): Prepared {
+  const found = inner(rule, known);
+  if (found !== undefined) return found.prepare(rule.options, known);
+  const valid = [...known.strategies.keys()].filter((other) => other !== name).join(', ');
+  return {
+    strategy: null,
+    problems: [`strategy: there is no ${JSON.stringify(rule.strategy)} here; known are ${valid}`],
+  };
+}
+
+function combined(rules: readonly ReadyRule[]): ReadyStrategy {
   return {
     name,
     usesScores: rules.some(({ strategy }) => strategy.usesScores === true),

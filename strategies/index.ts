@@ -1,13 +1,14 @@
-/** The strategies that ship with Petrel, and the one registry of them. */
+/** The strategies that ship with Petrel, and the registry of them. */
 import { byCircumstance } from './by-circumstance.js';
 import { consensus } from './consensus.js';
+import { constraints } from './constraints/index.js';
 import { firstAvailable } from './first-available.js';
 import { history } from './history.js';
 import { latency } from './latency.js';
 import { oldest } from './oldest.js';
 import { pole } from './pole.js';
 import { preferenceList } from './preference-list.js';
-import { type RegisteredStrategy, register, type StrategyRegistry } from './registry.js';
+import { type Rules, register, type StrategyRegistry } from './registry.js';
 import { request } from './request.js';
 import { rotating } from './rotating.js';
 import { roundRobin } from './round-robin.js';
@@ -18,6 +19,7 @@ export type { Candidate, Peer, Ranked, Strategy, StrategyInput } from '../src/co
 export {
   type ReadyStrategy,
   type RegisteredStrategy,
+  type Rules,
   register,
   type StrategyRegistry,
 } from './registry.js';
@@ -49,16 +51,10 @@ const builtIn = [
   register(worstCase),
   register(rotating),
   register(pole),
+  byCircumstance,
 ];
 
-const known = new Map(builtIn.map((strategy) => [strategy.name, strategy]));
-addStrategy(byCircumstance(known));
+export const strategies: StrategyRegistry = new Map(builtIn.map((strategy) => [strategy.name, strategy]));
 
-export const strategies: StrategyRegistry = known;
-
-/** Makes a strategy known in this process; false where its name is taken. */
-export function addStrategy(strategy: RegisteredStrategy): boolean {
-  if (known.has(strategy.name)) return false;
-  known.set(strategy.name, strategy);
-  return true;
-}
+/** Those that every process knows. */
+export const builtInRules: Rules = { strategies, constraints };

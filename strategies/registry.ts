@@ -1,5 +1,7 @@
 /** What makes a strategy fit for a group's configuration to name: its options checked, and bound. */
+import type { Constraint } from '../src/core/constraint.js';
 import type { Strategy } from '../src/core/strategy.js';
+import type { OptionIssue, StrategyAnswer, StrategyAnswers, StrategyQuestion } from './questions.js';
 
 /** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */
 export interface ReadyStrategy {
@@ -8,18 +10,36 @@ export interface ReadyStrategy {
   readonly usesScores?: boolean | undefined;
   /** Minutes of the day, in UTC, at which it may begin to rank otherwise. */
   readonly minutes?: readonly number[] | undefined;
+  /** Throws Unanswered where it runs elsewhere and has yet to be asked. */
   rank(input: Omit<Parameters<Strategy['rank']>[0], 'options'>): ReturnType<Strategy['rank']>;
 }
 
 export type StrategyRegistry = ReadonlyMap<string, RegisteredStrategy>;
 
+/** The rules that a group's configuration can name. They differ between processes: a user may add to them. */
+export interface Rules {
+  readonly strategies: StrategyRegistry;
+  /** All of them hold, in the order in which people are told of them. */
+  readonly constraints: readonly Constraint[];
+  /** Answers of strategies that run elsewhere; missing: none yet. */
+  readonly answers?: StrategyAnswers;
+}
+
+export type Prepared =
+  | { readonly strategy: ReadyStrategy; readonly problems: null }
+  | { readonly strategy: null; readonly problems: string[] };
+
 export interface RegisteredStrategy {
   readonly name: string;
   readonly description: string;
-  /** Checks options and binds them. The problems say what would be right. */
-  prepare(
-    options: unknown,
-  ): { readonly strategy: ReadyStrategy; readonly problems: null } | { strategy: null; problems: string[] };
+  /** Of a user's own: two that differ may rank differently. Missing: it ships with Petrel. */
+  readonly version?: string;
+  /** Whether it compares what nodes measure; false for options that it does not take. */
+  usesScores(options: unknown, rules: Rules): boolean;
+  /** Checks options and binds them. The problems say what would be right. Throws Unanswered, as `ReadyStrategy.rank` does. */
+  prepare(options: unknown, rules: Rules): Prepared;
+  /** Asks one that runs elsewhere; missing: it is a plain function. Never rejects. */
+  ask?(question: StrategyQuestion): Promise<StrategyAnswer>;
 }
 
 /** Makes a strategy fit for a registry. */
@@ -27,6 +47,7 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
   return {
     name: strategy.name,
     description: strategy.description,
+    usesScores: (raw) => strategy.usesScores === true && strategy.options.safeParse(raw).success,
     prepare(raw) {
       const parsed = strategy.options.safeParse(raw);
       if (!parsed.success) {
@@ -44,12 +65,6 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
       };
     },
   };
-}
-
-/** As zod has them. */
-export interface OptionIssue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
 }
 
 /** What is wrong with options, each with its key as one writes it in the configuration. */

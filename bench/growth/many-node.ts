@@ -1,4 +1,5 @@
 /** A node of any number of groups: one agent process under one guardian, with one session for all of them. */
+
 import pino from 'pino';
 import { Agent } from '../../src/agent/agent.js';
 import { SharedSession } from '../../src/agent/session/shared-session.js';
@@ -6,6 +7,7 @@ import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';
 import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
 import type { Host } from '../../src/ports/host.js';
 import { parseConnectionString } from '../../src/zookeeper/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { SimulatedGuardian } from '../../test/simulation/guardian.js';
 import type { Machine } from '../../test/simulation/machine.js';
 import { openSimulated, serversText } from '../../test/simulation/node.js';
@@ -100,6 +102,7 @@ export class ManyNode {
         site: 'here',
         priority,
         tags: {},
+        rules: builtInRules,
         version: 'simulated',
         duty: new CommandDuty({ commands, node, root, life, log, clock: process.clock, processes, keepers }),
         workload: 'outside',

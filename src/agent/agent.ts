@@ -8,6 +8,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import type { Rules } from '../../strategies/registry.js';
 import { durationMs } from '../core/duration.js';
 import { defaultGroupConfig } from '../core/group-config.js';
 import { type GroupPaths, groupPaths } from '../core/paths.js';
@@ -48,8 +49,8 @@ export interface AgentOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Versions of the strategies of users' own that are known here, by name. */
-  readonly strategies?: Readonly<Record<string, string>> | undefined;
+  /** Those that are known here. */
+  readonly rules: Rules;
   /** Where this node answers probes, and what it hears by them; null, the default, where it does not probe. */
   readonly probe?: (RatesHeard & { readonly address: ProbeAddress }) | null | undefined;
   /** Petrel's version. */
@@ -92,7 +93,7 @@ export class Agent {
   readonly #unlist: () => void;
 
   constructor(options: AgentOptions) {
-    const { node, site, clock, host, log } = options;
+    const { node, site, clock, host, log, rules } = options;
     this.#options = options;
     this.#sharing = options.sharing ?? alone;
     this.#paths = groupPaths(options.root);
@@ -105,8 +106,7 @@ export class Agent {
     const tokens = new TokenMemory(options.tokenStore ?? null, log);
     const tell = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
-      node,
-      site,
+      ...{ rules, node, site },
       paths: this.#paths,
       duty: new ToldDuty(options.duty, clock, tell),
       clock,
@@ -117,7 +117,7 @@ export class Agent {
       amend: (change: Partial<Registration>) => this.#amend(change),
     };
     this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
-    const scores = new ScoreReader(this.#paths, clock, options.probe);
+    const scores = new ScoreReader({ ...options, paths: this.#paths });
     this.#elector = new Elector(shared);
     this.#auditor = new Auditor({ clock, elector: this.#elector, auditMs: () => this.#sharing.auditMs });
     this.#lookout = new Lookout({

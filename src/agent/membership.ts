@@ -2,6 +2,7 @@
  * A node's place in the group within one session: its registration and its seat. Both are made once, and looked for
  * before they are made again, because a create whose reply was lost may have happened.
  */
+import type { Rules } from '../../strategies/registry.js';
 import { brief, type Parsed, parseJson, toInstant } from '../core/names.js';
 import { claimPaths, type GroupPaths } from '../core/paths.js';
 import { parseSeatName } from '../core/sequence.js';
@@ -25,7 +26,7 @@ export interface SelfDescription {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  readonly strategies?: Readonly<Record<string, string>> | undefined;
+  readonly rules: Rules;
   readonly probe?: { readonly address: ProbeAddress } | null | undefined;
   readonly version: string;
   readonly host: Host;
@@ -34,7 +35,7 @@ export interface SelfDescription {
 
 /** The registration of a life that has done nothing yet. */
 export function newRegistration(self: SelfDescription, incarnation: string): Registration {
-  const { node, site, priority, tags, strategies = {}, probe, version, host, clock } = self;
+  const { node, site, priority, tags, rules, probe, version, host, clock } = self;
   return {
     node,
     site,
@@ -45,7 +46,7 @@ export function newRegistration(self: SelfDescription, incarnation: string): Reg
     startedAt: toInstant(clock.wallMs()),
     version,
     tags: { ...tags },
-    strategies: { ...strategies },
+    strategies: ownVersions(rules),
     health: { ok: true, reason: null },
     probe: probe?.address ?? null,
     draining: false,
@@ -55,6 +56,13 @@ export function newRegistration(self: SelfDescription, incarnation: string): Reg
     lastRelease: null,
     gaveUp: null,
   };
+}
+
+/** Versions of users' own strategies, by name. */
+function ownVersions({ strategies }: Rules): Record<string, string> {
+  return Object.fromEntries(
+    [...strategies.values()].flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),
+  );
 }
 
 /** A write of an earlier life that arrives late finds its seat gone, whatever else stands as it did. */

@@ -181,7 +181,7 @@ function followsLines(follows: ChangeResult['follows']): string[] {
 export async function tellOutcome({ access }: Session, outcome: Outcome): Promise<void> {
   process.stdout.write(`${outcomeText(outcome)}\n`);
   if (outcome.state === 'READY') return;
-  const view = await readGroup(access.store, access.paths);
+  const view = await readGroup(access);
   const reading = await readOrEstimateClock(access.store, view, access.clock);
   process.stdout.write(`${oneLine(presentText(view, reading.epochMs))}\n`);
 }

@@ -2,9 +2,11 @@
  * `petrel dev`: the development server and four agents in two sites on this machine, for trying Petrel out, and for
  * rehearsing what happens when somebody dies in the middle of a change of leader.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { builtInRules } from '../../strategies/index.js';
 import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
 import { parseJson } from '../core/names.js';
 import { groupPaths } from '../core/paths.js';
@@ -256,7 +258,7 @@ async function waysToKill(
   leader: string,
   { store, paths, agents }: Pick<Stage, 'store' | 'paths' | 'agents'>,
 ): Promise<string[]> {
-  const { members } = await readGroup(store, paths);
+  const { members } = await readGroup({ store, paths, rules: builtInRules });
   const agent = members.find(({ node }) => node === leader)?.value?.pid ?? 'PID';
   const guardian = agents.isRunning(leader) ? agents.guardianPid(leader) : 'PID';
   return [

@@ -25,9 +25,8 @@ export async function listAll(command: Command, under: string | undefined): Prom
   const sources = { flags: command.optsWithGlobals(), env: process.env };
   const { values } = await readSettings(configured, sources);
   await withEnsemble(command, async (session) => {
-    const { store, clock } = session.access;
     const roots = await rootsOf(session, under, values);
-    const lines = await readGroups(store, roots, new KeptClock(clock));
+    const lines = await readGroups(session.access, roots, new KeptClock(session.access.clock));
     print(session.settings.format, printable(lines));
   });
 }

@@ -9,7 +9,7 @@ import { checkSameAccess } from '../group/access.js';
 import type { Author } from '../group/change.js';
 import type { GroupAccess } from '../group/config-write.js';
 import { createLogger } from '../log.js';
-import { loadStrategies } from '../own-strategies/load.js';
+import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { openStore, serverText } from '../zookeeper/index.js';
@@ -50,13 +50,13 @@ async function inTouch<T>(context: ClientContext, work: (session: Session) => Pr
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
-  await loadStrategies(settings.strategies);
+  const rules = await loadRules(settings);
   const store = open(context);
   try {
     const { signal } = interruption;
     return await unlessInterrupted(signal, async () => {
       await connect(store, settings, signal);
-      const access = { store, paths: groupPaths(settings.root), clock: systemClock };
+      const access = { store, paths: groupPaths(settings.root), rules, clock: systemClock };
       return work({
         settings,
         access,

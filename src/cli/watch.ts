@@ -56,14 +56,14 @@ export async function show(command: Command, draw: Draw): Promise<void> {
 }
 
 async function showOnce(session: Session, draw: Draw): Promise<void> {
-  const { store, paths, clock } = session.access;
-  const view = await readGroup(store, paths, { scores: true });
+  const { store, clock } = session.access;
+  const view = await readGroup(session.access, { scores: true });
   const nowMs = await new KeptClock(clock).nowMs(store, view);
   print(session.settings.format, await draw(view, nowMs, session));
 }
 
 async function showOnChange(session: Session, everyMs: number, draw: Draw): Promise<void> {
-  const { store, paths, clock } = session.access;
+  const { store, clock } = session.access;
   const { format } = session.settings;
   const unlisten = store.onState((state) => {
     if (state === 'SUSPENDED') process.stderr.write('petrel: lost touch with ZooKeeper, trying again\n');
@@ -74,7 +74,7 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
   const signal = AbortSignal.any([session.signal, stdoutLost]);
   const when = { watch: 'all', nextLookInMs, signal } as const;
   try {
-    for await (const view of follow(store, paths, clock, when)) {
+    for await (const view of follow(session.access, when)) {
       const atMs = clock.monotonicMs();
       const result = await draw(view, await kept.nowMs(store, view), session);
       const content = JSON.stringify(result.json);

@@ -102,7 +102,7 @@ export function isPlainlyDue({ actions, choice, isTestimony = false }: ElectorRo
   return !isOpinion && actions.some(({ do: verb }) => verb === 'write-elected');
 }
 
-/** One round. Never throws for what a strategy does. */
+/** One round. Of what a strategy does it throws only that it has yet to be asked: Unanswered. */
 export function electorRound(situation: ElectorSituation): ElectorRound {
   const { snapshot, config, strategy, clock, nowMs } = situation;
   const { minutes = [] } = strategy;

@@ -78,7 +78,7 @@ export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSn
   return opensSlots || [...rounds.values()].some(isPlainlyDue);
 }
 
-/** One round. Never throws for what a strategy does. */
+/** One round. Throws as `electorRound` does. */
 export function groupRound(asked: GroupSituation): GroupRound {
   const situation = { ...asked, config: withLeaders(asked) };
   const { snapshot, memory } = situation;

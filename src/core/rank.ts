@@ -1,7 +1,8 @@
 /** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
 
 import * as z from 'zod';
-import type { ReadyStrategy } from '../../strategies/index.js';
+import { Unanswered } from '../../strategies/questions.js';
+import type { ReadyStrategy } from '../../strategies/registry.js';
 import { type GroupConfig, sitePriority } from './group-config.js';
 import { describeIssues } from './names.js';
 import type { Member } from './snapshot.js';
@@ -44,7 +45,8 @@ export interface RankInput {
   readonly nowMs: number;
 }
 
-/** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault. */
+/** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault, and Unanswered where the
+ * strategy has yet to be asked. */
 export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term, circumstance } = input;
   const peers = input.members.flatMap(peerOf);
@@ -54,6 +56,7 @@ export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[
   try {
     answer = strategy.rank({ candidates, previous, peers, incumbent, term, circumstance });
   } catch (cause) {
+    if (cause instanceof Unanswered) throw cause;
     throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
   return heldToContract(strategy, answer, known);

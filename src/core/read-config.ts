@@ -1,5 +1,5 @@
 /** Reads a group's configuration: the schema, the inequalities between its times, and the strategy it names. */
-import { type ReadyStrategy, type StrategyRegistry, strategies } from '../../strategies/index.js';
+import type { Prepared, Rules } from '../../strategies/registry.js';
 import { type GroupConfig, groupConfigSchema } from './group-config.js';
 import { describeIssues, type Parsed, parseJson } from './names.js';
 import { depthProblem, quoted } from './outside.js';
@@ -13,11 +13,11 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
   return found.length === 0 ? parsed : { value: null, problem: found.join('; ') };
 }
 
-/** Everything that is wrong with a configuration that somebody wants to write; empty when it is right. */
-export function configProblems(value: unknown, registry: StrategyRegistry = strategies): string[] {
+/** Everything that is wrong with a configuration that somebody wants to write; empty when it is right. Throws Unanswered. */
+export function configProblems(value: unknown, rules: Rules): string[] {
   const read = readForm(value);
   if (read.config === null) return read.problems;
-  return [...read.problems, ...(prepareStrategy(read.config, registry).problems ?? [])];
+  return [...read.problems, ...(prepareStrategy(read.config, rules).problems ?? [])];
 }
 
 /** The same, but for the strategy: that it cannot be used here does not make it wrong. */
@@ -33,27 +33,20 @@ function readForm(value: unknown): { config: GroupConfig | null; problems: strin
   return { config: parsed.data, problems: contradictions(parsed.data) };
 }
 
-type Prepared =
-  | { readonly strategy: ReadyStrategy; readonly problems: null }
-  | { readonly strategy: null; readonly problems: string[] };
+type NamedStrategy = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
-/** The strategy that a configuration names, its options checked and bound. */
-export function prepareStrategy(
-  config: Pick<GroupConfig, 'strategy' | 'strategyOptions'>,
-  registry: StrategyRegistry = strategies,
-): Prepared {
-  const found = registry.get(config.strategy);
-  if (found === undefined) {
-    const valid = [...registry.keys()].join(', ');
-    return {
-      strategy: null,
-      problems: [`strategy: there is no ${quoted(config.strategy)}; known are ${valid}`],
-    };
-  }
-  return found.prepare(config.strategyOptions);
+/** The strategy that a configuration names, its options checked and bound. Throws Unanswered where it has yet to be asked. */
+export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
+  const found = rules.strategies.get(config.strategy);
+  if (found !== undefined) return found.prepare(config.strategyOptions, rules);
+  const valid = [...rules.strategies.keys()].join(', ');
+  return {
+    strategy: null,
+    problems: [`strategy: there is no ${quoted(config.strategy)}; known are ${valid}`],
+  };
 }
 
 /** Whether what nodes measure is needed to elect by this configuration. */
-export function usesScores(config: Pick<GroupConfig, 'strategy' | 'strategyOptions'>): boolean {
-  return prepareStrategy(config).strategy?.usesScores ?? false;
+export function usesScores({ strategy, strategyOptions }: NamedStrategy, rules: Rules): boolean {
+  return rules.strategies.get(strategy)?.usesScores(strategyOptions, rules) ?? false;
 }

@@ -34,3 +34,9 @@ export function seatsInOrder(names: readonly string[]): SeatName[] {
     .filter((seat) => seat !== null)
     .sort((a, b) => compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1));
 }
+
+/** False where one of the names is not a seat. */
+export function isLaterSeat(name: string, other: string): boolean {
+  const [a, b] = [parseSeatName(name), parseSeatName(other)];
+  return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;
+}

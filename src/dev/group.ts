@@ -2,7 +2,9 @@
  * A development group in use: changes its configuration, waits until it is as wanted, and gives its nodes their parts in a
  * change of leader.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { builtInRules } from '../../strategies/index.js';
 import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
 import { fromInstant, toInstant } from '../core/names.js';
 import type { GroupPaths } from '../core/paths.js';
@@ -95,7 +97,7 @@ export class DevGroup {
   /** Asks for it, as the command line does. */
   async switchover(node: string): Promise<void> {
     const { store, paths } = this.#stage;
-    const { elected } = await readGroup(store, paths);
+    const { elected } = await readGroup({ store, paths, rules: builtInRules });
     const at = toInstant(systemClock.wallMs());
     const replacesTerm = elected.value?.term ?? 0;
     const request = { to: { node }, replacesTerm, notBefore: null, force: false, ...byHand, at };
@@ -106,7 +108,7 @@ export class DevGroup {
   async configure(change: Partial<GroupConfig>): Promise<void> {
     const { store, paths } = this.#stage;
     for (;;) {
-      const { config } = await readGroup(store, paths);
+      const { config } = await readGroup({ store, paths, rules: builtInRules });
       const content = Buffer.from(JSON.stringify({ ...(config.value ?? defaultGroupConfig), ...change }));
       try {
         await store.set(paths.config, content, config.version);
@@ -136,7 +138,7 @@ export class DevGroup {
   async #view(): Promise<GroupView | null> {
     const { store, paths } = this.#stage;
     try {
-      return await readGroup(store, paths);
+      return await readGroup({ store, paths, rules: builtInRules });
     } catch (error) {
       if (isStoreError(error) && store.state !== 'CLOSED') return null;
       throw error;

@@ -3,7 +3,9 @@
  * order again. The point is seen from outside: in what ZooKeeper is asked to write, and in what the hooks write down;
  * the development server stands still, or the hook waits, until the kill is done.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { builtInRules } from '../../strategies/index.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { PetrelError } from '../errors.js';
 import { type GroupView, readGroup } from '../group/view.js';
@@ -123,7 +125,7 @@ export class Rehearsal implements Disposable {
 
   async #crash(point: CrashPoint, cast: Cast): Promise<void> {
     const { hooks, store, paths } = this.#stage;
-    const { elected } = await readGroup(store, paths);
+    const { elected } = await readGroup({ store, paths, rules: builtInRules });
     const sign = signOf(point.step, cast, paths, elected.value?.term ?? 0);
     const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
     // Should what comes next fail, nobody waits for it any more.

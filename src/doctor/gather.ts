@@ -1,4 +1,5 @@
 /** Finds out what an examination is made of. What cannot be found out is a fact, too: nothing here throws for it. */
+import { builtInRules } from '../../strategies/index.js';
 import { accessOf } from '../config/access-settings.js';
 import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
@@ -116,7 +117,7 @@ async function gatherGroup(
 ): Promise<GroupFacts> {
   const paths = groupPaths(settings.root);
   const access = accessOf(settings);
-  const view = await readGroup(store, paths, { scores: true });
+  const view = await readGroup({ store, paths, rules: builtInRules }, { scores: true });
   const { current, problems } = view;
   const comparison = await compareClocks(store, paths, clock);
   return {

@@ -1,12 +1,14 @@
 /** Many groups, a line each: what `list --all` says. Its shape is a contract with users' scripts. */
+
 import * as z from 'zod';
 import { groupPaths, isGroup } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
 import { isStoreError, type Store } from '../ports/store.js';
+import { withAnswers } from './judge.js';
 import { type Listing, listing, type SlotListing } from './listing.js';
 import type { KeptClock } from './time.js';
 import { transitionText } from './transition.js';
-import { readGroup } from './view.js';
+import { type GroupReading, readGroup } from './view.js';
 
 const slotShape = {
   /** Who owns the claim; null: nobody. */
@@ -73,18 +75,22 @@ export async function childrenOf(store: Store, path: string, closed: Closed): Pr
 
 /** A line each, in the same order. One that cannot be read says why. */
 export async function readGroups(
-  store: Store,
+  reading: Omit<GroupReading, 'paths'>,
   roots: readonly string[],
   time: KeptClock,
 ): Promise<GroupLine[]> {
-  return await inTurns(roots, (root) => readLine(store, root, time));
+  return await inTurns(roots, (root) => readLine(reading, root, time));
 }
 
-async function readLine(store: Store, root: string, time: KeptClock): Promise<GroupLine> {
+async function readLine(
+  reading: Omit<GroupReading, 'paths'>,
+  root: string,
+  time: KeptClock,
+): Promise<GroupLine> {
   try {
-    const view = await readGroup(store, groupPaths(root));
-    const list = listing(view, await time.nowMs(store, view));
-    return lineOf(list);
+    const group = await readGroup({ ...reading, paths: groupPaths(root) });
+    const nowMs = await time.nowMs(reading.store, group);
+    return await withAnswers(group, (view) => lineOf(listing(view, nowMs)));
   } catch (error) {
     const nothing = { leader: null, status: null, term: null, elector: null, transition: null, leaders: [] };
     return { root, ...nothing, nodes: 0, paused: false, problem: errorMessage(error) };

@@ -60,9 +60,9 @@ function termIn(view: GroupView, slot: number): number {
 }
 
 /** A transition follows, and soon. */
-export function isTransitionExpected({ config, follows }: Plan): boolean {
+export function isTransitionExpected({ config, follows, after }: Plan): boolean {
   if (config === null || follows === null) return false;
-  return follows.changes && !isPutOff(follows, config);
+  return follows.changes && !isPutOff(follows, config, after.rules);
 }
 
 /** Perhaps not now, but the next term will be its doing. */

@@ -22,7 +22,7 @@ import {
   wasWritten,
   writeConfig,
 } from './config-write.js';
-import { judgeSlots, readableConfig } from './judge.js';
+import { judgeSlots, readableConfig, withAnswers } from './judge.js';
 import { sizeProblems } from './strategy-versions.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
@@ -56,7 +56,7 @@ export interface Decision {
 
 /**
  * Pure. Throws PetrelError, with reasons: REFUSED for what the group does not allow, CONFLICT while something else is
- * under way.
+ * under way. Throws Unanswered where a strategy has yet to be asked: it is then called again.
  */
 export type Request = (scene: Scene) => Decision;
 
@@ -130,16 +130,14 @@ export async function changeGroup(
 }
 
 async function plan(access: GroupAccess, author: Author, request: Request) {
-  const before = await readGroup(access.store, access.paths);
+  const before = await readGroup(access);
   const reading = await readEnsembleClock(access.store, access.paths, access.clock);
   const nowMs = ensembleNowMs(reading, access.clock.monotonicMs());
   const at = toInstant(nowMs);
-  const config = readableConfig(before);
   const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
-  const decision = request({ view: before, config, elected: electedOrRestored(before), nowMs, byHand });
-  if (decision.config !== null) mustBeValid(decision.config, config, before.members.length);
-  const after = decision.config === null ? before : underConfig(before, decision.config);
-  const choices = choicesOrNull(after, nowMs);
+  const { decision, after, choices } = await withAnswers(before, (view) =>
+    decided(request, { view, config: readableConfig(view), elected: electedOrRestored(view), nowMs, byHand }),
+  );
   const slot = decision.slot ?? [...choices].find(([, { changes }]) => changes)?.[0] ?? 1;
   const follows = choices.get(slot) ?? null;
   const leavesNobody = slotStates(before).some(({ slot: of, current }) => {
@@ -156,13 +154,24 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody }, reading, record };
 }
 
+/** Pure. Throws what the request throws, PetrelError INVALID for a configuration that is none, and Unanswered. */
+function decided(request: Request, scene: Scene) {
+  const { view, config, nowMs } = scene;
+  const decision = request(scene);
+  if (decision.config !== null) mustBeValid(decision.config, view, config);
+  const after = decision.config === null ? view : underConfig(view, decision.config);
+  return { decision, after, choices: choicesOrNull(after, nowMs) };
+}
+
 /** A strategy that cannot be used here, or fails, keeps nobody from pausing, draining, or failing over. */
-function mustBeValid(config: GroupConfig, before: GroupConfig, registered: number): void {
+function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
   const isAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));
   const problems = [
     ...epochProblems(config, before),
-    ...(isAsBefore ? formProblems(config) : [...configProblems(config), ...sizeProblems(config, registered)]),
+    ...(isAsBefore
+      ? formProblems(config)
+      : [...configProblems(config, rules), ...sizeProblems(config, members.length)]),
   ];
   if (problems.length === 0) return;
   throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {

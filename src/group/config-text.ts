@@ -1,4 +1,5 @@
 /** A group's configuration as a text that people edit: YAML, or JSON, which is YAML too. */
+import type { Rules } from '../../strategies/registry.js';
 import { readYaml } from '../config/yaml.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
 import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
@@ -12,10 +13,10 @@ import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
 import { visibleYaml } from './visible-yaml.js';
 
-/** Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key. */
-export function parseConfigText(text: string): GroupConfig {
+/** Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key; and Unanswered. */
+export function parseConfigText(text: string, rules: Rules): GroupConfig {
   const value = yamlOf(text) ?? {};
-  const problems = configProblems(value);
+  const problems = configProblems(value, rules);
   if (problems.length > 0) throw invalid(problems);
   return groupConfigSchema.parse(value);
 }
@@ -51,8 +52,9 @@ export interface ConfigText {
 }
 
 /** Throws PetrelError INVALID when there is no group, StoreError when the reading fails. */
-export async function readConfigText({ store, paths }: GroupAccess): Promise<ConfigText> {
-  const { config } = await readGroup(store, paths);
+export async function readConfigText(access: GroupAccess): Promise<ConfigText> {
+  const { store, paths } = access;
+  const { config } = await readGroup(access);
   if (config.value !== null)
     return { readable: true, text: visibleYaml(config.value), version: config.version };
   const { data, stat } = await store.getData(paths.config);

@@ -1,4 +1,5 @@
 /** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history, if a quota lets it. */
+import type { Rules } from '../../strategies/registry.js';
 import type { GroupPaths } from '../core/paths.js';
 import { type ChangeRecord, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
@@ -10,6 +11,8 @@ import { newestRecords } from '../tree/records.js';
 export interface GroupAccess {
   readonly store: Store;
   readonly paths: GroupPaths;
+  /** Those that this process knows. */
+  readonly rules: Rules;
   readonly clock: Clock;
 }
 

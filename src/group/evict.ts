@@ -90,7 +90,7 @@ async function tryEvict(
 
 async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
   const { store, paths, clock } = access;
-  const view = slotHeldBy(await readGroup(store, paths), node);
+  const view = slotHeldBy(await readGroup(access), node);
   const nowMs = ensembleNowMs(await readEnsembleClock(store, paths, clock), clock.monotonicMs());
   const member = view.members.find((one) => one.node === node) ?? null;
   const seats = view.seats.filter((seat) => seat.node === node);

@@ -56,7 +56,7 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
   const elected = electedOrRestored(view);
   return {
     root: view.paths.root,
-    strategy: whatIf.strategy?.name ?? readableConfig(view).strategy,
+    strategy: (whatIf.strategy ?? readableConfig(view)).strategy,
     slot: slotOf(view),
     without: { nodes: [...without], sites: [...withoutSites] },
     elected: { node: elected.node, term: elected.term },

@@ -1,9 +1,9 @@
 /** Looking at a group again whenever it changes. */
 
-import type { GroupPaths } from '../core/paths.js';
 import type { Clock } from '../ports/clock.js';
-import { isStoreError, type Store } from '../ports/store.js';
-import { type GroupView, readGroup } from './view.js';
+import { isStoreError } from '../ports/store.js';
+import type { GroupAccess } from './config-write.js';
+import { type GroupReading, type GroupView, readGroup } from './view.js';
 
 export interface FollowOptions {
   /** What counts as a change: see `readGroup`. */
@@ -20,17 +20,16 @@ export interface FollowOptions {
  * reason than the connection.
  */
 export async function* follow(
-  store: Store,
-  paths: GroupPaths,
-  clock: Clock,
+  access: GroupAccess,
   { watch, nextLookInMs, signal }: FollowOptions,
 ): AsyncGenerator<GroupView, void> {
+  const { store, clock } = access;
   const bell = new Bell(clock, signal);
   const unlisten = [store.onChange(() => bell.ring()), store.onState(() => bell.ring())];
   try {
     while (!signal.aborted) {
       bell.reset();
-      const view = await readWhileInTouch(store, paths, watch);
+      const view = await readWhileInTouch(access, watch);
       if (view !== null) yield view;
       if (!signal.aborted) await bell.rung(view === null ? retryMs : nextLookInMs());
     }
@@ -45,13 +44,13 @@ const retryMs = 1000;
 
 /** Null when the connection broke meanwhile; its return rings the bell. */
 async function readWhileInTouch(
-  store: Store,
-  paths: GroupPaths,
+  reading: GroupReading,
   watch: FollowOptions['watch'],
 ): Promise<GroupView | null> {
+  const { store } = reading;
   try {
     // Whoever wants all there is wants the scores, too.
-    return await readGroup(store, paths, { watch, scores: watch === 'all' });
+    return await readGroup(reading, { watch, scores: watch === 'all' });
   } catch (error) {
     if (store.state === 'LOST' || store.state === 'CLOSED') throw error;
     if (isStoreError(error, 'CONNECTION_LOSS', 'TIMEOUT')) return null;

@@ -1,7 +1,5 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
-
-import { constraints } from '../../strategies/constraints/index.js';
-import type { ReadyStrategy } from '../../strategies/index.js';
+import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf, settleFailures } from '../core/backoff.js';
 import { contextOf, type Judged, judgeAll } from '../core/constraint.js';
 import { writeDuration } from '../core/duration.js';
@@ -11,14 +9,15 @@ import { awaited } from '../core/first-election.js';
 import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
 import { slotsInOrder, throughSlots } from '../core/group-electing.js';
 import { elsewhereOf, leadershipOf } from '../core/other-slots.js';
-import { prepareStrategy } from '../core/read-config.js';
+import { prepareStrategy, usesScores } from '../core/read-config.js';
 import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
 import { slotOf, slotStates, slotView } from '../core/slots.js';
 import { type Claim, type GroupSnapshot, type Member, readyNode } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
-import type { GroupView } from './view.js';
+import { answered } from '../own-strategies/asker.js';
+import { type GroupView, underRules } from './view.js';
 
 export interface WhatIf {
   /** Nodes that are thought away. */
@@ -26,14 +25,14 @@ export interface WhatIf {
   /** Sites whose nodes are thought away. */
   readonly withoutSites?: readonly string[];
   /** Instead of the group's own. */
-  readonly strategy?: ReadyStrategy;
+  readonly strategy?: Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 }
 
 /**
  * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has been fit only
  * the elector knows: it is taken to be long enough.
  * Throws PetrelError: INVALID where the configuration cannot be read or names no strategy known here, FAILED where
- * the strategy cannot rank.
+ * the strategy cannot rank. Throws Unanswered where a strategy has yet to be asked: see `withAnswers`.
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
@@ -46,7 +45,8 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   const whole = view.whole ?? view;
   const config = readableConfig(whole);
   const members = remaining(whole, whatIf);
-  const strategy = whatIf.strategy ?? strategyOf(config);
+  const strategy = strategyOf(whatIf.strategy ?? config, view.rules);
+  const { constraints } = view.rules;
   const failed = slotStates(whole)
     .map(({ slot }) => slotView(whole, slot))
     .filter((snapshot) => isFailed(snapshot, members, whole.members))
@@ -59,6 +59,11 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
     const decided = { ...electedOrRestored(snapshot), node, site: member?.site ?? null };
     return { told: choice, elected: changes ? decided : null, courts: choice.courts ?? null };
   });
+}
+
+/** Does `work`, which judges the group, with the answers of strategies that run elsewhere: see `StrategyAsker.answered`. */
+export async function withAnswers<T>(view: GroupView, work: (view: GroupView) => T): Promise<T> {
+  return await answered(view.rules, (rules) => work(underRules(view, rules)));
 }
 
 interface Asked {
@@ -95,7 +100,7 @@ function chooseFor(asked: Asked): Choice {
       current,
       previous: previousLeader(snapshot, whole.members),
       members,
-      judged: judgeAll(members, constraints, context),
+      judged: judgeAll(members, whole.rules.constraints, context),
       failures,
       nowMs,
       electedFailed: isFailed(snapshot, members, whole.members),
@@ -115,12 +120,16 @@ function chooseFor(asked: Asked): Choice {
 }
 
 /** The choice is to move leadership to a better node, which the group puts off until that has been fit, or better, for long. */
-export function isPutOff(
-  { changes, cause }: Choice,
+export function isPutOff({ changes, cause }: Choice, config: GroupConfig, rules: Rules): boolean {
+  return isLongPutOff({ changes, cause }, config, usesScores(config, rules));
+}
+
+function isLongPutOff(
+  { changes, cause }: Pick<Choice, 'changes' | 'cause'>,
   config: GroupConfig,
-  strategy: ReadyStrategy | null = prepareStrategy(config).strategy,
+  isScored: boolean,
 ): boolean {
-  const isLong = config.failback.startsWith('after:') || strategy?.usesScores === true;
+  const isLong = config.failback.startsWith('after:') || isScored;
   return changes && cause === 'preference' && isLong;
 }
 
@@ -128,7 +137,7 @@ export function isPutOff(
 function waitText(question: Question, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
-  if (!isPutOff(choice, config, strategy)) return null;
+  if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
   const counted = 'without a break, which its elector counts';
   if (strategy.usesScores !== true) {
     return `not before it has been fit for ${config.failback.slice('after:'.length)} ${counted}`;
@@ -146,7 +155,7 @@ export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number
   const failures = withFailuresOfOthers(own, elsewhere);
   return judgeAll(
     members,
-    constraints,
+    view.rules.constraints,
     contextOf({ config, failures, nowMs, neighbour, elsewhere, elected }),
   );
 }
@@ -160,8 +169,8 @@ export function readableConfig({ config, paths }: GroupView): GroupConfig {
   );
 }
 
-function strategyOf(config: GroupConfig): ReadyStrategy {
-  const { strategy, problems } = prepareStrategy(config);
+function strategyOf(config: NonNullable<WhatIf['strategy']>, rules: Rules): ReadyStrategy {
+  const { strategy, problems } = prepareStrategy(config, rules);
   if (strategy !== null) return strategy;
   throw new PetrelError('INVALID', `the group's strategy cannot be used here: ${problems.join('; ')}`, {
     reasons: problems,

@@ -5,6 +5,7 @@
  * also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
  */
 
+import type { Rules } from '../../strategies/registry.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { type Parsed, parseJson } from '../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
@@ -24,6 +25,7 @@ import {
 import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from '../tree/neighbour.js';
+import type { GroupAccess } from './config-write.js';
 import { noGroup } from './no-group.js';
 import type { Problem } from './problem.js';
 import { sizeProblems, strategyProblems } from './strategy-versions.js';
@@ -33,6 +35,8 @@ export type Seat = SeatName & { readonly owner: SessionId; readonly version: num
 export interface GroupView extends GroupSnapshot {
   /** Those of the slot that it is about. */
   readonly paths: GroupPaths;
+  /** By which it is judged: those that this process knows. */
+  readonly rules: Rules;
   /** The group, of which this is how a slot beyond the first sees it; missing: it is that itself. */
   readonly whole?: GroupView;
   readonly members: readonly Member[];
@@ -43,6 +47,9 @@ export interface GroupView extends GroupSnapshot {
   /** The newest change that was read, on the ensemble's clock: the time is this or later. */
   readonly newestChangeMs: number;
 }
+
+/** What reading a group takes of an operator's access. */
+export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {
   /**
@@ -62,8 +69,7 @@ interface Content {
 
 /** Throws PetrelError INVALID when there is no group at the root, StoreError when the reading fails. */
 export async function readGroup(
-  store: Store,
-  paths: GroupPaths,
+  { store, paths, rules }: GroupReading,
   options: ReadGroupOptions = {},
 ): Promise<GroupView> {
   const watch = options.watch !== undefined;
@@ -82,7 +88,7 @@ export async function readGroup(
   const decided = versioned(elected, (text) => parseJson(electedSchema, text));
   const others = await readOthers(store, paths, decided.value?.slots ?? 1, watch);
   const names = others.length === 0 ? nodeNames : await readChildren(store, paths.nodes, watch);
-  const telling = isScoring(config.value) ? names : told;
+  const telling = isScoring(config.value, rules) ? names : told;
   const [seats, registrations, scores] = await Promise.all([
     readSeats(store, paths, seatNames ?? []),
     readRegistrations(store, paths, names ?? [], options.watch === 'all'),
@@ -98,6 +104,7 @@ export async function readGroup(
   });
   const view = {
     paths,
+    rules,
     config,
     elected: decided,
     current: current === null ? null : claimOf(current),
@@ -217,8 +224,8 @@ async function readRegistrations(
   );
 }
 
-function isScoring(config: GroupConfig | null): boolean {
-  return config !== null && usesScores(config);
+function isScoring(config: GroupConfig | null, rules: Rules): boolean {
+  return config !== null && usesScores(config, rules);
 }
 
 type Reports = ReadonlyMap<string, Parsed<ScoreReport>>;
@@ -335,6 +342,12 @@ function sessionless(path: string, { node, owner }: Owned): Problem[] {
 
 export function sessionText(session: SessionId): string {
   return `0x${session.toString(16)}`;
+}
+
+/** The same group, judged by other rules. */
+export function underRules(view: GroupView, rules: Rules): GroupView {
+  const whole = view.whole === undefined ? {} : { whole: underRules(view.whole, rules) };
+  return { ...view, ...whole, rules };
 }
 
 /** The same group as it would be under another configuration. */

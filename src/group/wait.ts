@@ -17,7 +17,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 import { recordOfTerm } from '../tree/records.js';
 import type { GroupAccess } from './config-write.js';
 import { follow } from './follow.js';
-import { isPutOff, judge, readableConfig } from './judge.js';
+import { isPutOff, judge, readableConfig, withAnswers } from './judge.js';
 import { hasSlot, viewOfSlot, viewsOfSlots } from './slot-view.js';
 import type { AskedTerm } from './term.js';
 import { readOrEstimateClock } from './time.js';
@@ -89,17 +89,19 @@ export async function outcomeOfTerm(
  * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
-  return awaitGoal(access, 'the group is still under way', options, async (view, nowMs) => {
-    const slots = viewsOfSlots(view);
-    if (slots.length !== readableConfig(view).leaders) return null;
-    return slots.every((each) => isSettled(each, nowMs)) ? presentTerm(view) : null;
-  });
+  return awaitGoal(access, 'the group is still under way', options, async (group, nowMs) =>
+    withAnswers(group, (view) => {
+      const slots = viewsOfSlots(view);
+      if (slots.length !== readableConfig(view).leaders) return null;
+      return slots.every((each) => isSettled(each, nowMs)) ? presentTerm(view) : null;
+    }),
+  );
 }
 
 function isSettled(view: GroupView, nowMs: number): boolean {
   if (transitionOf(view, nowMs) !== null) return false;
   const choice = judge(view, nowMs);
-  const moves = choice.changes && !isPutOff(choice, readableConfig(view));
+  const moves = choice.changes && !isPutOff(choice, readableConfig(view), view.rules);
   return !moves && (choice.node !== null || choice.recheckInMs === null);
 }
 
@@ -142,7 +144,7 @@ async function awaitGoal(
   { timeoutMs, onProgress = () => {}, signal, slot }: TermOptions,
   goal: Goal,
 ): Promise<Outcome> {
-  const { store, paths, clock } = access;
+  const { store, clock } = access;
   const over = new AbortController();
   const stop = () => over.abort();
   signal?.addEventListener('abort', stop);
@@ -151,7 +153,7 @@ async function awaitGoal(
   let seen: Hindrance | null = null;
   try {
     const when = { watch: 'decisions', nextLookInMs: () => lookAgainMs, signal: over.signal } as const;
-    for await (const view of follow(store, paths, clock, when)) {
+    for await (const view of follow(access, when)) {
       cancel ??= clock.timer(defaultWaitMs(view), stop);
       const look: Look | null = await whileInTouch(store, lookAt(access, view, goal, { reading, slot }));
       if (look === null) continue;
@@ -201,9 +203,12 @@ function lookAt(
     const reading = known ?? (await readOrEstimateClock(store, view, clock));
     const nowMs = ensembleNowMs(reading, clock.monotonicMs());
     const outcome = await goal(view, nowMs);
-    const isOne = slot !== undefined && hasSlot(view, slot);
-    const slots = isOne ? [viewOfSlot(view, slot)] : viewsOfSlots(view);
-    return { reading, outcome, hindrance: hindranceOf(slots, slots[0] ?? view, nowMs) };
+    const hindrance = await withAnswers(view, (judged) => {
+      const isOne = slot !== undefined && hasSlot(judged, slot);
+      const slots = isOne ? [viewOfSlot(judged, slot)] : viewsOfSlots(judged);
+      return hindranceOf(slots, slots[0] ?? judged, nowMs);
+    });
+    return { reading, outcome, hindrance };
   };
 }
 

@@ -133,7 +133,8 @@ export class EventHub {
 
   async #followSession(signal: AbortSignal): Promise<void> {
     const { group } = this.#options;
-    await group.use(async ({ store, paths, clock }) => {
+    await group.use(async (access) => {
+      const { store } = access;
       const unlisten = store.onState((state) => {
         if (state === 'SUSPENDED' && !signal.aborted) {
           this.#publish('out-of-touch', { reason: 'the connection to ZooKeeper broke' });
@@ -141,9 +142,10 @@ export class EventHub {
       });
       const when = { watch: 'all', nextLookInMs: () => lookAgainMs, signal } as const;
       try {
-        for await (const view of follow(store, paths, clock, when)) {
+        for await (const view of follow(access, when)) {
           const nowMs = await group.nowMs(store, view);
-          if (!signal.aborted) this.#publish('status', statusOf(view, nowMs));
+          const status = await statusOf(view, nowMs);
+          if (!signal.aborted) this.#publish('status', status);
         }
       } finally {
         unlisten();

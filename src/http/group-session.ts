@@ -2,6 +2,7 @@
  * The group, as the HTTP interface reads and changes it: by a session of its own, so that no reader, however many there
  * are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a little longer.
  */
+import type { Rules } from '../../strategies/registry.js';
 import type { GroupPaths } from '../core/paths.js';
 import { slotOf } from '../core/slots.js';
 import type { TransitionRecord } from '../core/znodes.js';
@@ -19,6 +20,7 @@ import { Coalesced } from './coalesced.js';
 export interface GroupSessionOptions {
   openStore(): Store;
   readonly paths: GroupPaths;
+  readonly rules: Rules;
   readonly clock: Clock;
 }
 
@@ -84,8 +86,8 @@ export class GroupSession {
     this.#users += 1;
     this.#cancelIdle();
     try {
-      const { paths, clock } = this.#options;
-      return await work({ store: await this.#connected(), paths, clock });
+      const { paths, rules, clock } = this.#options;
+      return await work({ store: await this.#connected(), paths, rules, clock });
     } finally {
       this.#users -= 1;
       if (this.#users === 0 && !this.#closed) this.#closeWhenIdle();
@@ -99,10 +101,11 @@ export class GroupSession {
     await this.#letGo();
   }
 
-  async #read({ store, paths }: GroupAccess): Promise<Look> {
+  async #read(access: GroupAccess): Promise<Look> {
+    const { store } = access;
     // What others committed before is seen from here on, as it is by a command.
     await store.sync('/');
-    const view = await readGroup(store, paths, { scores: true });
+    const view = await readGroup(access, { scores: true });
     return { view, nowMs: await this.#time.nowMs(store, view) };
   }
 

@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import type { Rules } from '../../strategies/registry.js';
 import { Share } from '../agent/session/share.js';
 import { strictObject } from '../core/names.js';
 import { firstOf, quoted } from '../core/outside.js';
@@ -28,6 +29,7 @@ export interface GroupsOptions {
   readonly groups: ServedGroups;
   /** A session of its own, with no part in the election. */
   openStore(): Store;
+  readonly rules: Rules;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -96,9 +98,9 @@ export class Groups {
     const { root } = this.pick(asked);
     const known = this.#readers.get(root);
     if (known !== undefined) return known;
-    const { clock, log } = this.#options;
+    const { rules, clock, log } = this.#options;
     const openStore = () => this.#reading.open(root);
-    const session = new GroupSession({ openStore, paths: groupPaths(root), clock });
+    const session = new GroupSession({ openStore, paths: groupPaths(root), rules, clock });
     const readers = { session, hub: new EventHub({ group: session, clock, log }) };
     this.#readers.set(root, readers);
     return readers;

@@ -4,6 +4,7 @@ import { mostLeaders } from '../core/group-config.js';
 import { nameSchema, strictObject } from '../core/names.js';
 import { explain, explanationSchema } from '../group/explain.js';
 import { historySchema } from '../group/history.js';
+import { withAnswers } from '../group/judge.js';
 import { viewOfSlot } from '../group/slot-view.js';
 import { outcomeSchema } from '../group/wait.js';
 import type { App } from './app.js';
@@ -58,7 +59,7 @@ function addPresent(app: App, groups: Groups): void {
   };
   app.get('/status', { schema: status }, async ({ query: { root } }) => {
     const { view, nowMs } = await groups.session(root).look();
-    return statusOf(view, nowMs);
+    return await statusOf(view, nowMs);
   });
   const explained = {
     summary: 'as petrel explain -f json',
@@ -69,10 +70,8 @@ function addPresent(app: App, groups: Groups): void {
   app.get('/explain', { schema: explained }, async ({ query }) => {
     const { without, withoutSite, root } = query;
     const { view, nowMs } = await groups.session(root).look();
-    return explain(viewOfSlot(view, query.slot), nowMs, {
-      without: listOf(without),
-      withoutSites: listOf(withoutSite),
-    });
+    const whatIf = { without: listOf(without), withoutSites: listOf(withoutSite) };
+    return await withAnswers(view, (group) => explain(viewOfSlot(group, query.slot), nowMs, whatIf));
   });
 }
 

@@ -2,7 +2,9 @@
  * The HTTP interface of an agent. It never holds the agent up, nor the process: what is slow, broken or too much is
  * turned away, and when the agent has left it is gone at once.
  */
+
 import { Server as SecureServer } from 'node:https';
+import type { Rules } from '../../strategies/registry.js';
 import { hostText, type ListenAddress } from '../config/listen.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
@@ -36,6 +38,7 @@ export interface HttpOptions {
   readonly groups: ServedGroups;
   /** A session of its own, with no part in the election. */
   openStore(): Store;
+  readonly rules: Rules;
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly log: Logger;

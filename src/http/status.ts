@@ -1,6 +1,8 @@
 /** What `/status` and the event `status` say: a listing, and when it was so. */
+
 import type * as z from 'zod';
 import { instantSchema, toInstant } from '../core/names.js';
+import { withAnswers } from '../group/judge.js';
 import { listing, listingSchema } from '../group/listing.js';
 import type { GroupView } from '../group/view.js';
 
@@ -11,6 +13,6 @@ export const statusSchema = listingSchema.extend({
 export type Status = z.infer<typeof statusSchema>;
 
 /** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. */
-export function statusOf(view: GroupView, nowMs: number): Status {
-  return { asOf: toInstant(nowMs), ...listing(view, nowMs) };
+export async function statusOf(group: GroupView, nowMs: number): Promise<Status> {
+  return await withAnswers(group, (view) => ({ asOf: toInstant(nowMs), ...listing(view, nowMs) }));
 }

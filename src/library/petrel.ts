@@ -7,6 +7,7 @@
 
 import { EventEmitter } from 'node:events';
 import pino from 'pino';
+import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import { TokenFile } from '../agent/leadership/token-file.js';
 import { SessionFile } from '../agent/session/session-file.js';
@@ -17,7 +18,7 @@ import type { Logger } from '../log.js';
 import { NodeScores } from '../node/node-scores.js';
 import { openAgent } from '../node/open-agent.js';
 import { openProber } from '../node/open-prober.js';
-import { loadStrategies } from '../own-strategies/load.js';
+import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
 import { parseConnectionString } from '../zookeeper/index.js';
@@ -41,7 +42,7 @@ const silent = pino({ level: 'silent' });
 /** What was opened before it. */
 interface Opened {
   readonly prober: Prober | null;
-  readonly strategies: Readonly<Record<string, string>>;
+  readonly rules: Rules;
 }
 
 export class Petrel implements AsyncDisposable {
@@ -60,7 +61,7 @@ export class Petrel implements AsyncDisposable {
   #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
   #closing: Promise<void> | null = null;
 
-  private constructor(settings: JoinSettings, { prober, strategies }: Opened) {
+  private constructor(settings: JoinSettings, { prober, rules }: Opened) {
     const {
       zookeeper,
       sessionTimeout,
@@ -87,7 +88,7 @@ export class Petrel implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
       },
       node: nodeId,
-      strategies,
+      rules,
       probe: prober,
       tokenStore: stateDir === undefined ? null : TokenFile.open(stateDir, rest.root, nodeId),
       sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
@@ -118,9 +119,9 @@ export class Petrel implements AsyncDisposable {
     const { signal } = settings;
     signal?.throwIfAborted();
     const { nodeId: node, root, logger } = settings;
-    const strategies = await loadStrategies(settings.strategies);
+    const rules = await loadRules(settings);
     const prober = await openProber(settings.probe, { node, root, log: logger ?? silent });
-    const petrel = await Petrel.#with(settings, { prober, strategies });
+    const petrel = await Petrel.#with(settings, { prober, rules });
     try {
       await petrel.#joined(signal);
     } catch (error) {

@@ -1,5 +1,7 @@
 /** An agent's HTTP interface, from its settings. It is loaded only where there is to be one. */
+
 import { readFileSync } from 'node:fs';
+import type { Rules } from '../../strategies/registry.js';
 import { rootAmong } from '../config/group-settings.js';
 import { hostText, isLoopback, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
@@ -27,7 +29,7 @@ const callTimeoutMs = 5_000;
  */
 export async function openHttp(
   settings: NodeSettings,
-  groups: ServedGroups,
+  { groups, rules }: { readonly groups: ServedGroups; readonly rules: Rules },
   log: Logger,
 ): Promise<HttpServer | null> {
   const asked = parseListen(settings.httpListen);
@@ -42,6 +44,7 @@ export async function openHttp(
       listen,
       hosts: settings.httpHosts,
       groups,
+      rules,
       openStore: () => openStore(reader),
       secrets,
       clock: systemClock,

@@ -1,4 +1,5 @@
 /** One group that a node is in: its agent, the duty that the agent has, and what is measured and told for it. */
+import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
 import type { Membership } from '../agent/session/shared-session.js';
@@ -32,7 +33,7 @@ export interface NodeGroupOptions {
   readonly keepers: Keepers;
   /** A name for this life of the agent, never given again. */
   readonly life: string;
-  readonly strategies: Readonly<Record<string, string>>;
+  readonly rules: Rules;
   readonly probes: Prober | null;
   readonly log: Logger;
 }

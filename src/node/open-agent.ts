@@ -1,4 +1,5 @@
 /** Opens an agent and its store. */
+import type { Rules } from '../../strategies/registry.js';
 import { Agent } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
 import type { Workload } from '../agent/session/earlier-life.js';
@@ -20,8 +21,8 @@ export interface NodeOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Versions of the strategies of users' own that are known here, by name. */
-  readonly strategies: Readonly<Record<string, string>>;
+  /** Those that are known here. */
+  readonly rules: Rules;
   /** Null where it does not probe. */
   readonly probe: Prober | null;
   /** Null: nothing is remembered between two lives. */

@@ -7,7 +7,7 @@ import { commonSettings } from '../config/node-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
-import { loadStrategies } from '../own-strategies/load.js';
+import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import { ChildGroups } from './child-groups.js';
 import { type NodeContext, openNodeContext, reach } from './context.js';
@@ -35,7 +35,7 @@ export async function runGroups(
   checkGroups(settings);
   const memory = SessionFile.open(settings.stateDir, null, settings.nodeId);
   const roots = new Set<string>();
-  const { store, strategies } = await prepared(settings, (path) => rootAmong(roots, path)).catch(
+  const { store, rules } = await prepared(settings, (path) => rootAmong(roots, path)).catch(
     (error: unknown) => {
       memory.close(false);
       throw error;
@@ -64,7 +64,7 @@ export async function runGroups(
       await checkCommands(own, work);
       const tokenStore = TokenFile.open(own.stateDir, own.root, own.nodeId);
       const membership = shared.membership(own.root);
-      const made = { store, membership, tokenStore, strategies, probes: null };
+      const made = { store, membership, tokenStore, rules, probes: null };
       const parts = { ...context, ...made, settings: own, work };
       const group = new NodeGroup({ ...parts, log: ownLog });
       group.agent.onStatus(() => status.changed(groups));
@@ -77,7 +77,7 @@ export async function runGroups(
     onCome: (listener) => void come.add(listener),
     onGone: (listener) => void gone.add(listener),
   };
-  const http = await openHttp(settings, served, log).catch((error: unknown) => {
+  const http = await openHttp(settings, { groups: served, rules }, log).catch((error: unknown) => {
     shared.close();
     throw error;
   });
@@ -121,8 +121,8 @@ export async function runGroups(
 }
 
 async function prepared(settings: AgentSettings, rootOf: (path: string) => string) {
-  const strategies = await loadStrategies(settings.strategies);
-  return { strategies, store: reach(settings, rootOf) };
+  const rules = await loadRules(settings);
+  return { rules, store: reach(settings, rootOf) };
 }
 
 function obstacle({ shared }: NodeContext, root: string): string | null {

@@ -6,7 +6,7 @@ import type { SessionMemory } from '../agent/session/session-memory.js';
 import { probeSettings } from '../config/probe-settings.js';
 import type { AgentSettings } from '../config/settings.js';
 import type { Logger } from '../log.js';
-import { loadStrategies } from '../own-strategies/load.js';
+import { loadRules } from '../own-strategies/load.js';
 import type { Prober } from '../probe/prober.js';
 import { openNodeContext, reach } from './context.js';
 import { openHttp, reloadHttp } from './http.js';
@@ -57,11 +57,13 @@ export async function runNode(
   const membership = shared.membership(root);
   const group = new NodeGroup({ ...context, ...made, settings, work, membership, probes, log });
   const { agent } = group;
-  const http = await openHttp(settings, theOnly(group), log).catch(async (error: unknown) => {
-    await Promise.all([group.giveUp(), group.close(), probes?.close()]);
-    shared.close();
-    throw error;
-  });
+  const http = await openHttp(settings, { groups: theOnly(group), rules: made.rules }, log).catch(
+    async (error: unknown) => {
+      await Promise.all([group.giveUp(), group.close(), probes?.close()]);
+      shared.close();
+      throw error;
+    },
+  );
   const reload = new Reload({
     first: settings,
     reread,
@@ -93,10 +95,10 @@ export async function runNode(
 
 async function prepared(settings: NodeSettings, work: NodeWorkload, log: Logger) {
   await checkCommands(settings, work);
-  const strategies = await loadStrategies(settings.strategies);
+  const rules = await loadRules(settings);
   const store = reach(settings);
   const { stateDir, root, nodeId: node } = settings;
   const tokenStore = TokenFile.open(stateDir, root, node);
   const probes: Prober | null = await openProber(probeSettings(settings), { node, root, log });
-  return { strategies, store, tokenStore, probes };
+  return { rules, store, tokenStore, probes };
 }

@@ -1,9 +1,8 @@
-import type { Candidate, StrategyInput } from '../../strategies/index.js';
-
-export type Input = Omit<StrategyInput<unknown>, 'options'>;
+import type { Candidate } from '../../strategies/index.js';
+import type { RankingInput } from '../../strategies/questions.js';
 
 /** A group's first election, at some minute of the day: all who are registered are fit, and nobody leads. */
-export function exampleInput(candidates: readonly Candidate[], minuteOfDay: number): Input {
+export function exampleInput(candidates: readonly Candidate[], minuteOfDay: number): RankingInput {
   return {
     candidates,
     previous: null,

@@ -2,23 +2,34 @@
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { addStrategy } from '../../strategies/index.js';
+import { builtInRules, type Rules, type StrategyRegistry, strategies } from '../../strategies/index.js';
 import { PetrelError } from '../errors.js';
 import { OwnStrategy } from './own-strategy.js';
 
-/**
- * Makes them known in this process, and tells their versions by name. A path begins with `/`, `./` or `../`; anything
- * else is a package, as it is found from the working directory.
- * Throws PetrelError INVALID for a module that cannot be loaded or is no strategy, and for a name that is taken.
- */
-export async function loadStrategies(modules: readonly string[]): Promise<Readonly<Record<string, string>>> {
-  const loaded = await Promise.all(modules.map((module) => loadOnce(urlOf(module))));
-  return Object.fromEntries(loaded.map(({ name, version }) => [name, version]));
+/** The rules that a process with these settings knows. Throws as `loadStrategies` does. */
+export async function loadRules(settings: { readonly strategies: readonly string[] }): Promise<Rules> {
+  return { ...builtInRules, strategies: await loadStrategies(settings.strategies) };
 }
 
+/**
+ * The strategies that ship with Petrel, and those of these modules. A path begins with `/`, `./` or `../`; anything else
+ * is a package, as it is found from the working directory.
+ * Throws PetrelError INVALID for a module that cannot be loaded or is no strategy, and for a name that is taken.
+ */
+export async function loadStrategies(modules: readonly string[]): Promise<StrategyRegistry> {
+  const urls = [...new Set(modules.map(urlOf))];
+  const loaded = await Promise.all(urls.map(async (url) => ({ url, strategy: await loadOnce(url) })));
+  const known = new Map(strategies);
+  for (const { url, strategy } of loaded) {
+    if (known.has(strategy.name)) throw nameTaken(url, strategy.name);
+    known.set(strategy.name, strategy);
+  }
+  return known;
+}
+
+/** A process may run several nodes: one thread does for all of them. */
 const loading = new Map<string, Promise<OwnStrategy>>();
 
-/** A process may run several nodes. */
 function loadOnce(url: string): Promise<OwnStrategy> {
   const known = loading.get(url);
   if (known !== undefined) return known;
@@ -30,11 +41,15 @@ function loadOnce(url: string): Promise<OwnStrategy> {
 
 async function load(url: string): Promise<OwnStrategy> {
   const strategy = await OwnStrategy.load(url);
-  if (addStrategy(strategy)) return strategy;
+  if (!strategies.has(strategy.name)) return strategy;
   await strategy.close();
-  throw new PetrelError(
+  throw nameTaken(url, strategy.name);
+}
+
+function nameTaken(url: string, name: string): PetrelError {
+  return new PetrelError(
     'INVALID',
-    `strategies: ${url}: there is a strategy ${strategy.name} already: give yours another name`,
+    `strategies: ${url}: there is a strategy ${name} already: give yours another name`,
   );
 }
 

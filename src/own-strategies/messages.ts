@@ -1,15 +1,13 @@
 /** What passes between an agent and the thread that runs a strategy of a user's own. */
 import { MessagePort } from 'node:worker_threads';
 import * as z from 'zod';
+import type { RankingInput, StrategyAnswer } from '../../strategies/questions.js';
 import { rankingSchema } from '../core/rank.js';
-import type { Input } from './example-input.js';
 
 export const startSchema = z.object({
   /** Of the module. */
   url: z.string(),
   port: z.instanceof(MessagePort),
-  /** Holds the id of the last message that was answered. */
-  signal: z.custom<Int32Array<SharedArrayBuffer>>((value) => value instanceof Int32Array),
 });
 export type Start = z.infer<typeof startSchema>;
 
@@ -32,17 +30,16 @@ export const askedSchema = z.object({
   id: z.int(),
   options: z.unknown(),
   /** Null: only the options are to be checked. */
-  input: z.custom<Input>((value) => typeof value === 'object').nullable(),
+  input: z.custom<RankingInput>((value) => typeof value === 'object').nullable(),
 });
 export type Asked = z.infer<typeof askedSchema>;
 
 const problemSchema = z.object({ path: z.array(z.string()), message: z.string() });
-const answerSchema = z.union([
+const answerSchema: z.ZodType<StrategyAnswer> = z.union([
   z.strictObject({ problems: z.array(problemSchema) }),
   z.strictObject({ ranking: rankingSchema }),
   z.strictObject({ failure: z.string() }),
 ]);
-export type Answer = z.infer<typeof answerSchema>;
 
 export const answeredSchema = z
   .object({ id: z.int() })

@@ -1,31 +1,41 @@
 /**
- * A strategy of a user's own, as the rest of Petrel sees strategies. It runs in a thread; whoever asks waits for it, as for
- * any function, but for a limited time: a strategy that does not answer is ended, and started anew for later.
+ * A strategy of a user's own, as the rest of Petrel sees strategies. It runs in a thread, and is asked there before it can
+ * rank here. A strategy that does not answer in time is ended, and started again for later.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { optionProblems, type ReadyStrategy, type RegisteredStrategy } from '../../strategies/registry.js';
+import {
+  answerTo,
+  type StrategyAnswer,
+  type StrategyAnswers,
+  type StrategyQuestion,
+} from '../../strategies/questions.js';
+import {
+  optionProblems,
+  type Prepared,
+  type ReadyStrategy,
+  type RegisteredStrategy,
+  type Rules,
+} from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
-import type { Answer, Introduction } from './messages.js';
+import type { Introduction } from './messages.js';
 import { StrategyThread } from './strategy-thread.js';
 
-/** For one answer: much less than a lease has to spare. */
+/** For one answer: a decision waits for it. */
 const limitMs = 250;
-
-type Prepared = ReturnType<RegisteredStrategy['prepare']>;
 
 export class OwnStrategy implements RegisteredStrategy {
   readonly #introduction: Introduction;
   readonly #url: string;
   readonly #digest: string;
-  /** Null while it is started anew. */
+  /** Null while it is started again. */
   #thread: StrategyThread | null;
   #isStarting = false;
-  /** Why it could not be started anew; null: nothing kept it. */
+  /** Why it could not be started again; null: nothing prevented it. */
   #lacks: string | null = null;
-  /** By the options as JSON: a configuration is read at every turn. */
-  readonly #prepared = new Map<string, Prepared>();
+  /** Of the question before: the thread takes one at a time, and each has the whole limit. */
+  #answered: Promise<unknown> = Promise.resolve();
 
   private constructor(url: string, thread: StrategyThread, introduction: Introduction, digest: string) {
     this.#url = url;
@@ -61,55 +71,57 @@ export class OwnStrategy implements RegisteredStrategy {
     return version === null ? this.#digest : `${version}+${this.#digest}`;
   }
 
-  prepare(options: unknown): Prepared {
-    const key = JSON.stringify(options) ?? '';
-    const known = this.#prepared.get(key);
-    if (known !== undefined) return known;
-    const prepared = this.#prepare(options);
-    if (prepared.problems === null) this.#prepared.set(key, prepared);
-    return prepared;
+  usesScores(): boolean {
+    return this.#introduction.usesScores;
+  }
+
+  prepare(options: unknown, { answers }: Rules): Prepared {
+    const answer = answerTo({ strategy: this.name, options, input: null }, answers);
+    if ('failure' in answer) return wrong([`strategy ${this.name} failed: ${answer.failure}`]);
+    if (!('problems' in answer))
+      return wrong([`strategy ${this.name} ranked instead of checking its options`]);
+    if (answer.problems.length > 0) return wrong(optionProblems(this.name, answer.problems));
+    return { strategy: this.#ready(options, answers), problems: null };
+  }
+
+  async ask(question: StrategyQuestion): Promise<StrategyAnswer> {
+    const answer = this.#answered.then(() => this.#answerTo(question));
+    this.#answered = answer;
+    return await answer;
   }
 
   async close(): Promise<void> {
     await this.#thread?.end();
   }
 
-  #prepare(options: unknown): Prepared {
-    const wrong = (problems: string[]) => ({ strategy: null, problems });
-    try {
-      const answer = this.#ask(options, null);
-      if ('failure' in answer) return wrong([`strategy ${this.name} failed: ${answer.failure}`]);
-      if (!('problems' in answer))
-        return wrong([`strategy ${this.name} answered otherwise than it was asked`]);
-      if (answer.problems.length === 0) return { strategy: this.#ready(options), problems: null };
-      return wrong(optionProblems(this.name, answer.problems));
-    } catch (error) {
-      return wrong([`strategy ${this.name}: ${errorMessage(error)}`]);
-    }
-  }
-
-  #ready(options: unknown): ReadyStrategy {
+  #ready(options: unknown, answers: StrategyAnswers | undefined): ReadyStrategy {
     return {
       name: this.name,
       usesScores: this.#introduction.usesScores,
       rank: (input) => {
-        const answer = this.#ask(options, input);
+        const answer = answerTo({ strategy: this.name, options, input }, answers);
         if ('failure' in answer) throw new Error(answer.failure);
-        if (!('ranking' in answer)) throw new Error('it does not take its options any more');
+        if (!('ranking' in answer)) throw new Error('it no longer takes its options');
         return answer.ranking;
       },
     };
   }
 
-  #ask(options: unknown, input: unknown): Answer {
-    if (this.#thread === null) {
+  /** Never rejects. */
+  async #answerTo({ options, input }: StrategyQuestion): Promise<StrategyAnswer> {
+    const thread = this.#thread;
+    if (thread === null) {
       void this.#start();
-      throw new Error(`it did not answer in time, and ${this.#lacks ?? 'is being started anew'}`);
+      return { failure: `it did not answer in time, and ${this.#lacks ?? 'is being started again'}` };
     }
-    const answer = this.#thread.ask({ options, input }, limitMs);
-    if (answer !== null) return answer;
-    void this.#restart(this.#thread);
-    throw new Error(`it did not answer within ${limitMs} ms`);
+    try {
+      const answer = await thread.ask({ options, input }, limitMs);
+      if (answer !== null) return answer;
+    } catch (error) {
+      return { failure: errorMessage(error) };
+    }
+    void this.#restart(thread);
+    return { failure: `it did not answer within ${limitMs} ms` };
   }
 
   async #restart(thread: StrategyThread): Promise<void> {
@@ -132,11 +144,15 @@ export class OwnStrategy implements RegisteredStrategy {
       }
       this.#thread = (await StrategyThread.start(this.#url)).thread;
     } catch (error) {
-      this.#lacks = `cannot be started anew: ${errorMessage(error)}`;
+      this.#lacks = `cannot be started again: ${errorMessage(error)}`;
     } finally {
       this.#isStarting = false;
     }
   }
+}
+
+function wrong(problems: string[]): Prepared {
+  return { strategy: null, problems };
 }
 
 function digestOf(url: string): string {

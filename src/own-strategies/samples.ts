@@ -1,6 +1,7 @@
 /** Groups that a strategy of a user's own is tried on when its options are checked. */
 import type { Candidate } from '../../strategies/index.js';
-import { exampleInput, type Input } from './example-input.js';
+import type { RankingInput } from '../../strategies/questions.js';
+import { exampleInput } from './example-input.js';
 
 const noon = 12 * 60;
 
@@ -8,7 +9,7 @@ function candidate(node: string, seat: number | null, priority = 100): Candidate
   return { node, site: node.slice(0, 1), priority, sitePriority: 100, seat, scores: new Map(), tags: {} };
 }
 
-export const samples: readonly Input[] = [
+export const samples: readonly RankingInput[] = [
   exampleInput([], noon),
   exampleInput([candidate('a1', 0)], noon),
   {

@@ -1,13 +1,8 @@
 /** The thread that one strategy of a user's own runs in. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { StrategyAnswer } from '../../strategies/questions.js';
 import { threadProgram } from '../thread-program.js';
-import {
-  type Answer,
-  answeredSchema,
-  type Introduction,
-  introductionSchema,
-  type Start,
-} from './messages.js';
+import { answeredSchema, type Introduction, introductionSchema, type Start } from './messages.js';
 
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
@@ -15,20 +10,17 @@ const maxHeapMb = 128;
 export class StrategyThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  readonly #signal: Int32Array;
   #asked = 0;
 
-  private constructor(worker: Worker, port: MessagePort, signal: Int32Array) {
+  private constructor(worker: Worker, port: MessagePort) {
     this.#worker = worker;
     this.#port = port;
-    this.#signal = signal;
   }
 
   /** Throws what the module throws when it is loaded, and an Error where it is no strategy or takes too long. */
   static async start(url: string): Promise<{ thread: StrategyThread; introduction: Introduction }> {
     const { port1, port2 } = new MessageChannel();
-    const signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const start: Start = { url, port: port2, signal };
+    const start: Start = { url, port: port2 };
     const worker = new Worker(threadProgram(import.meta.url, 'worker'), {
       workerData: start,
       transferList: [port2],
@@ -43,22 +35,46 @@ export class StrategyThread {
       port1.unref();
       // An error after this is told to whoever asks next: nothing answers.
       worker.on('error', () => {});
-      return { thread: new StrategyThread(worker, port1, signal), introduction };
+      return { thread: new StrategyThread(worker, port1), introduction };
     } catch (error) {
       await worker.terminate();
       throw error;
     }
   }
 
-  /** Waits for the answer, and lets nothing else happen meanwhile; null when there is none in time. */
-  ask(what: { readonly options: unknown; readonly input: unknown }, limitMs: number): Answer | null {
+  /** One question at a time. Null when there is no answer in time. Rejects where the answer is malformed. */
+  async ask(
+    what: { readonly options: unknown; readonly input: unknown },
+    limitMs: number,
+  ): Promise<StrategyAnswer | null> {
     this.#asked += 1;
-    const before = this.#asked - 1;
-    this.#port.postMessage({ id: this.#asked, ...what });
-    if (Atomics.wait(this.#signal, 0, before, limitMs) === 'timed-out') return null;
-    const answered = answeredSchema.parse(receiveMessageOnPort(this.#port)?.message);
-    if (answered.id !== this.#asked) throw new Error('the answer is to another question');
+    const id = this.#asked;
+    const message = await this.#exchange({ id, ...what }, limitMs);
+    if (message === null) return null;
+    const answered = answeredSchema.parse(message.value);
+    if (answered.id !== id) throw new Error('the answer is to another question');
     return answered.answer;
+  }
+
+  /** The timer keeps the process alive meanwhile: the port and the worker do not. */
+  #exchange(question: unknown, limitMs: number): Promise<{ readonly value: unknown } | null> {
+    return new Promise((resolve) => {
+      const port = this.#port;
+      const done = (message: { readonly value: unknown } | null) => {
+        clearTimeout(timer);
+        port.off('message', onMessage);
+        resolve(message);
+      };
+      const onMessage = (value: unknown) => done({ value });
+      // Where this process was held up, the answer may have come in time without having been delivered.
+      const onLimit = () => {
+        const waiting = receiveMessageOnPort(port);
+        done(waiting === undefined ? null : { value: waiting.message });
+      };
+      const timer = setTimeout(onLimit, limitMs);
+      port.on('message', onMessage).unref();
+      port.postMessage(question);
+    });
   }
 
   async end(): Promise<void> {

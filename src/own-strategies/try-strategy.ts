@@ -1,5 +1,6 @@
 /** For the tests of users' own strategies. */
 import {
+  builtInRules,
   type Candidate,
   type Ranked,
   register,
@@ -27,7 +28,7 @@ export function tryStrategy<Options>(
   nodes: readonly TriedNode[],
   { options = {}, ...rest }: TriedInput<Options> = {},
 ): readonly Ranked[] {
-  const { strategy: ready, problems } = register(strategy).prepare(options);
+  const { strategy: ready, problems } = register(strategy).prepare(options, builtInRules);
   if (ready === null) throw new PetrelError('INVALID', problems.join('; '), { reasons: problems });
   const candidates = nodes
     .map((node, seat) => ({

@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Ranked, Strategy } from '../../strategies/index.js';
+import type { RankingInput, StrategyAnswer } from '../../strategies/questions.js';
 import { describeIssues } from '../core/names.js';
 import { rankingSchema } from '../core/rank.js';
 import { errorMessage } from '../errors.js';
-import type { Input } from './example-input.js';
-import { type Answer, type Asked, askedSchema, type Start, startSchema } from './messages.js';
+import { type Asked, askedSchema, type Start, startSchema } from './messages.js';
 import { samples } from './samples.js';
 import { withoutSideEffects } from './side-effects.js';
 
@@ -18,15 +18,13 @@ process.stdout.write = process.stderr.write.bind(process.stderr);
 // Nothing catches a failure: it ends the thread, which tells whoever started it.
 void run(startSchema.parse(workerData));
 
-async function run({ url, port, signal }: Start): Promise<void> {
+async function run({ url, port }: Start): Promise<void> {
   const strategy = await readStrategy(url);
   const { name, description, version = null, usesScores = false } = strategy;
   parentPort?.postMessage({ name, description, version, usesScores });
   port.on('message', (message: unknown) => {
     const asked = askedSchema.parse(message);
     port.postMessage({ id: asked.id, ...answerTo(strategy, asked) });
-    Atomics.store(signal, 0, asked.id);
-    Atomics.notify(signal, 0);
   });
 }
 
@@ -54,7 +52,7 @@ function isStrategy(value: unknown): value is OwnStrategy {
   return isSchema && typeof options.safeParse === 'function' && typeof rank === 'function';
 }
 
-function answerTo(strategy: OwnStrategy, asked: Asked): Answer {
+function answerTo(strategy: OwnStrategy, asked: Asked): StrategyAnswer {
   try {
     const read = strategy.options.safeParse(asked.options);
     if (!read.success) {
@@ -68,7 +66,7 @@ function answerTo(strategy: OwnStrategy, asked: Asked): Answer {
   }
 }
 
-function ranked(strategy: OwnStrategy, input: Input, options: unknown): Ranked[] {
+function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): Ranked[] {
   const answer: unknown = withoutSideEffects(() => strategy.rank({ ...input, options }));
   if (answer instanceof Promise) {
     throw new Error('rank answered with a promise: it is a plain function, not an async one');

@@ -1,5 +1,5 @@
 /** The strategies that a what-if compares: those that were named, else the group's own and whatever else can be tried. */
-import { type ReadyStrategy, type StrategyRegistry, strategies } from '../../strategies/index.js';
+import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import type { GroupConfig } from '../core/group-config.js';
 import { prepareStrategy } from '../core/read-config.js';
 import { PetrelError } from '../errors.js';
@@ -8,6 +8,8 @@ export type Named = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
 export interface Asked {
   readonly strategy: ReadyStrategy;
+  /** As a configuration names it. */
+  readonly named: Named;
   /** It reckons with a quorum of the whole group. */
   readonly needsQuorum: boolean;
   /** It was asked for, or it is the group's own: whether it elects somebody is the answer. */
@@ -29,11 +31,10 @@ export interface AskedStrategies {
   readonly leftOut: readonly { readonly strategy: string; readonly reason: string }[];
 }
 
-/** `size`: how many nodes the group has. Throws PetrelError INVALID where one that is named cannot be used so. */
-export function askedStrategies(wanted: Wanted, size: number, registry = strategies): AskedStrategies {
+/** `size`: how many nodes the group has. Throws PetrelError INVALID where one that is named cannot be used so; Unanswered. */
+export function askedStrategies(wanted: Wanted, size: number, rules: Rules): AskedStrategies {
   const { own, listed, names } = wanted;
-  const must = (named: Named, decides: boolean, from: string) =>
-    required(named, decides, from, size, registry);
+  const must = (named: Named, decides: boolean, from: string) => required(named, decides, from, size, rules);
   if (names.length > 0) {
     const asked = names.map((name) => must(optionsFor(name, wanted), true, '--strategy'));
     return { asked, leftOut: [] };
@@ -42,16 +43,16 @@ export function askedStrategies(wanted: Wanted, size: number, registry = strateg
   if (listed.length > 0) {
     return { asked: [ownOne, ...listed.map((named) => must(named, false, 'strategies'))], leftOut: [] };
   }
-  const others = [...registry.keys()].filter((name) => name !== own.strategy);
+  const others = [...rules.strategies.keys()].filter((name) => name !== own.strategy);
   const tried = others.map((strategy) => ({
     strategy,
-    ...prepared({ strategy, strategyOptions: {} }, size, registry),
+    ...prepared({ strategy, strategyOptions: {} }, size, rules),
   }));
   return {
     asked: [
       ownOne,
-      ...tried.flatMap(({ ready, needsQuorum }) =>
-        ready === null ? [] : [{ strategy: ready, needsQuorum, decides: false }],
+      ...tried.flatMap(({ ready, named, needsQuorum }) =>
+        ready === null ? [] : [{ strategy: ready, named, needsQuorum, decides: false }],
       ),
     ],
     leftOut: tried.flatMap(({ strategy, ready, problems }) =>
@@ -65,28 +66,26 @@ function optionsFor(strategy: string, { own, listed, options }: Wanted): Named {
   return [own, ...listed].find((named) => named.strategy === strategy) ?? { strategy, strategyOptions: {} };
 }
 
-function required(
-  named: Named,
-  decides: boolean,
-  from: string,
-  size: number,
-  registry: StrategyRegistry,
-): Asked {
-  const { ready, needsQuorum, problems } = prepared(named, size, registry);
-  if (ready !== null) return { strategy: ready, needsQuorum, decides };
+function required(named: Named, decides: boolean, from: string, size: number, rules: Rules): Asked {
+  const { ready, problems, ...asked } = prepared(named, size, rules);
+  if (ready !== null) return { strategy: ready, ...asked, decides };
   throw new PetrelError('INVALID', `${from}: ${problems.join('; ')}`, { reasons: problems });
 }
 
 interface Prepared {
   readonly ready: ReadyStrategy | null;
+  readonly named: Named;
   readonly needsQuorum: boolean;
   readonly problems: readonly string[];
 }
 
 /** Whoever reckons with a quorum takes the group's size as an option: nodes that are down cannot be counted. */
-function prepared({ strategy, strategyOptions }: Named, size: number, registry: StrategyRegistry): Prepared {
-  const sized = prepareStrategy({ strategy, strategyOptions: { size, ...strategyOptions } }, registry);
-  if (sized.strategy !== null) return { ready: sized.strategy, needsQuorum: true, problems: [] };
-  const plain = prepareStrategy({ strategy, strategyOptions }, registry);
-  return { ready: plain.strategy, needsQuorum: false, problems: plain.problems ?? [] };
+function prepared({ strategy, strategyOptions }: Named, size: number, rules: Rules): Prepared {
+  const withSize = { strategy, strategyOptions: { size, ...strategyOptions } };
+  const sized = prepareStrategy(withSize, rules);
+  if (sized.strategy !== null)
+    return { ready: sized.strategy, named: withSize, needsQuorum: true, problems: [] };
+  const named = { strategy, strategyOptions };
+  const plain = prepareStrategy(named, rules);
+  return { ready: plain.strategy, named, needsQuorum: false, problems: plain.problems ?? [] };
 }

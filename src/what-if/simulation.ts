@@ -77,13 +77,13 @@ export const simulationSchema = z.object({
 export type Simulation = z.infer<typeof simulationSchema>;
 type SimulatedNode = Simulation['nodes'][number];
 
-/** Throws as `judge` does. */
+/** Throws as `judge` does. The strategies are prepared by the rules of the situation's view. */
 export function simulate(situation: Situation, { asked, leftOut }: AskedStrategies): Simulation {
   const { of, view, nowMs, size, lost, notes } = situation;
   const left = view.members.filter(({ node }) => !lost.has(node));
   const table = latencyTable(left, situation);
   const choices = asked.map((one): Choosing => {
-    return { ...one, choice: judge(view, nowMs, { without: [...lost], strategy: one.strategy }) };
+    return { ...one, choice: judge(view, nowMs, { without: [...lost], strategy: one.named }) };
   });
   const nodes = simulatedNodes(left, table, choices[0]?.choice.unfit ?? []);
   const context = { size, left, table, nodes, best: bestOf(nodes) };

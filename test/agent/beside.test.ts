@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { groupPaths } from '../../src/core/paths.js';
 import { explain } from '../../src/group/explain.js';
 import { readGroup } from '../../src/group/view.js';
+import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { overlaps } from '../support/recording-duty.js';
@@ -11,7 +12,11 @@ it('a group follows another to its node, and comes only when that is READY', asy
   await using db = await Group.found(zookeeper, { failback: 'manual' });
   await using backup = await Group.found(zookeeper, { beside: { group: db.root } });
   await backup.startInOrder(['a', 'b']);
-  const before = await readGroup(backup.store, groupPaths(backup.root));
+  const before = await readGroup({
+    store: backup.store,
+    paths: groupPaths(backup.root),
+    rules: builtInRules,
+  });
   expect(explain(before, before.newestChangeMs).choice).toMatchObject({ node: null });
 
   await db.startInOrder(['a', 'b']);

@@ -1,4 +1,5 @@
 /** T6: a refusal names the ACL that forbids, and the identity that was refused. */
+
 import { expect, it } from 'vitest';
 import { permissions, toAnyone } from '../../src/core/acl.js';
 import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
@@ -9,6 +10,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
@@ -57,7 +59,7 @@ it('T6 a group that is not there names the ACL that decides who may make it, and
   const eve = openStore({ ...open, auth: digest('eve:s3cret') });
   const nobody = openStore(open);
   const told = (store: Store, paths: GroupPaths) =>
-    readGroup(store, paths).then(() => 'a group', errorMessage);
+    readGroup({ store, paths, rules: builtInRules }).then(() => 'a group', errorMessage);
   try {
     await Promise.all([admin, eve, nobody].map((store) => store.connected({ timeoutMs: 10_000 })));
     const [closed, shared] = [uniqueRoot('closed'), uniqueRoot('shared')];
@@ -72,7 +74,9 @@ it('T6 a group that is not there names the ACL that decides who may make it, and
     expect(await told(nobody, group)).toContain('create it, as world:anyone, without credentials. Give');
     expect(await told(admin, group)).toContain(`${shown}, this process may create it, as digest:admin. Give`);
     expect(await told(eve, group)).not.toContain('s3cret');
-    await expect(verifyToken({ store: eve, paths: group, clock: systemClock }, 1n)).rejects.toThrow(shown);
+    await expect(
+      verifyToken({ store: eve, paths: group, rules: builtInRules, clock: systemClock }, 1n),
+    ).rejects.toThrow(shown);
 
     await admin.setAcl(closed, acl, 'any');
     expect(await told(eve, group)).toContain(`ACL of ${closed} (which it may not read), no permission`);

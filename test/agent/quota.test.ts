@@ -1,4 +1,5 @@
 /** A5: a group under a quota of the ensemble, on a server that enforces it: Petrel's own knows none. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Author, changeGroup } from '../../src/group/change.js';
 import { assign } from '../../src/group/config-keys.js';
@@ -6,6 +7,7 @@ import { evict } from '../../src/group/evict.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
+import { builtInRules } from '../../strategies/index.js';
 import { connect, Group } from '../support/agent-group.js';
 import type { TestServer } from '../support/ensemble.js';
 import { led } from '../support/led-group.js';
@@ -101,7 +103,7 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
 });
 
 function accessOf({ store, paths }: Group, through: Store = store) {
-  return { store: through, paths, clock: systemClock };
+  return { store: through, paths, rules: builtInRules, clock: systemClock };
 }
 
 function pause(group: Group, through: Store) {

@@ -1,4 +1,5 @@
 /** What nodes measure, on its way to whoever elects. What it costs is counted by the server. */
+
 import { describe, expect, it, vi } from 'vitest';
 import { ScoreReader } from '../../src/agent/scores/score-reader.js';
 import { groupConfigSchema } from '../../src/core/group-config.js';
@@ -9,6 +10,7 @@ import type { Stat } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { until } from '../support/until.js';
 
@@ -218,7 +220,10 @@ describe('who elects', () => {
     await using group = await Group.found(server.connectString);
     const { store, paths } = group;
     let nowMs = 0;
-    const reader = new ScoreReader(paths, { ...systemClock, monotonicMs: () => nowMs });
+    const reader = new ScoreReader({
+      ...{ paths, rules: builtInRules },
+      clock: { ...systemClock, monotonicMs: () => nowMs },
+    });
     const reads = () => server.requestCounts().get(store.sessionId)?.requests.getData ?? 0;
     await tell(group, 'a', 'life');
     await tell(group, 'b', 'life');
@@ -257,7 +262,10 @@ describe('who elects', () => {
     await using group = await Group.found(server.connectString);
     const { store, paths } = group;
     const heard = new Map([['a', 3]]);
-    const reader = new ScoreReader(paths, systemClock, { heardRates: () => heard });
+    const reader = new ScoreReader({
+      ...{ paths, rules: builtInRules, clock: systemClock },
+      probe: { heardRates: () => heard },
+    });
     await tell(group, 'a', 'life');
     await tell(group, 'b', 'life');
     const rates = async () => {

@@ -1,4 +1,5 @@
 /** Agents of several groups that share one session. */
+
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
@@ -11,6 +12,7 @@ import { claimSchema } from '../../src/core/znodes.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { startDevelopmentServer } from '../../src/testing.js';
+import { builtInRules } from '../../strategies/index.js';
 import { connect, deleteTree } from '../support/agent-group.js';
 import { RecordingDuty } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
@@ -57,6 +59,7 @@ class Node implements AsyncDisposable {
       site: 'here',
       priority: 100,
       tags: {},
+      rules: builtInRules,
       version: 'test',
       duty,
       workload: 'inside',

@@ -20,6 +20,7 @@ import {
 } from '../../src/core/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
+import { builtInRules } from '../../strategies/index.js';
 
 /** The ensemble's clock at instant 0 of the tests. */
 export const epoch0Ms = Date.UTC(2026, 0, 1);
@@ -51,7 +52,7 @@ export function config(change: z.input<typeof groupConfigSchema> = {}): GroupCon
 }
 
 export function strategyOf(settings: GroupConfig): ReadyStrategy {
-  const { strategy, problems } = prepareStrategy(settings);
+  const { strategy, problems } = prepareStrategy(settings, builtInRules);
   if (strategy === null) throw new Error(problems.join());
   return strategy;
 }

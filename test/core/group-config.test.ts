@@ -7,13 +7,14 @@ import {
   sitePriority,
 } from '../../src/core/group-config.js';
 import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/core/read-config.js';
+import { builtInRules } from '../../strategies/index.js';
 import { byHand, config, epoch0Ms, instant } from './builders.js';
 
 describe('a group’s configuration', () => {
   it('is complete when it says nothing', () => {
     expect(parseGroupConfig('{}')).toEqual({ value: defaultGroupConfig, problem: null });
-    expect(configProblems({})).toEqual([]);
-    expect(prepareStrategy(defaultGroupConfig).strategy?.name).toBe('site-priority');
+    expect(configProblems({}, builtInRules)).toEqual([]);
+    expect(prepareStrategy(defaultGroupConfig, builtInRules).strategy?.name).toBe('site-priority');
   });
 
   it('reads back as it was written', () => {
@@ -61,14 +62,14 @@ describe('a group’s configuration', () => {
     [{ timeouts: { grace: '31s' } }, 'timeouts.grace <= timeouts.release does not hold'],
     [{ timeouts: { takeover: '0s' } }, '0 < timeouts.takeover does not hold'],
   ])('refuses %j', (value, problem) => {
-    expect(configProblems(value).join('\n')).toContain(problem);
+    expect(configProblems(value, builtInRules).join('\n')).toContain(problem);
     expect(parseGroupConfig(JSON.stringify(value)).problem).toContain(problem);
   });
 
   it.each(['sometimes', 'after', 'after:', 'after:10', 'after:10x', 'after:0.5ms', 'after:9999d', 'auto '])(
     'refuses failback %j, and says what would be right',
     (failback) => {
-      expect(configProblems({ failback })).toEqual([
+      expect(configProblems({ failback }, builtInRules)).toEqual([
         expect.stringMatching(/^failback: auto, manual, or after:DURATION \(after:10m\)/),
       ]);
     },
@@ -76,7 +77,7 @@ describe('a group’s configuration', () => {
 
   it('a strategy unknown here is no reason to refuse what another version wrote', () => {
     expect(parseGroupConfig('{"strategy":"newest"}').value?.strategy).toBe('newest');
-    expect(configProblems({ strategy: 'newest' })).toHaveLength(1);
+    expect(configProblems({ strategy: 'newest' }, builtInRules)).toHaveLength(1);
   });
 });
 

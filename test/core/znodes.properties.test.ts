@@ -20,6 +20,7 @@ import {
   registrationSchema,
 } from '../../src/core/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { anyJson, anyText, expectClear, holds, jsonText, nested, spoilt } from '../support/properties.js';
 import { detail, examples } from '../support/znode-examples.js';
 import { epoch0Ms, failure, group, instant } from './builders.js';
@@ -163,7 +164,10 @@ const situations: fc.Arbitrary<ElectorSituation> = fc
   })
   .map(({ config, elected, current, history, members }) => {
     const settings = config.value ?? defaultGroupConfig;
-    const strategy = prepareStrategy({ strategy: 'site-priority', strategyOptions: {} }).strategy;
+    const strategy = prepareStrategy(
+      { strategy: 'site-priority', strategyOptions: {} },
+      builtInRules,
+    ).strategy;
     if (strategy === null) throw new Error('no strategy');
     return {
       self: 'a1',
@@ -242,9 +246,11 @@ describe('a configuration that somebody wants to write', () => {
     );
     await holds(
       fc.property(values, (value) => {
-        const problems = configProblems(value);
+        const problems = configProblems(value, builtInRules);
         if (problems.length > 0) return expectClear(problems.join('; '));
-        expect(configProblems(JSON.parse(JSON.stringify(groupConfigSchema.parse(value))))).toEqual([]);
+        expect(
+          configProblems(JSON.parse(JSON.stringify(groupConfigSchema.parse(value))), builtInRules),
+        ).toEqual([]);
       }),
     );
   });

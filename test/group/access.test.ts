@@ -1,4 +1,5 @@
 /** Who may do what to the znodes of a group in which everything has happened. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Access, aclOf } from '../../src/core/access.js';
 import { openAcl } from '../../src/core/acl.js';
@@ -17,6 +18,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
+import { builtInRules } from '../../strategies/index.js';
 import { connect, Group, type Security } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { secrets } from '../support/secrets.js';
@@ -57,7 +59,7 @@ async function as(credentials: string | null, rights: Access | null = access): P
 }
 
 async function accessAs(credentials: string): Promise<GroupAccess> {
-  return { store: await as(credentials), paths: group.paths, clock: systemClock };
+  return { store: await as(credentials), paths: group.paths, rules: builtInRules, clock: systemClock };
 }
 
 afterEach(async () => {
@@ -118,10 +120,16 @@ describe('a group with roles', () => {
     await change(resumeGroup);
     await change(switchover({ to: { node: 'c1' }, notBeforeMs: null }));
     await untilReady('c1');
-    const { incarnation } = (await readGroup(group.store, group.paths)).members[0]?.value ?? {};
+    const { incarnation } =
+      (await readGroup({ store: group.store, paths: group.paths, rules: builtInRules })).members[0]?.value ??
+      {};
     await evict(operator, eve, { node: 'a1', dead: false });
     await until(async () => {
-      const { members, seats } = await readGroup(group.store, group.paths);
+      const { members, seats } = await readGroup({
+        store: group.store,
+        paths: group.paths,
+        rules: builtInRules,
+      });
       return members.length === 3 && seats.length === 3 && incarnation !== undefined;
     });
     await until(async () => (await group.store.getChildren(group.paths.scores)).children.length === 3);
@@ -182,7 +190,7 @@ describe('a group with roles', () => {
 
   it('shows itself to an observer, who cannot read the clock by a write', async () => {
     const observer = await as(observers);
-    const view = await readGroup(observer, group.paths);
+    const view = await readGroup({ store: observer, paths: group.paths, rules: builtInRules });
     expect(view.members.map(({ node }) => node)).toEqual(['a1', 'b1', 'c1']);
     expect((await readOrEstimateClock(observer, view, systemClock)).epochMs).toBe(view.newestChangeMs);
     const { term } = await group.elected();
@@ -282,7 +290,11 @@ describe('another password', () => {
     await restartAll(next, alone);
     await apply(next, alone);
     const after = await as(next, alone);
-    await until(async () => (await readGroup(after, group.paths)).current?.value?.status === 'READY');
+    await until(
+      async () =>
+        (await readGroup({ store: after, paths: group.paths, rules: builtInRules })).current?.value
+          ?.status === 'READY',
+    );
     const znodes = await readAcls(after, group.paths, alone);
     expect(znodes.filter(({ isRight }) => !isRight)).toEqual([]);
     const former = await as(agents);

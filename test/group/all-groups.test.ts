@@ -3,6 +3,7 @@ import { findGroups, groupLinesSchema, readGroups } from '../../src/group/all-gr
 import { KeptClock } from '../../src/group/time.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { startDevelopmentServer } from '../../src/testing.js';
+import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { until } from '../support/until.js';
 
@@ -18,7 +19,7 @@ it('all groups below a path are found, and told of in a line each, also one that
   expect(await findGroups(store, '/services')).toEqual(['/services/db', '/services/deep/web']);
   expect(await findGroups(store, '/nowhere')).toEqual([]);
   const lines = await readGroups(
-    store,
+    { store, rules: builtInRules },
     ['/services/db', '/services/deep/web', '/nowhere'],
     new KeptClock(systemClock),
   );
@@ -33,7 +34,10 @@ it('a group with several leaders is told of with all of its slots', async () => 
   await using server = await startDevelopmentServer();
   await using group = await Group.found(server.connectString, { leaders: 3 }, '/services/cache');
   await group.startInOrder(['a1', 'a2']);
-  const read = async () => (await readGroups(group.store, [group.root], new KeptClock(systemClock)))[0];
+  const read = async () =>
+    (
+      await readGroups({ store: group.store, rules: builtInRules }, [group.root], new KeptClock(systemClock))
+    )[0];
   const leaders = await until(async () => {
     const slots = (await read())?.leaders ?? [];
     return slots.filter(({ status }) => status === 'READY').length === 2 && slots;

@@ -8,6 +8,7 @@ import {
   settableKeys,
 } from '../../src/group/config-keys.js';
 import { parseConfigText } from '../../src/group/config-text.js';
+import { builtInRules } from '../../strategies/index.js';
 import { config, newGroup, type TestGroup } from '../support/group.js';
 
 let group: TestGroup;
@@ -119,9 +120,9 @@ describe('setting keys', () => {
 
 describe('a configuration as text', () => {
   it('is YAML or JSON, filled in with the defaults', () => {
-    expect(parseConfigText('failback: manual\n')).toEqual(config({ failback: 'manual' }));
-    expect(parseConfigText('{"failback": "manual"}')).toEqual(config({ failback: 'manual' }));
-    expect(parseConfigText('')).toEqual(config({}));
+    expect(parseConfigText('failback: manual\n', builtInRules)).toEqual(config({ failback: 'manual' }));
+    expect(parseConfigText('{"failback": "manual"}', builtInRules)).toEqual(config({ failback: 'manual' }));
+    expect(parseConfigText('', builtInRules)).toEqual(config({}));
   });
 
   it.each([
@@ -133,7 +134,7 @@ describe('a configuration as text', () => {
     ['exclusion: {base: 1h, max: 1m}', 'exclusion.base <= exclusion.max does not hold'],
     ['failback: manual\nfailback: auto', 'not YAML: Map keys must be unique'],
   ])('is refused: %j', (text, message) => {
-    expect(() => parseConfigText(text)).toThrow(message);
+    expect(() => parseConfigText(text, builtInRules)).toThrow(message);
   });
 });
 

@@ -8,6 +8,7 @@ import { initialElected } from '../../src/core/znodes.js';
 import { PetrelError } from '../../src/errors.js';
 import { assign, configDifferences, configKeys, settableKeys } from '../../src/group/config-keys.js';
 import { parseConfigText } from '../../src/group/config-text.js';
+import { builtInRules } from '../../strategies/index.js';
 import { anyText, expectClear, holds, spoilt, yamlText } from '../support/properties.js';
 
 const byHand = { by: 'ops', reason: 'maintenance', at: '2026-01-01T00:00:00.000Z' };
@@ -38,7 +39,14 @@ function assigned(wanted: Parameters<typeof assign>[0]): GroupConfig | null {
     seats: [],
     problems: [],
   };
-  const view = { paths: groupPaths('/group'), config, elected: nothing, ...parts, newestChangeMs: 0 };
+  const view = {
+    paths: groupPaths('/group'),
+    rules: builtInRules,
+    config,
+    elected: nothing,
+    ...parts,
+    newestChangeMs: 0,
+  };
   return assign(wanted)({ view, config: example, elected: initialElected, nowMs: 0, byHand }).config;
 }
 
@@ -50,7 +58,7 @@ function everyKey(config: GroupConfig): void {
 
 describe('a configuration as text', () => {
   it('reads back as it was written', () => {
-    expect(parseConfigText(stringify(example))).toEqual(example);
+    expect(parseConfigText(stringify(example), builtInRules)).toEqual(example);
   });
 
   it('is read, or refused with what is wrong, whatever it is', async () => {
@@ -58,12 +66,12 @@ describe('a configuration as text', () => {
       fc.property(yamlText(spoilt(example)), (text) => {
         let config: GroupConfig;
         try {
-          config = parseConfigText(text);
+          config = parseConfigText(text, builtInRules);
         } catch (error) {
           return invalid(error);
         }
-        expect(configProblems(config)).toEqual([]);
-        expect(parseConfigText(stringify(config))).toEqual(config);
+        expect(configProblems(config, builtInRules)).toEqual([]);
+        expect(parseConfigText(stringify(config), builtInRules)).toEqual(config);
         everyKey(config);
       }),
     );
@@ -80,7 +88,7 @@ describe('a text that is long', () => {
     ['of aliases to nothing', '*a '.repeat(10_000)],
   ])('%s is refused in no more time than it takes to read it', (_, text) => {
     const started = process.cpuUsage();
-    expect(() => parseConfigText(text)).toThrow(PetrelError);
+    expect(() => parseConfigText(text, builtInRules)).toThrow(PetrelError);
     expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
   });
 });

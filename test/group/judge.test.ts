@@ -1,12 +1,14 @@
 /** What an operator is told that only the elector can time. */
+
 import { describe, expect, it } from 'vitest';
 import { groupPaths } from '../../src/core/paths.js';
 import { isPutOff, judge } from '../../src/group/judge.js';
 import type { GroupView } from '../../src/group/view.js';
+import { builtInRules } from '../../strategies/index.js';
 import { Bench } from '../core/bench.js';
 
 function viewOf(bench: Bench): GroupView {
-  const rest = { seats: [], problems: [], newestChangeMs: 0 };
+  const rest = { rules: builtInRules, seats: [], problems: [], newestChangeMs: 0 };
   return { ...bench.snapshot, ...rest, members: bench.members, paths: groupPaths('/group') };
 }
 
@@ -32,7 +34,7 @@ describe('a node that measures better', () => {
       'better than a1: its requests is 300; ' +
         `not before it has been better for ${length} without a break, which its elector counts`,
     );
-    expect(isPutOff(choice, bench.lastConfig)).toBe(true);
+    expect(isPutOff(choice, bench.lastConfig, builtInRules)).toBe(true);
   });
 
   it('does not lead where failback is manual', () => {

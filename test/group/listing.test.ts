@@ -9,7 +9,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 
 async function listOf(group: TestGroup, laterMs = 0): Promise<Listing> {
-  const view = await readGroup(group.store, group.paths, { scores: true });
+  const view = await readGroup(group.access, { scores: true });
   const { epochMs } = await readEnsembleClock(group.store, group.paths, systemClock);
   const list = listing(view, epochMs + laterMs);
   expect(listingSchema.parse(JSON.parse(JSON.stringify(list)))).toEqual(list);
@@ -108,7 +108,7 @@ describe('the listing', () => {
       ['d1', null, { requests: 100 }],
     ]);
     // Where the strategy compares them, they are read unasked.
-    const view = await readGroup(group.store, group.paths);
+    const view = await readGroup(group.access);
     expect(explain(view, Date.now()).ranking[0]).toMatchObject({ node: 'b1', rank: 1 });
     await group.store.set(group.paths.score('b1'), Buffer.from('junk'), 'any');
     const { problems } = await listOf(group);
@@ -315,7 +315,7 @@ describe('the listing', () => {
 
   it('is refused where there is no group', async () => {
     await using group = await newGroup();
-    await expect(readGroup(group.store, groupPaths('/no/such/group'))).rejects.toMatchObject({
+    await expect(readGroup({ ...group.access, paths: groupPaths('/no/such/group') })).rejects.toMatchObject({
       code: 'INVALID',
       message: expect.stringContaining('there is no group at /no/such/group'),
     });
@@ -330,7 +330,7 @@ describe('explain', () => {
     await group.node('b2');
     await group.configure({ sites: { b: { priority: 50 } } });
     await group.lead('a1', 1);
-    const view = await readGroup(group.store, group.paths);
+    const view = await readGroup(group.access);
     expect(explain(view, Date.now())).toMatchObject({
       elected: { node: 'a1', term: 1 },
       choice: { node: 'a1', changes: false },

@@ -6,7 +6,7 @@ it('T7 nodes that register later and exceed the size that is set are a problem o
   await using group = await newGroup();
   await group.configure({ strategyOptions: { size: 1 } });
   await group.node('a1');
-  const problems = async () => (await readGroup(group.store, group.paths)).problems.map((one) => one.problem);
+  const problems = async () => (await readGroup(group.access)).problems.map((one) => one.problem);
   expect(await problems()).not.toContainEqual(expect.stringContaining('strategyOptions.size'));
   await group.node('b1');
   expect(await problems()).toContain('strategyOptions.size: 1 is less than the 2 nodes that are registered');

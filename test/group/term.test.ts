@@ -7,7 +7,7 @@ import { newGroup, type TestGroup, transition } from '../support/group.js';
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
 async function story(group: TestGroup, term: number, slot?: number) {
-  return await readTerm(group.store, group.paths, await readGroup(group.store, group.paths), { term, slot });
+  return await readTerm(group.store, group.paths, await readGroup(group.access), { term, slot });
 }
 
 /** a1 led; then b1 failed, and c1 made it. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { groupPaths } from '../../src/core/paths.js';
 import { transitionOf } from '../../src/group/transition.js';
+import { builtInRules } from '../../strategies/index.js';
 import { claim, decided, epoch0Ms, group, member, versioned } from '../core/builders.js';
 
 it('a leader that lost its claim and is to claim again has been waited for since then, not since the decision', () => {
@@ -13,6 +14,7 @@ it('a leader that lost its claim and is to claim again has been waited for since
     }),
     members: [lost],
     paths: groupPaths('/group'),
+    rules: builtInRules,
     seats: [],
     problems: [],
     newestChangeMs: 0,
@@ -30,6 +32,7 @@ it('T4 the old leader’s release is not counted against the new one', () => {
     }),
     members: [member('a1'), released],
     paths: groupPaths('/group'),
+    rules: builtInRules,
     seats: [],
     problems: [],
     newestChangeMs: 0,
@@ -54,6 +57,7 @@ it('A8 a release that is tried again and again is counted from the decision', ()
     }),
     members: [member('a1'), stuck],
     paths: groupPaths('/group'),
+    rules: builtInRules,
     seats: [],
     problems: [],
     newestChangeMs: 0,

@@ -1,4 +1,5 @@
 /** What operators see of a group whose znodes hold junk: everything else, and where the junk is. */
+
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groupPaths } from '../../src/core/paths.js';
@@ -13,6 +14,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
+import { builtInRules } from '../../strategies/index.js';
 import { epoch0Ms } from '../core/builders.js';
 import { connect } from '../support/agent-group.js';
 import { anyJson, anyText, expectClear, holds, jsonText, spoilt } from '../support/properties.js';
@@ -74,7 +76,7 @@ describe('a group whose znodes hold junk', () => {
     await holds(
       fc.asyncProperty(trees, async (tree) => {
         await Promise.all(Object.entries(tree).map(([path, data]) => store.set(path, data, 'any')));
-        const view = await readGroup(store, paths, { scores: true });
+        const view = await readGroup({ store, paths, rules: builtInRules }, { scores: true });
         for (const { path, problem } of view.problems) {
           expect(path.startsWith('/group/')).toBe(true);
           expectClear(problem);
@@ -86,7 +88,7 @@ describe('a group whose znodes hold junk', () => {
         const told = await readHistory(store, paths, { limit: 10 });
         expect(historySchema.parse(JSON.parse(JSON.stringify(told)))).toEqual(told);
         expect(told.records.length + told.problems.length).toBe(3);
-        await readConfigText({ store, paths, clock: systemClock });
+        await readConfigText({ store, paths, rules: builtInRules, clock: systemClock });
         try {
           const explained = explain(view, epoch0Ms);
           expect(explanationSchema.parse(JSON.parse(JSON.stringify(explained)))).toEqual(explained);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { permissions, toAnyone } from '../../src/core/acl.js';
 import { readGroup } from '../../src/group/view.js';
+import { builtInRules } from '../../strategies/index.js';
 import { connect } from '../support/agent-group.js';
 import { newGroup } from '../support/group.js';
 import { LossyWay } from '../support/lost-reply.js';
@@ -17,7 +18,7 @@ describe('reading a group', () => {
       await store.connected();
       for (const path of [group.paths.election, group.paths.nodes, `${group.paths.nodes}/a1`]) {
         const lost = way.loseReplyTo((request) => request.includes(`${path}\0`));
-        const reading = readGroup(store, group.paths);
+        const reading = readGroup({ store, paths: group.paths, rules: builtInRules });
         await lost;
         await way.breakAndHeal();
         await expect(reading).rejects.toThrow('connection');
@@ -35,7 +36,7 @@ describe('reading a group', () => {
     await group.lead('b1', 1);
     for (const path of [group.paths.node('b1'), group.paths.current])
       await group.store.setAcl(path, [toAnyone(permissions.admin)], 'any');
-    const { members, current, problems } = await readGroup(group.store, group.paths);
+    const { members, current, problems } = await readGroup(group.access);
     expect(members.map(({ node, value }) => [node, value !== null])).toEqual([
       ['a1', true],
       ['b1', false],

@@ -167,7 +167,7 @@ describe('waiting for a group to settle', () => {
     await group.configure({ failback: 'after:1h', sites: { b: { priority: 200 } } });
     await group.lead('a1', 1);
     expect(await awaitSettled(group.access, patience)).toMatchObject({ state: 'READY', node: 'a1' });
-    expect(judge(await readGroup(group.store, group.paths), Date.now())).toMatchObject({
+    expect(judge(await readGroup(group.access), Date.now())).toMatchObject({
       node: 'b1',
       reason: expect.stringContaining('not before it has been fit for 1h'),
     });

@@ -9,6 +9,7 @@ import { EventHub, readersPerTurn } from '../../src/http/event-hub.js';
 import { GroupSession } from '../../src/http/group-session.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { StoreError } from '../../src/ports/store.js';
+import { builtInRules } from '../../strategies/index.js';
 import { until } from '../support/until.js';
 
 /** Turns come when the test says so. */
@@ -30,7 +31,7 @@ it('A13 an event for a thousand readers is written a few at a time, and others h
   const openStore = () => {
     throw new StoreError('CONNECTION_LOSS', 'out of reach');
   };
-  const group = new GroupSession({ openStore, paths: groupPaths('/cluster'), clock });
+  const group = new GroupSession({ openStore, paths: groupPaths('/cluster'), rules: builtInRules, clock });
   const hub = new EventHub({ group, clock, log });
   // Nobody reads what these are sent: it stays in their buffers.
   const readers = Array.from({ length: 1_000 }, () => new ServerResponse(new IncomingMessage(new Socket())));

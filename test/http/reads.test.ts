@@ -1,8 +1,10 @@
 /** /status, /history, /explain, /terms: what the commands say, at a bounded cost. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listing, listingSchema } from '../../src/group/listing.js';
 import { readGroup } from '../../src/group/view.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
 import { ledOnRecord, patient } from '../support/led-group.js';
@@ -29,7 +31,7 @@ describe('reading over HTTP', () => {
     await using api = await openApi(group, await ledOnRecord(group));
     const status = await api.call('/status');
     expect(status.status).toBe(200);
-    const view = await readGroup(group.store, group.paths);
+    const view = await readGroup({ store: group.store, paths: group.paths, rules: builtInRules });
     expect(listingSchema.parse(status.body)).toEqual(listing(view, Date.now()));
 
     expect((await api.call('/history')).body).toMatchObject({

@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answered, StrategyAsker } from '../../src/own-strategies/asker.js';
 import { OwnStrategy } from '../../src/own-strategies/own-strategy.js';
 import { samples } from '../../src/own-strategies/samples.js';
+import { builtInRules, strategies } from '../../strategies/index.js';
+import type { StrategyQuestion } from '../../strategies/questions.js';
+import type { RegisteredStrategy } from '../../strategies/registry.js';
 import { until } from '../support/until.js';
 
 let dir = '';
@@ -31,13 +35,21 @@ async function moduleOf(body: string, more = ''): Promise<string> {
   return pathToFileURL(path).href;
 }
 
-async function ranked(body: string) {
-  const strategy = await OwnStrategy.load(await moduleOf(body));
-  try {
-    const { strategy: ready, problems } = strategy.prepare({});
+/** What `strategy` ranks with these options, or what is wrong with them. */
+async function rankedBy(strategy: OwnStrategy, given: unknown = {}) {
+  const known = { ...builtInRules, strategies: new Map([...strategies, [strategy.name, strategy]]) };
+  return await answered(known, (rules) => {
+    const { strategy: ready, problems } = strategy.prepare(given, rules);
     if (ready === null) return problems.join('; ');
     if (three === undefined) throw new Error('there is no sample');
     return ready.rank(three);
+  });
+}
+
+async function ranked(body: string) {
+  const strategy = await OwnStrategy.load(await moduleOf(body));
+  try {
+    return await rankedBy(strategy);
   } finally {
     await strategy.close();
   }
@@ -87,27 +99,59 @@ describe('a strategy of a user’s own', () => {
   it('that does not end stops nobody, and is there again after that', async () => {
     const body = `while (options.loops) {} return ${inOrder}`;
     const strategy = await OwnStrategy.load(await moduleOf(body));
-    const { strategy: ready } = strategy.prepare({});
-    expect(strategy.prepare({ loops: true }).problems).toEqual([
-      'strategy mine: it did not answer within 250 ms',
-    ]);
-    if (ready === null || three === undefined) throw new Error('it is not ready');
-    expect(() => ready.rank(three)).toThrow('it did not answer in time, and is being started anew');
-    const ranking = await until(() => {
-      try {
-        return ready.rank(three);
-      } catch {
-        return null;
-      }
+    const [late, after] = await Promise.all([rankedBy(strategy, { loops: true }), rankedBy(strategy)]);
+    expect(late).toBe('strategy mine failed: it did not answer within 250 ms');
+    expect(after).toBe('strategy mine failed: it did not answer in time, and is being started again');
+    const ranking = await until(async () => {
+      const answer = await rankedBy(strategy);
+      return typeof answer !== 'string' && answer;
     });
     expect(ranking).toHaveLength(3);
     await strategy.close();
   });
 
+  it('that does not end lets everything else in the process go on', async () => {
+    const strategy = await OwnStrategy.load(await moduleOf(`while (options.loops) {} return ${inOrder}`));
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      immediate = setImmediate(count);
+    };
+    let immediate = setImmediate(count);
+    expect(await rankedBy(strategy, { loops: true })).toContain('did not answer');
+    clearImmediate(immediate);
+    expect(turns).toBeGreaterThan(10);
+    await strategy.close();
+  });
+
+  it('is asked the same only once by whoever keeps its answers', async () => {
+    const own = await OwnStrategy.load(await moduleOf(`return ${inOrder}`));
+    const asked: (StrategyQuestion['input'] | null)[] = [];
+    const watched: RegisteredStrategy = {
+      ...{ name: own.name, description: own.description, usesScores: () => own.usesScores() },
+      prepare: (given, rules) => own.prepare(given, rules),
+      ask(question) {
+        asked.push(question.input);
+        return own.ask(question);
+      },
+    };
+    const asker = new StrategyAsker({ ...builtInRules, strategies: new Map([[own.name, watched]]) });
+    for (const input of [three, three, samples[0], three]) {
+      const ranking = await asker.answered((rules) => {
+        const { strategy } = watched.prepare({}, rules);
+        if (input === undefined) throw new Error('there is no sample');
+        return strategy?.rank(input);
+      });
+      expect(ranking).toHaveLength(input?.candidates.length ?? 0);
+    }
+    expect(asked).toEqual([null, three, samples[0]]);
+    await own.close();
+  });
+
   it('that ends its thread, or fills its memory, harms nobody else', async () => {
-    expect(await ranked('process.exit(1)')).toMatch(/strategy mine: it did not answer within/);
+    expect(await ranked('process.exit(1)')).toMatch(/strategy mine failed: it did not answer within/);
     expect(await ranked('const all = []; for (;;) all.push(new Array(100000).fill(0))')).toMatch(
-      /strategy mine: it did not answer within/,
+      /strategy mine failed: it did not answer within/,
     );
   });
 
@@ -125,21 +169,19 @@ describe('a strategy of a user’s own', () => {
     expect(await ranked(`return ${inOrder.replace('grade,', 'grade, why() {},')}`)).toHaveLength(3);
   });
 
-  it('that was changed on disk is not started anew in place of the one that was loaded', async () => {
+  it('that was changed on disk is not started again in place of the one that was loaded', async () => {
     const url = await moduleOf(`while (options.loops) {} return ${inOrder}`);
     const text = await readFile(fileURLToPath(url), 'utf8');
     const strategy = await OwnStrategy.load(url);
-    const { strategy: ready } = strategy.prepare({});
-    if (ready === null || three === undefined) throw new Error('it is not ready');
-    const problem = (what: string) =>
-      until(() => strategy.prepare({ loops: false }).problems?.find((found) => found.includes(what)));
+    expect(await rankedBy(strategy)).toHaveLength(3);
+    const problem = (what: string) => until(async () => String(await rankedBy(strategy)).includes(what));
     await writeFile(fileURLToPath(url), `${text} `);
-    strategy.prepare({ loops: true });
+    await rankedBy(strategy, { loops: true });
     await problem('its module has changed since');
     await rm(fileURLToPath(url));
     await problem('no such file');
     await writeFile(fileURLToPath(url), text);
-    await until(() => strategy.prepare({ loops: false }).problems === null);
+    await until(async () => typeof (await rankedBy(strategy)) !== 'string');
     await strategy.close();
   });
 

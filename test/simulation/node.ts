@@ -2,6 +2,7 @@
  * A node of the simulated world: a machine on which the shipped agent lives, one life after another, with the shipped
  * client, duty and guard around it. What it remembers between two lives is what its state directory would hold.
  */
+
 import pino from 'pino';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.js';
@@ -14,6 +15,7 @@ import type { Duty } from '../../src/ports/duty.js';
 import type { Host } from '../../src/ports/host.js';
 import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { prepared } from './conduct.js';
 import { SimulatedGuardian } from './guardian.js';
 import type { Machine } from './machine.js';
@@ -191,6 +193,7 @@ export class Node {
       site: this.site,
       priority: this.#options.priority ?? 100,
       tags: {},
+      rules: builtInRules,
       version: 'simulated',
       duty: this.#duty(process, log, channel),
       workload: 'outside',

@@ -13,6 +13,7 @@ import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, failSite, overridePriority, recoverSite } from '../../src/group/sites.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
+import { builtInRules } from '../../strategies/index.js';
 import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';
@@ -56,7 +57,7 @@ export class Operator {
 
   get #access(): GroupAccess {
     if (this.#store.state === 'LOST') this.#store = this.#another();
-    return { store: this.#store, paths: this.#paths, clock: this.process.clock };
+    return { store: this.#store, paths: this.#paths, rules: builtInRules, clock: this.process.clock };
   }
 
   /** Makes the group, with this configuration. */

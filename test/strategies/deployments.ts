@@ -1,8 +1,10 @@
 /** The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
  * Scores* (2011): five servers in two or three data centres, of which p5 led and has crashed. */
+
 import { prepareStrategy } from '../../src/core/read-config.js';
 import type { Score } from '../../src/core/scores.js';
 import type { Candidate, Peer, Ranked, StrategyInput } from '../../strategies/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { ordinary } from '../core/builders.js';
 
 /** There and back, in milliseconds. */
@@ -71,7 +73,7 @@ export function rankedBy(
   input: Omit<StrategyInput<unknown>, 'options'>,
   strategyOptions: Record<string, unknown> = {},
 ): readonly Ranked[] {
-  const prepared = prepareStrategy({ strategy, strategyOptions });
+  const prepared = prepareStrategy({ strategy, strategyOptions }, builtInRules);
   if (prepared.strategy === null) throw new Error(prepared.problems.join());
   return prepared.strategy.rank(input);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { strategies } from '../../strategies/index.js';
+import { builtInRules, strategies } from '../../strategies/index.js';
 import { ordinary } from '../core/builders.js';
 import { anyJson, expectClear, holds, spoilt, treacherousKeys } from '../support/properties.js';
 
@@ -73,7 +73,7 @@ describe.each([...strategies.values()])('strategy $name', ({ name, prepare }) =>
     const options = fc.oneof(fc.constant<unknown>(good), spoilt(good), anyJson, spoilt({ order: ['a1'] }));
     await holds(
       fc.property(options, candidates, peers, fc.option(names), (raw, given, others, before) => {
-        const { strategy, problems } = prepare(raw);
+        const { strategy, problems } = prepare(raw, builtInRules);
         if (strategy === null) return expectClear(problems.join('; '));
         const previous = before === null ? null : { node: before, site: 'a' };
         const incumbent = given.find(({ node }) => node === before)?.node ?? null;

@@ -1,7 +1,9 @@
 /** Strategies that compare what nodes measure: what they say, and what they do where something is not known. */
+
 import { describe, expect, it } from 'vitest';
 import { configProblems } from '../../src/core/read-config.js';
 import type { Ranked } from '../../strategies/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { deployments, electionIn, inputOf, rankedBy } from './deployments.js';
 
 const order = (ranking: readonly Ranked[]) => ranking.map(({ node }) => node).join(' ');
@@ -305,7 +307,7 @@ describe('options', () => {
       'strategyOptions.scores.0: unknown `with`; known are score, better, width, margin',
     ],
   ])('%s refuses %j, and says what would be right', (strategy, strategyOptions, problem) => {
-    const [first] = configProblems({ strategy, strategyOptions });
+    const [first] = configProblems({ strategy, strategyOptions }, builtInRules);
     expect(first).toContain(problem);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configProblems, prepareStrategy } from '../../src/core/read-config.js';
 import type { Place } from '../../src/core/znodes.js';
-import { type Candidate, type Ranked, strategies } from '../../strategies/index.js';
+import { builtInRules, type Candidate, type Ranked, strategies } from '../../strategies/index.js';
 import { ordinary, subsets } from '../core/builders.js';
 
 function candidate(node: string, change: Partial<Candidate> = {}): Candidate {
@@ -14,7 +14,7 @@ function rank(
   candidates: readonly Candidate[],
   { previous = null, options = {} }: { previous?: Place | null; options?: Record<string, unknown> } = {},
 ): readonly Ranked[] {
-  const prepared = prepareStrategy({ strategy, strategyOptions: options });
+  const prepared = prepareStrategy({ strategy, strategyOptions: options }, builtInRules);
   if (prepared.strategy === null) throw new Error(prepared.problems.join());
   return prepared.strategy.rank({
     candidates,
@@ -75,10 +75,13 @@ describe.each([...strategies.keys()])('%s', (name) => {
   });
 
   it('answers an option it does not know with what it knows', () => {
-    const problems = configProblems({
-      strategy: name,
-      strategyOptions: { ...optionsFor(name), colour: 'red' },
-    });
+    const problems = configProblems(
+      {
+        strategy: name,
+        strategyOptions: { ...optionsFor(name), colour: 'red' },
+      },
+      builtInRules,
+    );
     const known = knownOptions[name] ?? 'nothing is expected here';
     expect(problems).toEqual([`strategyOptions: unknown \`colour\`; ${known} (strategy ${name})`]);
   });
@@ -136,7 +139,7 @@ describe('preference-list', () => {
     ['an empty list', { order: [] }],
     ['a node twice', { order: ['a1', 'a1'] }],
   ])('refuses %s', (_, options) => {
-    const [problem] = configProblems({ strategy: 'preference-list', strategyOptions: options });
+    const [problem] = configProblems({ strategy: 'preference-list', strategyOptions: options }, builtInRules);
     expect(problem).toMatch(/^strategyOptions\.order: .*\(strategy preference-list\)$/);
   });
 });
@@ -180,7 +183,7 @@ describe('round-robin', () => {
 
 describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
-    expect(configProblems({ strategy: 'fastest' })).toEqual([
+    expect(configProblems({ strategy: 'fastest' }, builtInRules)).toEqual([
       'strategy: there is no "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
         'site-priority, history, request, consensus, latency, worst-case, rotating, pole, by-circumstance',
     ]);

@@ -1,4 +1,5 @@
 /** A group of agents inside the test's process, each with its own session, and a client that looks on or meddles. */
+
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { Agent, type AgentStatus } from '../../src/agent/agent.js';
@@ -22,6 +23,7 @@ import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
 import type { Measurements } from '../../src/scores/measurements.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
+import { builtInRules, type Rules } from '../../strategies/index.js';
 import { keepLog } from './kept-logs.js';
 import { RecordingDuty } from './recording-duty.js';
 import { uniqueRoot } from './unique-root.js';
@@ -31,6 +33,8 @@ export interface MemberOptions {
   readonly site?: string;
   readonly priority?: number;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Default: those that every process knows. */
+  readonly rules?: Rules;
   readonly duty?: Duty;
   /** Where it connects to; default the group's own ensemble. */
   readonly connect?: string;
@@ -199,6 +203,7 @@ export class Member {
       site: options.site ?? 'here',
       priority: options.priority ?? 100,
       tags: options.tags ?? {},
+      rules: options.rules ?? builtInRules,
       version: 'test',
       duty: this.duty,
       workload: 'inside',

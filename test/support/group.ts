@@ -18,6 +18,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureSlots, ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
+import { builtInRules } from '../../strategies/index.js';
 import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
 
 export interface TestGroup extends AsyncDisposable {
@@ -64,7 +65,7 @@ export async function newGroup(elsewhere?: string): Promise<TestGroup> {
     root,
     paths,
     store,
-    access: { store, paths, clock: systemClock },
+    access: { store, paths, rules: builtInRules, clock: systemClock },
     session,
     async node(id, content = {}) {
       const own = await open();

@@ -1,4 +1,5 @@
 /** An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of itself. */
+
 import { request } from 'node:http';
 import pino from 'pino';
 import { type HttpOptions, HttpServer, type Secrets } from '../../src/http/server.js';
@@ -6,6 +7,7 @@ import type { Logger } from '../../src/log.js';
 import { type ServedGroup, theOnly } from '../../src/node/served-groups.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
+import { builtInRules } from '../../strategies/index.js';
 import { connect, type Group, type Member } from './agent-group.js';
 import { type Description, descriptionSchema, expectDescribed, expectOthersDescribed } from './openapi.js';
 import { secrets } from './secrets.js';
@@ -60,6 +62,7 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
       return store;
     },
     secrets: { token, certificate: null, ...options.secrets },
+    rules: builtInRules,
     clock: options.clock ?? systemClock,
     log: options.log ?? pino({ level: 'silent' }),
   });

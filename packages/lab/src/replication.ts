@@ -5,7 +5,7 @@
  *
  * Modelled, and so not the paper's: how long the leader works, how much links vary, how large a snapshot is and how fast it is sent.
  */
-import { prepareStrategy } from 'petrel/internals';
+import { builtInRules, prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';
 import { type Random, randomFrom } from './random.js';
 
@@ -86,7 +86,7 @@ export function electedBy(
     fit: names.length,
     flags: [],
   };
-  const prepared = prepareStrategy({ strategy, strategyOptions: {} });
+  const prepared = prepareStrategy({ strategy, strategyOptions: {} }, builtInRules);
   const ranking = prepared.strategy?.rank({
     ...{ candidates, peers, circumstance, term, incumbent: null, previous: { node: 'p5', site: 'D1' } },
   });

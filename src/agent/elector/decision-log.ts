@@ -1,6 +1,8 @@
 /** Says what an elector decides and why: one line for each new decision or standing reason, so that the log tells why
  * nothing happens, too. */
+
 import type { Logger } from 'pino';
+import type { Rules } from '../../../strategies/registry.js';
 import type { ElectorRound } from '../../core/electing.js';
 import type { GroupConfig } from '../../core/group-config.js';
 import type { GroupRound } from '../../core/group-electing.js';
@@ -13,11 +15,13 @@ const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;
 
 export class DecisionLog {
   readonly #log: Logger;
+  readonly #rules: Rules;
   /** By slot. */
   readonly #told = new Map<number, string>();
 
-  constructor(log: Logger) {
+  constructor(log: Logger, rules: Rules) {
     this.#log = log;
+    this.#rules = rules;
   }
 
   /** Where `config` has scores compared, it is no news of a standing leader that a value has moved: each look finds others. */
@@ -38,7 +42,7 @@ export class DecisionLog {
     if (choice === null) return;
     const { node, changes, cause, reason, ranking, unfit } = choice;
     const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && changes;
-    const isMeasured = !isWritten && node !== null && usesScores(config);
+    const isMeasured = !isWritten && node !== null && usesScores(config, this.#rules);
     const news = isMeasured ? reason.replaceAll(measuredValue, '…') : reason;
     if (news === this.#told.get(slot)) return;
     this.#told.set(slot, news);

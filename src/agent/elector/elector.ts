@@ -3,8 +3,7 @@
  * that one which lost its seat writes nothing.
  */
 import type { Logger } from 'pino';
-import { constraints } from '../../../strategies/constraints/index.js';
-import { type ReadyStrategy, strategies } from '../../../strategies/index.js';
+import type { Prepared, Rules } from '../../../strategies/registry.js';
 import { durationMs, formatDuration } from '../../core/duration.js';
 import type { ElectorAction, ElectorMemory, Fence } from '../../core/electing.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
@@ -22,11 +21,12 @@ import { toInstant } from '../../core/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
 import { prepareStrategy } from '../../core/read-config.js';
 import { recordText } from '../../core/records.js';
-import { compareSequences, parseSeatName } from '../../core/sequence.js';
+import { isLaterSeat } from '../../core/sequence.js';
 import { slotOf, slotStates, slotView } from '../../core/slots.js';
-import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+import type { GroupSnapshot } from '../../core/snapshot.js';
 import { decided } from '../../core/story.js';
 import { initialElected, type Registration, type TransitionRecord } from '../../core/znodes.js';
+import { StrategyAsker } from '../../own-strategies/asker.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Duty } from '../../ports/duty.js';
 import type { Operation, Store } from '../../ports/store.js';
@@ -43,9 +43,10 @@ import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import { FenceBackoff } from './fence-backoff.js';
 import { RecordPause } from './record-pause.js';
-import type { ElectorTurn, TurnResult } from './turn.js';
+import { type ElectorTurn, haveAllGivenUp, type TurnResult } from './turn.js';
 
 export interface ElectorOptions {
+  readonly rules: Rules;
   readonly node: string;
   readonly site: string;
   readonly paths: GroupPaths;
@@ -67,6 +68,7 @@ export class Elector {
   readonly #malformed: MalformedReport;
   readonly #decisions: DecisionLog;
   readonly #recordPause: RecordPause;
+  readonly #strategies: StrategyAsker;
   #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
@@ -84,14 +86,15 @@ export class Elector {
   constructor(options: ElectorOptions) {
     this.#options = options;
     this.#malformed = new MalformedReport(options.paths, options.log);
-    this.#decisions = new DecisionLog(options.log);
+    this.#decisions = new DecisionLog(options.log, options.rules);
     this.#recordPause = new RecordPause(options.clock);
+    this.#strategies = new StrategyAsker(options.rules);
   }
 
   /** Throws StoreError. */
   async turn(turn: ElectorTurn): Promise<TurnResult> {
     this.#malformed.look(turn.snapshot, turn.members);
-    const round = this.#decide(turn);
+    const round = await this.#decide(turn);
     this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
     let newSeat: string | null = null;
     const decisions: Decision[] = [];
@@ -114,10 +117,10 @@ export class Elector {
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     if (turn.snapshot.config.value === null) return false;
-    let round = this.#decide(turn);
+    let round = await this.#decide(turn);
     if (round.actions.some(({ action }) => action.do === 'read-clock')) {
       await this.#readClock(turn.store);
-      round = this.#decide(turn);
+      round = await this.#decide(turn);
     }
     return isGroupDue(round, turn.snapshot);
   }
@@ -130,26 +133,34 @@ export class Elector {
     return since === null || nowMs - since >= putOffMs;
   }
 
-  #decide({ store, snapshot, members }: ElectorTurn): GroupRound {
-    const { node, clock, duty } = this.#options;
-    const config = this.#usableConfig(snapshot);
-    const strategy = this.#strategy(config, snapshot, members);
-    if (strategy === null) {
-      const reason = prepareStrategy(config).problems?.join('; ') ?? 'the strategy cannot be run';
+  /** Everything else goes on while a user's own strategy is asked; what is decided is decided of this one instant. */
+  async #decide(turn: ElectorTurn): Promise<GroupRound> {
+    const config = this.#usableConfig(turn.snapshot);
+    const isAbandoned = this.#isAbandoned(config, turn);
+    const nowMs = this.#options.clock.monotonicMs();
+    return await this.#strategies.answered((rules) => {
+      const named = isAbandoned ? { strategy: 'first-available', strategyOptions: {} } : config;
+      return this.#round({ ...turn, config, nowMs }, prepareStrategy(named, rules));
+    });
+  }
+
+  /** Remembers what it saw: the memory may have changed while a strategy was asked. */
+  #round(turn: ElectorTurn & { config: GroupConfig; nowMs: number }, prepared: Prepared): GroupRound {
+    const { node, duty } = this.#options;
+    const { store, snapshot, members, config, nowMs } = turn;
+    if (prepared.problems !== null) {
+      const reason = prepared.problems.join('; ');
       const give = { do: 'give-up-seat', reason, configVersion: snapshot.config.version } as const;
       const actions = [{ slot: 1, action: give }];
       return { actions, memory: this.#memory, recheckInMs: null, rounds: new Map() };
     }
     const round = groupRound({
       self: node,
-      snapshot,
-      members,
-      config,
-      strategy,
-      constraints,
+      ...{ snapshot, members, config, nowMs },
+      strategy: prepared.strategy,
+      constraints: this.#options.rules.constraints,
       memory: this.#memory,
       clock: this.#clock,
-      nowMs: clock.monotonicMs(),
       canFence: duty.has('fence'),
       // What a leader lost touch by had begun at most a session timeout before it stopped leading.
       witnessSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
@@ -173,18 +184,14 @@ export class Elector {
     return this.#config ?? defaultGroupConfig;
   }
 
-  /** The configured strategy; the default one when nobody is left who could try it; null: give up. */
-  #strategy(config: GroupConfig, snapshot: GroupSnapshot, members: readonly Member[]): ReadyStrategy | null {
-    const { version } = snapshot.config;
-    const seated = members.filter(({ seat }) => seat !== null);
-    const allGaveUp =
-      seated.length > 0 && seated.every(({ value }) => value?.gaveUp?.configVersion === version);
-    if (!allGaveUp && this.#stuckUnder !== version) return prepareStrategy(config).strategy;
+  /** Nobody is left who could try the configured strategy. */
+  #isAbandoned({ strategy }: GroupConfig, turn: ElectorTurn): boolean {
+    if (!haveAllGivenUp(turn) && this.#stuckUnder !== turn.snapshot.config.version) return false;
     this.#options.log.error(
-      { strategy: config.strategy },
-      `no node can run strategy ${config.strategy}: electing by first-available`,
+      { strategy },
+      `no node can run strategy ${strategy}: electing by first-available`,
     );
-    return strategies.get('first-available')?.prepare({}).strategy ?? null;
+    return true;
   }
 
   async #perform(
@@ -357,7 +364,7 @@ export class Elector {
     const created = results?.[2];
     if (created?.type !== 'create') return null;
     const newSeat = created.path.slice(paths.election.length + 1);
-    if (configVersion !== null && !isLater(newSeat, seat)) this.#stuckUnder = configVersion;
+    if (configVersion !== null && !isLaterSeat(newSeat, seat)) this.#stuckUnder = configVersion;
     return newSeat;
   }
 
@@ -389,9 +396,4 @@ export class Elector {
       `unseated the elector ${silent}: a decision was due and it was silent`,
     );
   }
-}
-
-function isLater(seat: string, other: string): boolean {
-  const [a, b] = [parseSeatName(seat), parseSeatName(other)];
-  return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;
 }

@@ -50,3 +50,10 @@ export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decis
   });
   return first === undefined ? snapshot : { ...snapshot, elected: first.elected, others };
 }
+
+/** Every node that could elect has given up under the present version of the configuration. */
+export function haveAllGivenUp({ members, snapshot }: ElectorTurn): boolean {
+  const { version } = snapshot.config;
+  const seated = members.filter(({ seat }) => seat !== null);
+  return seated.length > 0 && seated.every(({ value }) => value?.gaveUp?.configVersion === version);
+}

@@ -4,7 +4,9 @@
  * that moves wakes nobody. Of requests the answers to probes tell what is newer than any report, without a read or a
  * write, as the heartbeats of Becker, Junqueira and Serafini do (2011).
  */
+
 import { isDeepStrictEqual } from 'node:util';
+import type { Rules } from '../../../strategies/registry.js';
 import { durationMs } from '../../core/duration.js';
 import type { GroupConfig } from '../../core/group-config.js';
 import { parseJson } from '../../core/names.js';
@@ -36,20 +38,29 @@ interface Reading {
   readonly reports: ScoreReports;
 }
 
+export interface ScoreReaderOptions {
+  readonly paths: GroupPaths;
+  readonly clock: Clock;
+  readonly rules: Rules;
+  /** Null, the default, where this node hears of none. */
+  readonly probe?: RatesHeard | null | undefined;
+}
+
 export class ScoreReader {
   readonly #paths: GroupPaths;
   readonly #clock: Clock;
+  readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
   /** How often they are read while the same nodes are there; null: nobody compares them. By the last configuration that
    * could be read, as the elector decides. */
   #everyMs: number | null = null;
   #last: Reading | null = null;
 
-  /** `probes`: null where this node hears of none. */
-  constructor(paths: GroupPaths, clock: Clock, probes: RatesHeard | null = null) {
+  constructor({ paths, clock, rules, probe = null }: ScoreReaderOptions) {
     this.#paths = paths;
     this.#clock = clock;
-    this.#probes = probes;
+    this.#rules = rules;
+    this.#probes = probe;
   }
 
   /** When the next round is worth having for the sake of scores; Infinity where nobody compares them. */
@@ -67,7 +78,9 @@ export class ScoreReader {
 
   /** The reports of these nodes, as they were read last and heard since. Throws StoreError. `config`: null where it cannot be read. */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
-    if (config !== null) this.#everyMs = usesScores(config) ? durationMs(config.resignation.every) : null;
+    if (config !== null) {
+      this.#everyMs = usesScores(config, this.#rules) ? durationMs(config.resignation.every) : null;
+    }
     if (this.#everyMs === null) {
       this.#last = null;
       return none;

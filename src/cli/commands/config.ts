@@ -1,6 +1,8 @@
 /** `petrel config …`: the group's configuration in ZooKeeper. */
+
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
+import type { Rules } from '../../../strategies/registry.js';
 import type { GroupConfig } from '../../core/group-config.js';
 import { oneLine } from '../../core/outside.js';
 import { errorMessage } from '../../errors.js';
@@ -14,6 +16,8 @@ import {
   replaceBy,
 } from '../../group/config-text.js';
 import { readableConfig } from '../../group/judge.js';
+import { answered } from '../../own-strategies/asker.js';
+import { loadRules } from '../../own-strategies/load.js';
 import { recordedText } from '../../tree/history-room.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
@@ -109,10 +113,12 @@ function shortened(value: string): string {
 
 /** The session is not kept while a person thinks. */
 async function runEdit(command: Command): Promise<void> {
-  const before = await withSession(command, ({ access }) => readConfigText(access));
+  const { before, rules } = await withSession(command, async ({ access }) => {
+    return { before: await readConfigText(access), rules: access.rules };
+  });
   const draft = await newDraft(before.text);
   try {
-    await writeEdited(command, before, await editUntilValid(draft));
+    await writeEdited(command, before, await editUntilValid(draft, rules));
   } catch (error) {
     process.stderr.write(`petrel: your text is kept in ${draft.path}\n`);
     throw error;
@@ -121,11 +127,11 @@ async function runEdit(command: Command): Promise<void> {
 }
 
 /** Throws PetrelError INVALID when what was written will not do and the person has had enough. */
-async function editUntilValid(draft: Draft): Promise<GroupConfig> {
+async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> {
   for (;;) {
     const edited = await edit(draft);
     try {
-      return parseConfigText(edited.text);
+      return await answered(known, (rules) => parseConfigText(edited.text, rules));
     } catch (error) {
       if (!isPersonThere()) throw error;
       process.stderr.write(`petrel: ${errorMessage(error)}\n`);
@@ -167,7 +173,8 @@ export const validationSchema = z.object({ file: z.string(), valid: z.literal(tr
 async function validate(command: Command, file: string): Promise<void> {
   const { settings } = await readClientSettings(command);
   const text = await readText(file);
-  parseConfigText(text);
+  const known = await loadRules(settings);
+  await answered(known, (rules) => parseConfigText(text, rules));
   process.exitCode = exitCodes.done;
   const result: z.infer<typeof validationSchema> = { file, valid: true };
   print(settings.format, {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { prepareStrategy } from '../../core/read-config.js';
 import { PetrelError } from '../../errors.js';
 import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
-import { readableConfig } from '../../group/judge.js';
+import { readableConfig, withAnswers } from '../../group/judge.js';
 import { viewOfSlot } from '../../group/slot-view.js';
 import type { GroupView } from '../../group/view.js';
 import { forTerminal, type Printable, table } from '../output.js';
@@ -31,11 +31,13 @@ export function addExplain(program: Command): void {
     .addHelpText('after', '\nExamples:\n  petrel explain\n  petrel explain --without-site a')
     .action(async (_options, command: Command) => {
       const { without, withoutSite, strategy, slot } = optionsSchema.parse(command.opts());
-      await show(command, async (view, nowMs) => {
-        const other = strategy === undefined ? {} : { strategy: otherStrategy(view, strategy) };
-        const whatIf = { without, withoutSites: withoutSite, ...other };
-        return printable(explain(viewOfSlot(view, slot), nowMs, whatIf));
-      });
+      await show(command, async (group, nowMs) =>
+        withAnswers(group, (view) => {
+          const other = strategy === undefined ? {} : { strategy: otherStrategy(view, strategy) };
+          const whatIf = { without, withoutSites: withoutSite, ...other };
+          return printable(explain(viewOfSlot(view, slot), nowMs, whatIf));
+        }),
+      );
     });
 }
 
@@ -43,8 +45,9 @@ export function addExplain(program: Command): void {
 function otherStrategy(view: GroupView, name: string) {
   const config = readableConfig(view);
   const strategyOptions = name === config.strategy ? config.strategyOptions : {};
-  const { strategy, problems } = prepareStrategy({ strategy: name, strategyOptions });
-  if (strategy !== null) return strategy;
+  const other = { strategy: name, strategyOptions };
+  const { problems } = prepareStrategy(other, view.rules);
+  if (problems === null) return other;
   throw new PetrelError('INVALID', `--strategy: ${problems.join('; ')}`, { reasons: problems });
 }
 

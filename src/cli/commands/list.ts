@@ -1,8 +1,10 @@
 /** `petrel list` */
+
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { requestText } from '../../core/requests.js';
 import { PetrelError } from '../../errors.js';
+import { withAnswers } from '../../group/judge.js';
 import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';
 import { transitionText } from '../../group/transition.js';
 import { listAll } from '../list-all.js';
@@ -29,7 +31,9 @@ export function addList(program: Command): void {
       const { all, under } = optionsSchema.parse(command.opts());
       if (all) return await listAll(command, under);
       if (under !== undefined) throw new PetrelError('INVALID', '--under goes with --all');
-      await show(command, async (view, nowMs) => printable(listing(view, nowMs), nowMs));
+      await show(command, async (group, nowMs) =>
+        withAnswers(group, (view) => printable(listing(view, nowMs), nowMs)),
+      );
     });
 }
 

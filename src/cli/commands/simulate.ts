@@ -6,10 +6,11 @@ import { readYaml } from '../../config/yaml.js';
 import { ensembleNowMs } from '../../core/ensemble-clock.js';
 import { errorMessage, PetrelError } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
-import { readableConfig } from '../../group/judge.js';
+import { readableConfig, withAnswers } from '../../group/judge.js';
 import { readOrEstimateClock } from '../../group/time.js';
-import { readGroup } from '../../group/view.js';
-import { type AskedStrategies, askedStrategies, type Wanted } from '../../what-if/asked-strategies.js';
+import { readGroup, underRules } from '../../group/view.js';
+import { loadRules } from '../../own-strategies/load.js';
+import { askedStrategies, type Wanted } from '../../what-if/asked-strategies.js';
 import { type Simulation, simulate } from '../../what-if/simulation.js';
 import { type Assumed, liveSituation, type Situation } from '../../what-if/situation.js';
 import { wholeNumber } from '../arguments.js';
@@ -73,17 +74,18 @@ async function simulateFile(command: Command, file: string, options: Options): P
   const { describedSituation } = await loadLab('petrel simulate FILE');
   const of = file === '-' ? 'stdin' : file;
   const { situation, ...wanted } = describedSituation(of, await readText(file), assumed(options));
-  await tell(settings.format, situation, strategiesFor(wanted, options, situation), options);
+  const view = underRules(situation.view, await loadRules(settings));
+  await tell(settings.format, { ...situation, view }, wanted, options);
 }
 
 async function simulateLive(command: Command, options: Options): Promise<void> {
   await withSession(command, async ({ access, settings }) => {
-    const { store, paths, clock } = access;
-    const view = await readGroup(store, paths, { scores: true });
+    const { store, clock } = access;
+    const view = await readGroup(access, { scores: true });
     const reading = await readOrEstimateClock(store, view, clock);
     const situation = liveSituation(view, ensembleNowMs(reading, clock.monotonicMs()), assumed(options));
     const own = readableConfig(view);
-    await tell(settings.format, situation, strategiesFor({ own, listed: [] }, options, situation), options);
+    await tell(settings.format, situation, { own, listed: [] }, options);
   });
 }
 
@@ -91,16 +93,14 @@ function assumed({ lose, size }: Options): Assumed {
   return { lose, size };
 }
 
-function strategiesFor(
-  { own, listed }: Pick<Wanted, 'own' | 'listed'>,
-  options: Options,
-  { size }: Situation,
-) {
+type Compared = Pick<Wanted, 'own' | 'listed'>;
+
+function strategiesFor({ own, listed }: Compared, options: Options, { size, view }: Situation) {
   const { strategy, option } = options;
   const { size: told, ...rest } = own.strategyOptions;
   const hasOther = options.size !== undefined && told !== undefined;
   const resized = hasOther ? { ...own, strategyOptions: { ...rest, size: options.size } } : own;
-  return askedStrategies({ own: resized, listed, names: strategy, options: option }, size);
+  return askedStrategies({ own: resized, listed, names: strategy, options: option }, size, view.rules);
 }
 
 type Format = Parameters<typeof print>[0];
@@ -108,10 +108,14 @@ type Format = Parameters<typeof print>[0];
 async function tell(
   format: Format,
   situation: Situation,
-  asked: AskedStrategies,
-  { plot }: Options,
+  compared: Compared,
+  options: Options,
 ): Promise<void> {
-  const simulation = simulate(situation, asked);
+  const simulation = await withAnswers(situation.view, (view) => {
+    const judged = { ...situation, view };
+    return simulate(judged, strategiesFor(compared, options, judged));
+  });
+  const { plot } = options;
   if (plot !== undefined) await writePlot(plot, simulation);
   print(format, printableSimulation(simulation));
   refuseNobody(simulation);

@@ -1,7 +1,9 @@
 /** `petrel site …`: maintenance of a site, all nodes of it at once. */
+
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../core/group-config.js';
+import { withAnswers } from '../../group/judge.js';
 import { listing, siteListingSchema } from '../../group/listing.js';
 import {
   disableSite,
@@ -39,7 +41,9 @@ export function addSite(program: Command): void {
     .description('sites, their priorities and nodes')
     .addOption(watchOption())
     .action(async (_options, command: Command) => {
-      await show(command, async (view, nowMs) => printable(siteList(view, nowMs), nowMs));
+      await show(command, async (group, nowMs) =>
+        withAnswers(group, (view) => printable(siteList(view, nowMs), nowMs)),
+      );
     });
   changeOptions(
     site

@@ -187,16 +187,16 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'the elector cannot elect and stays',
     rule: 'An elector that cannot run the strategy takes a new seat at the tail',
-    in: 'Elector#decide',
+    in: 'Elector#round',
     find: '[{ slot: 1, action: give }]',
     replace: `give.do === 'give-up-seat' ? [] : [{ slot: 1, action: give }]`,
   },
   {
     name: 'all have given up and nobody elects',
     rule: 'When every seated node has given up, the default strategy elects',
-    in: 'Elector#strategy',
-    find: '!allGaveUp && this.#stuckUnder !== version',
-    replace: '!allGaveUp || this.#stuckUnder !== -7',
+    in: 'Elector#isAbandoned',
+    find: 'return true;',
+    replace: 'return this.#stuckUnder === -7;',
   },
   {
     name: 'a silent elector keeps its seat',

@@ -2,6 +2,7 @@
 
 import {
   Agent,
+  builtInRules,
   type Clock,
   FunctionDuty,
   type Host,
@@ -38,6 +39,7 @@ export class AgentNode implements Node<Packet> {
       site: 'lab',
       priority: 100,
       tags: {},
+      rules: builtInRules,
       version: '0',
       duty: this.#duty,
       workload: 'inside',

@@ -3,6 +3,7 @@
  * answered by the same code: every node is registered, healthy, and reports what the file says it measures.
  */
 import {
+  builtInRules,
   type Claim,
   type Elected,
   type GroupView,
@@ -34,6 +35,7 @@ export function describedGroup(deployment: Deployment, lost: ReadonlySet<string>
   const members = describedMembers(deployment, lost);
   return {
     paths: groupPaths('/'),
+    rules: builtInRules,
     config: content(config),
     elected: content(decision(deployment)),
     current: claim(deployment, members),
