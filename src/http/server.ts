@@ -2,7 +2,7 @@
  * The HTTP interface of an agent. It never holds the agent up, nor the process: what is slow, broken or too much is
  * turned away, and when the agent has left it is gone at once.
  */
-
+import { createHash } from 'node:crypto';
 import { Server as SecureServer } from 'node:https';
 import type { Rules } from '../../strategies/registry.js';
 import { hostText, type ListenAddress } from '../config/listen.js';
@@ -53,6 +53,7 @@ export class HttpServer {
   readonly #metrics: MetricsPage;
   readonly #token: TokenCheck;
   readonly #host: string;
+  #inForce: string;
 
   private constructor(options: HttpOptions, app: App) {
     const { secrets, listen } = options;
@@ -61,6 +62,7 @@ export class HttpServer {
     this.#groups = new Groups(options);
     this.#metrics = new MetricsPage(options);
     this.#token = new TokenCheck(secrets.token);
+    this.#inForce = digestOf(secrets);
   }
 
   /** Listens when this resolves. Throws PetrelError INVALID for a certificate that will not do, CannotListen. */
@@ -96,11 +98,18 @@ export class HttpServer {
     return this.#groups.readers;
   }
 
-  /** From the next request, and the next connection, on. Throws for a certificate that will not do; nothing is changed then. */
-  use({ token, certificate }: Secrets): void {
+  /**
+   * From the next request, and the next connection, on. Returns whether they differ from those before. Throws for a
+   * certificate that will not do; nothing is changed then.
+   */
+  use(secrets: Secrets): boolean {
+    const { token, certificate } = secrets;
     const { server } = this.#app;
     if (server instanceof SecureServer && certificate !== null) server.setSecureContext(secured(certificate));
     this.#token.use(token);
+    const before = this.#inForce;
+    this.#inForce = digestOf(secrets);
+    return before !== this.#inForce;
   }
 
   /** Ends every connection. Never rejects. */
@@ -121,4 +130,10 @@ export class HttpServer {
     await addChanges(this.#app, { groups: this.#groups, token: this.#token, log });
     this.#app.get('/openapi.json', { schema: { hide: true } }, () => this.#app.swagger());
   }
+}
+
+/** Instead of the secrets themselves, which are not kept. */
+function digestOf({ token, certificate }: Secrets): string {
+  const parts = [token, certificate?.cert.toString('base64'), certificate?.key.toString('base64')];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -69,7 +69,7 @@ export function readSecrets({ httpToken, httpTokenFile, httpTlsCert, httpTlsKey 
 /** Reads token and certificate anew; where that fails they stay as they were. */
 export function reloadHttp(server: HttpServer, settings: HttpSettings, log: Logger): void {
   try {
-    server.use(readSecrets(settings));
+    if (server.use(readSecrets(settings))) log.info('HTTP: the new token and certificate are used');
   } catch (error) {
     log.error({ error }, `HTTP: token and certificate stay as they were: ${errorMessage(error)}`);
   }

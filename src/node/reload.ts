@@ -19,6 +19,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import type { Logger } from '../log.js';
 import { scoreCommands } from '../scores/source.js';
+import { heldSecrets, replacedSecrets } from './held-secrets.js';
 
 type Hooks = 'onTakeover' | 'onRelease' | 'onPrepare' | 'onFence';
 export type NodeSettings = Omit<AgentSettings, Hooks | 'groups' | 'groupsUnder'>;
@@ -51,9 +52,12 @@ export function rereading<Values extends NodeSettings>(
   sources: SettingSources,
   first: Values,
 ): Rereading<Values> {
+  const secrets = heldSecrets(first);
   return async () => {
     const effective = await readSettings(schema, sources);
-    return { ...effective, differing: differingSettings(schema, first, effective.values) };
+    const { values } = effective;
+    const replaced = replacedSecrets(secrets, first, values);
+    return { ...effective, differing: [...differingSettings(schema, first, values), ...replaced] };
   };
 }
 

@@ -116,6 +116,7 @@ describe('an agent', () => {
     started.signal('SIGHUP');
     await until(async () => (await changes(url, other)) === 200);
     expect(await changes(url, token)).toBe(401);
+    await started.logged(/^HTTP: the new token and certificate are used/);
     write('token', 'short');
     started.signal('SIGHUP');
     await started.logged(/^HTTP: token and certificate stay as they were/);
