@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answered, StrategyAsker } from '../../src/own-strategies/asker.js';
+import { answered } from '../../src/own-strategies/asker.js';
 import { OwnStrategy } from '../../src/own-strategies/own-strategy.js';
 import { samples } from '../../src/own-strategies/samples.js';
 import { builtInRules, strategies } from '../../strategies/index.js';
-import type { StrategyQuestion } from '../../strategies/questions.js';
-import type { RegisteredStrategy } from '../../strategies/registry.js';
 import { until } from '../support/until.js';
 
 let dir = '';
@@ -122,30 +120,6 @@ describe('a strategy of a user’s own', () => {
     clearImmediate(immediate);
     expect(turns).toBeGreaterThan(10);
     await strategy.close();
-  });
-
-  it('is asked the same only once by whoever keeps its answers', async () => {
-    const own = await OwnStrategy.load(await moduleOf(`return ${inOrder}`));
-    const asked: (StrategyQuestion['input'] | null)[] = [];
-    const watched: RegisteredStrategy = {
-      ...{ name: own.name, description: own.description, usesScores: () => own.usesScores() },
-      prepare: (given, rules) => own.prepare(given, rules),
-      ask(question) {
-        asked.push(question.input);
-        return own.ask(question);
-      },
-    };
-    const asker = new StrategyAsker({ ...builtInRules, strategies: new Map([[own.name, watched]]) });
-    for (const input of [three, three, samples[0], three]) {
-      const ranking = await asker.answered((rules) => {
-        const { strategy } = watched.prepare({}, rules);
-        if (input === undefined) throw new Error('there is no sample');
-        return strategy?.rank(input);
-      });
-      expect(ranking).toHaveLength(input?.candidates.length ?? 0);
-    }
-    expect(asked).toEqual([null, three, samples[0]]);
-    await own.close();
   });
 
   it('that ends its thread, or fills its memory, harms nobody else', async () => {

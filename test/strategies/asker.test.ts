@@ -1,0 +1,112 @@
+/** Work that ranks by a strategy that runs elsewhere: asked between two attempts, never waited for within one. */
+import { describe, expect, it } from 'vitest';
+import { rank, StrategyFault } from '../../src/core/rank.js';
+import { answered, StrategyAsker } from '../../src/own-strategies/asker.js';
+import { builtInRules } from '../../strategies/index.js';
+import {
+  answerTo,
+  keyOf,
+  type RankingInput,
+  type StrategyAnswer,
+  type StrategyQuestion,
+  Unanswered,
+} from '../../strategies/questions.js';
+import type { RegisteredStrategy, Rules } from '../../strategies/registry.js';
+import { config, ordinary } from '../core/builders.js';
+
+/** A strategy that is answered for by `answer`, and what it was asked. */
+function elsewhere(answer: (question: StrategyQuestion) => StrategyAnswer) {
+  const asked: StrategyQuestion[] = [];
+  const strategy: RegisteredStrategy = {
+    ...{ name: 'far', description: 'runs elsewhere', usesScores: () => false },
+    prepare(options, { answers }) {
+      answerTo({ strategy: 'far', options, input: null }, answers);
+      const ask = (input: RankingInput) => {
+        const given = answerTo({ strategy: 'far', options, input }, answers);
+        if ('ranking' in given) return given.ranking;
+        throw new Error('failure' in given ? given.failure : 'no ranking');
+      };
+      return { strategy: { name: 'far', rank: ask }, problems: null };
+    },
+    async ask(question) {
+      asked.push(question);
+      return answer(question);
+    },
+  };
+  return { rules: { ...builtInRules, strategies: new Map([['far', strategy]]) }, asked };
+}
+
+const nobody: RankingInput = {
+  ...{ candidates: [], peers: [], previous: null, incumbent: null },
+  ...{ term: 1, circumstance: ordinary },
+};
+
+function rankedBy(rules: Rules, term: number) {
+  return rules.strategies
+    .get('far')
+    ?.prepare({}, rules)
+    .strategy?.rank({ ...nobody, term });
+}
+
+const fine = ({ input }: StrategyQuestion): StrategyAnswer =>
+  input === null ? { problems: [] } : { ranking: [] };
+
+describe('a strategy that runs elsewhere', () => {
+  it('is asked for what is missing, and for nothing twice by whoever keeps its answers', async () => {
+    const { rules, asked } = elsewhere(fine);
+    const asker = new StrategyAsker(rules);
+    for (const term of [1, 1, 2, 1]) {
+      expect(await asker.answered((known) => rankedBy(known, term))).toEqual([]);
+    }
+    expect(asked.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 2]);
+  });
+
+  it('is asked again where it failed', async () => {
+    let fails = true;
+    const { rules, asked } = elsewhere((question) =>
+      fails && question.input !== null ? { failure: 'it did not answer' } : fine(question),
+    );
+    const asker = new StrategyAsker(rules);
+    const once = () => asker.answered((known) => rankedBy(known, 1));
+    await expect(once()).rejects.toThrow('it did not answer');
+    fails = false;
+    expect(await once()).toEqual([]);
+    expect(asked.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 1]);
+  });
+
+  it('is no fault of anybody’s while it has yet to be asked, and one of its own where it failed', async () => {
+    const { rules } = elsewhere(({ input }) => (input === null ? { problems: [] } : { failure: 'it hangs' }));
+    const known = { ...rules, answers: new Map([[keyOf(checked), fine(checked)]]) };
+    expect(() => ranking(known)).toThrow(Unanswered);
+    await expect(answered(rules, ranking)).rejects.toThrow(StrategyFault);
+    await expect(answered(rules, ranking)).rejects.toThrow('strategy far failed: Error: it hangs');
+  });
+
+  it('that nobody can ask here fails, and is not asked for ever', async () => {
+    const asks = () => {
+      throw new Unanswered(checked);
+    };
+    await expect(answered({ ...builtInRules, strategies: new Map() }, asks)).rejects.toThrow(
+      'the answer to this is known',
+    );
+  });
+
+  it('has one key for equal questions, whatever they measure', () => {
+    const question = (score: number | bigint) => {
+      const peers = [{ node: 'a', site: 'a', scores: new Map([['s', score]]), roundTripsMs: new Map() }];
+      return keyOf({ ...checked, input: { ...nobody, peers } });
+    };
+    expect(question(1)).toBe(question(1));
+    expect(new Set([question(1), question(2), question(1n)]).size).toBe(3);
+  });
+});
+
+const checked: StrategyQuestion = { strategy: 'far', options: {}, input: null };
+
+/** As the core ranks. */
+function ranking(rules: Rules) {
+  const strategy = rules.strategies.get('far')?.prepare({}, rules).strategy;
+  if (strategy == null) throw new Error('it is not ready');
+  const group = { config: config({}), members: [], previous: null, incumbent: null, term: 1 };
+  return rank({ ...group, strategy, circumstance: ordinary, nowMs: 0 }, []);
+}
