@@ -12,111 +12,249 @@ import { until } from '../support/until.js';
 const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
-describe('an agent that is killed', () => {
+describe('in one group', () => {
   const cluster = useCluster({ servers, sites });
 
-  it('is succeeded long before its session would have expired', async () => {
-    const old = await cluster.ready();
-    const sinceKill = startStopwatch();
-    await cluster.killAgent(old.node);
-    await cluster.ready({ not: old.node });
-    const tookMs = Math.round(sinceKill.ms);
-    process.stdout.write(`kill -9 of the agent: another is READY after ${tookMs} ms\n`);
-    expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs);
+  describe('an agent that is killed', () => {
+    it('is succeeded long before its session would have expired', async () => {
+      const old = await cluster.ready();
+      const sinceKill = startStopwatch();
+      await cluster.killAgent(old.node);
+      await cluster.ready({ not: old.node });
+      const tookMs = Math.round(sinceKill.ms);
+      process.stdout.write(`kill -9 of the agent: another is READY after ${tookMs} ms\n`);
+      expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs);
+    });
+
+    it('has its workload released by its guardian before anybody else takes over', async () => {
+      const old = await cluster.ready();
+      await cluster.killAgent(old.node);
+      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+      await cluster.ready({ not: old.node });
+    });
+
+    it('P20 is started again by its guardian, and joins', async () => {
+      const old = await cluster.ready();
+      const guardian = cluster.agent(old.node);
+      const heard = guardian.log.length;
+      await cluster.killAgent(old.node);
+      await guardian.logged(/the agent was ended by SIGKILL/, { after: heard });
+      await guardian.logged(/proven dead, and the dead agent's session has ended/, { after: heard });
+      await guardian.logged(/started again in/, { after: heard });
+      await guardian.logged(/^joined/, { after: heard });
+      await cluster.ready({ after: old.token });
+    });
+
+    it('as a follower leaves the group at once, comes back, and nothing moves', async () => {
+      const leader = await cluster.ready();
+      const [follower = ''] = cluster.others(leader.node);
+      const guardian = cluster.agent(follower);
+      const heard = guardian.log.length;
+      await cluster.killAgent(follower);
+      await guardian.logged(/session has ended/, { after: heard });
+      await guardian.logged(/^joined/, { after: heard });
+      expect(await cluster.ready()).toEqual(leader);
+    });
+
+    it('while its takeover hook runs has that ended, and another node leads', async () => {
+      const old = await cluster.ready();
+      const [heir = ''] = cluster.others(old.node);
+      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
+      await cluster.view.switchOver(heir);
+      await cluster.hooked(heir, 'takeover', 'started', old.token);
+      await cluster.killAgent(heir);
+      await cluster.ready({ not: heir, after: old.token });
+    });
   });
 
-  it('has its workload released by its guardian before anybody else takes over', async () => {
-    const old = await cluster.ready();
-    await cluster.killAgent(old.node);
-    await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
-    await cluster.ready({ not: old.node });
+  describe('an agent that is killed together with its guardian', () => {
+    it('is succeeded within its session timeout and a second', async () => {
+      const old = await cluster.ready();
+      const sinceKill = startStopwatch();
+      await cluster.agent(old.node).kill9();
+      await cluster.ready({ not: old.node });
+      const tookMs = Math.round(sinceKill.ms);
+      process.stdout.write(
+        `kill -9 of agent and guardian: READY after ${tookMs} ms, session timeout ${cluster.sessionTimeoutMs} ms\n`,
+      );
+      expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
+    });
+
+    it('has its workload killed at once, long before another node leads', async () => {
+      const old = await cluster.ready();
+      await cluster.agent(old.node).kill9();
+      await cluster.ended(old);
+      expect(await cluster.view.leader()).toMatchObject({ node: old.node });
+      await cluster.ready({ not: old.node });
+    });
+
+    it('P20 and started again at once waits for its earlier session, says so, and joins', async () => {
+      const old = await cluster.ready();
+      await cluster.agent(old.node).kill9();
+      const killedAtMs = performance.now();
+      const sinceKill = startStopwatch();
+      const again = await cluster.run(old.node);
+      const waited = again.logged(
+        /session of an earlier life of .* still lives: waiting for its end, at most .* 5 s/,
+      );
+      const joined = again.logged(/^joined/);
+      await Promise.race([waited, joined]);
+      // On a machine so slow that the session was over before the agent had started, there is nothing to wait for.
+      if (performance.now() - killedAtMs < cluster.sessionTimeoutMs) await waited;
+      else waited.catch(() => undefined);
+      await joined;
+      expect(sinceKill.ms).toBeLessThan(cluster.sessionTimeoutMs + 2_000);
+      await cluster.ready({ after: old.token });
+    });
+
+    it('P20 as a follower and started again at once ends its earlier session and joins within it', async () => {
+      const [follower = ''] = cluster.others((await cluster.ready()).node);
+      await cluster.agent(follower).kill9();
+      const killedAtMs = performance.now();
+      const again = await cluster.run(follower);
+      await again.logged(/^joined/);
+      // On a machine so slow that the session was over before the agent had started, there was nothing to end.
+      const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
+      if (!isSlow) await again.logged(/ending the session of an earlier life/);
+    });
   });
 
-  it('P20 is started again by its guardian, and joins', async () => {
-    const old = await cluster.ready();
-    const guardian = cluster.agent(old.node);
-    const heard = guardian.log.length;
-    await cluster.killAgent(old.node);
-    await guardian.logged(/the agent was ended by SIGKILL/, { after: heard });
-    await guardian.logged(/proven dead, and the dead agent's session has ended/, { after: heard });
-    await guardian.logged(/started again in/, { after: heard });
-    await guardian.logged(/^joined/, { after: heard });
-    await cluster.ready({ after: old.token });
+  describe('a guardian that is killed', () => {
+    it('while its node leads has its workload ended by the agent, which releases and leaves', async () => {
+      const old = await cluster.ready();
+      const agent = await cluster.agentPid(old.node);
+      process.kill(cluster.agent(old.node).pid, 'SIGKILL');
+      const next = await cluster.ready({ not: old.node });
+      expect(next.token).toBeGreaterThan(old.token);
+      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+      await until(() => !isAlive(agent), { describe: 'the agent to have left' });
+      expect(await cluster.view.seated()).not.toContain(old.node);
+    });
+
+    it('while its takeover hook runs has that ended too', async () => {
+      const old = await cluster.ready();
+      const [heir = ''] = cluster.others(old.node);
+      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
+      await cluster.view.switchOver(heir);
+      await cluster.hooked(heir, 'takeover', 'started', old.token);
+      const agent = await cluster.agentPid(heir);
+      process.kill(cluster.agent(heir).pid, 'SIGKILL');
+      const next = await cluster.ready({ not: heir, after: old.token });
+      expect((await cluster.view.elected()).node).toBe(next.node);
+      await until(() => !isAlive(agent), { describe: 'the agent to have left' });
+    });
+
+    it('while its node follows has the agent leave, and nothing moves', async () => {
+      const leader = await cluster.ready();
+      const [follower = ''] = cluster.others(leader.node);
+      const agent = await cluster.agentPid(follower);
+      process.kill(cluster.agent(follower).pid, 'SIGKILL');
+      await until(() => !isAlive(agent), { describe: 'the agent to have left' });
+      expect(await cluster.view.seated()).not.toContain(follower);
+      expect(await cluster.ready()).toEqual(leader);
+    });
   });
 
-  it('as a follower leaves the group at once, comes back, and nothing moves', async () => {
-    const leader = await cluster.ready();
-    const [follower = ''] = cluster.others(leader.node);
-    const guardian = cluster.agent(follower);
-    const heard = guardian.log.length;
-    await cluster.killAgent(follower);
-    await guardian.logged(/session has ended/, { after: heard });
-    await guardian.logged(/^joined/, { after: heard });
-    expect(await cluster.ready()).toEqual(leader);
+  describe('a guardian that is frozen', () => {
+    it('while its node leads and is cut off has its workload killed by the agent before another leads', async () => {
+      const old = await cluster.ready();
+      await using _ = cluster.links(old.node).cut();
+      process.kill(cluster.agent(old.node).pid, 'SIGSTOP');
+      await cluster.ready({ not: old.node });
+      await cluster.ended(old);
+    });
   });
 
-  it('while its takeover hook runs has that ended, and another node leads', async () => {
-    const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
-    await cluster.view.switchOver(heir);
-    await cluster.hooked(heir, 'takeover', 'started', old.token);
-    await cluster.killAgent(heir);
-    await cluster.ready({ not: heir, after: old.token });
+  describe('an agent that is frozen', () => {
+    it('P10 past its session, while it leads, claims nothing when it goes on, not even once', async () => {
+      const old = await cluster.ready();
+      const agent = cluster.agent(old.node);
+      agent.pause();
+      const next = await cluster.ready({ not: old.node });
+      const heard = agent.log.length;
+      agent.resume();
+      await agent.logged(/^joined/, { after: heard });
+      expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
+      const { node, token } = await cluster.ready();
+      expect({ node, token }).toEqual({ node: next.node, token: next.token });
+    });
+
+    it('P40 past its session, while its takeover hook runs, has the hook ended by its guardian', async () => {
+      const old = await cluster.ready();
+      const [heir = ''] = cluster.others(old.node);
+      const agent = cluster.agent(heir);
+      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
+      await cluster.view.switchOver(heir);
+      await cluster.hooked(heir, 'takeover', 'started', old.token);
+      agent.pause();
+      const next = await cluster.ready({ not: heir, after: old.token });
+      const heard = agent.log.length;
+      agent.resume();
+      await agent.logged(/^joined/, { after: heard });
+      expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
+      expect((await cluster.ready()).token).toBe(next.token);
+    });
+
+    it('together with its guardian and its hook has the hook killed as soon as the guardian goes on', async () => {
+      const old = await cluster.ready();
+      const [heir = ''] = cluster.others(old.node);
+      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
+      await cluster.view.switchOver(heir);
+      const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
+      const agent = cluster.agent(heir);
+      const guardian = agent.pid;
+      const hook = await cluster.hookGroup(heir);
+      agent.pause();
+      process.kill(guardian, 'SIGSTOP');
+      process.kill(-hook, 'SIGSTOP');
+      const next = await cluster.ready({ not: heir, after: old.token });
+      expect(next.token).toBeGreaterThan(BigInt(token));
+      process.kill(guardian, 'SIGCONT');
+      await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });
+      agent.resume();
+      await agent.logged(/registering anew/);
+      expect((await cluster.ready()).token).toBe(next.token);
+    });
+
+    it('for less than its session, goes on leading under its old token', async () => {
+      const old = await cluster.ready();
+      cluster.agent(old.node).pause();
+      await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.15));
+      cluster.agent(old.node).resume();
+      const leader = await cluster.ready();
+      expect(leader).toMatchObject({ node: old.node, token: old.token });
+    });
+
+    it('while it is the elector and does not lead, is replaced as elector', async () => {
+      const elector = await electorThatFollows(cluster);
+      cluster.agent(elector).pause();
+      const old = await cluster.ready();
+      await cluster.agent(old.node).kill9();
+      const next = await cluster.ready({ after: old.token });
+      expect([elector, old.node]).not.toContain(next.node);
+    });
   });
-});
 
-describe('an agent that is killed together with its guardian', () => {
-  const cluster = useCluster({ servers, sites });
+  describe.each(['SIGTERM', 'SIGINT'] as const)('an agent that gets %s', (signal) => {
+    it('while it leads hands over, and exits with 0, long before its session could end', async () => {
+      const old = await cluster.ready();
+      const agent = cluster.agent(old.node);
+      const sinceAsked = startStopwatch();
+      process.kill(agent.pid, signal);
+      await cluster.ready({ not: old.node });
+      expect(await agent.exited).toEqual({ code: 0, signal: null });
+      expect(sinceAsked.ms).toBeLessThan(cluster.sessionTimeoutMs);
+      expect(agent.log.at(-1)?.msg).toBe('left the group');
+      expect(await cluster.view.seated()).not.toContain(old.node);
+    });
 
-  it('is succeeded within its session timeout and a second', async () => {
-    const old = await cluster.ready();
-    const sinceKill = startStopwatch();
-    await cluster.agent(old.node).kill9();
-    await cluster.ready({ not: old.node });
-    const tookMs = Math.round(sinceKill.ms);
-    process.stdout.write(
-      `kill -9 of agent and guardian: READY after ${tookMs} ms, session timeout ${cluster.sessionTimeoutMs} ms\n`,
-    );
-    expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
-  });
-
-  it('has its workload killed at once, long before another node leads', async () => {
-    const old = await cluster.ready();
-    await cluster.agent(old.node).kill9();
-    await cluster.ended(old);
-    expect(await cluster.view.leader()).toMatchObject({ node: old.node });
-    await cluster.ready({ not: old.node });
-  });
-
-  it('P20 and started again at once waits for its earlier session, says so, and joins', async () => {
-    const old = await cluster.ready();
-    await cluster.agent(old.node).kill9();
-    const killedAtMs = performance.now();
-    const sinceKill = startStopwatch();
-    const again = await cluster.run(old.node);
-    const waited = again.logged(
-      /session of an earlier life of .* still lives: waiting for its end, at most .* 5 s/,
-    );
-    const joined = again.logged(/^joined/);
-    await Promise.race([waited, joined]);
-    // On a machine so slow that the session was over before the agent had started, there is nothing to wait for.
-    if (performance.now() - killedAtMs < cluster.sessionTimeoutMs) await waited;
-    else waited.catch(() => undefined);
-    await joined;
-    expect(sinceKill.ms).toBeLessThan(cluster.sessionTimeoutMs + 2_000);
-    await cluster.ready({ after: old.token });
-  });
-
-  it('P20 as a follower and started again at once ends its earlier session and joins within it', async () => {
-    const [follower = ''] = cluster.others((await cluster.ready()).node);
-    await cluster.agent(follower).kill9();
-    const killedAtMs = performance.now();
-    const again = await cluster.run(follower);
-    await again.logged(/^joined/);
-    // On a machine so slow that the session was over before the agent had started, there was nothing to end.
-    const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
-    if (!isSlow) await again.logged(/ending the session of an earlier life/);
+    it('while it follows leaves at once, and nothing moves', async () => {
+      const leader = await cluster.ready();
+      const [follower = ''] = cluster.others(leader.node);
+      process.kill(cluster.agent(follower).pid, signal);
+      expect(await cluster.agent(follower).exited).toEqual({ code: 0, signal: null });
+      expect(await cluster.ready()).toEqual(leader);
+    });
   });
 });
 
@@ -137,152 +275,6 @@ describe('an agent whose state directory is gone', () => {
     await cluster.ready({ node: old.node });
     agent.term();
     expect(await agent.exited).toEqual({ code: 0, signal: null });
-  });
-});
-
-describe('a guardian that is killed', () => {
-  const cluster = useCluster({ servers, sites });
-
-  it('while its node leads has its workload ended by the agent, which releases and leaves', async () => {
-    const old = await cluster.ready();
-    const agent = await cluster.agentPid(old.node);
-    process.kill(cluster.agent(old.node).pid, 'SIGKILL');
-    const next = await cluster.ready({ not: old.node });
-    expect(next.token).toBeGreaterThan(old.token);
-    await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
-    await until(() => !isAlive(agent), { describe: 'the agent to have left' });
-    expect(await cluster.view.seated()).not.toContain(old.node);
-  });
-
-  it('while its takeover hook runs has that ended too', async () => {
-    const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
-    await cluster.view.switchOver(heir);
-    await cluster.hooked(heir, 'takeover', 'started', old.token);
-    const agent = await cluster.agentPid(heir);
-    process.kill(cluster.agent(heir).pid, 'SIGKILL');
-    const next = await cluster.ready({ not: heir, after: old.token });
-    expect((await cluster.view.elected()).node).toBe(next.node);
-    await until(() => !isAlive(agent), { describe: 'the agent to have left' });
-  });
-
-  it('while its node follows has the agent leave, and nothing moves', async () => {
-    const leader = await cluster.ready();
-    const [follower = ''] = cluster.others(leader.node);
-    const agent = await cluster.agentPid(follower);
-    process.kill(cluster.agent(follower).pid, 'SIGKILL');
-    await until(() => !isAlive(agent), { describe: 'the agent to have left' });
-    expect(await cluster.view.seated()).not.toContain(follower);
-    expect(await cluster.ready()).toEqual(leader);
-  });
-});
-
-describe('a guardian that is frozen', () => {
-  const cluster = useCluster({ servers, sites });
-
-  it('while its node leads and is cut off has its workload killed by the agent before another leads', async () => {
-    const old = await cluster.ready();
-    await using _ = cluster.links(old.node).cut();
-    process.kill(cluster.agent(old.node).pid, 'SIGSTOP');
-    await cluster.ready({ not: old.node });
-    await cluster.ended(old);
-  });
-});
-
-describe('an agent that is frozen', () => {
-  const cluster = useCluster({ servers, sites });
-
-  it('P10 past its session, while it leads, claims nothing when it goes on, not even once', async () => {
-    const old = await cluster.ready();
-    const agent = cluster.agent(old.node);
-    agent.pause();
-    const next = await cluster.ready({ not: old.node });
-    const heard = agent.log.length;
-    agent.resume();
-    await agent.logged(/^joined/, { after: heard });
-    expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
-    const { node, token } = await cluster.ready();
-    expect({ node, token }).toEqual({ node: next.node, token: next.token });
-  });
-
-  it('P40 past its session, while its takeover hook runs, has the hook ended by its guardian', async () => {
-    const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    const agent = cluster.agent(heir);
-    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
-    await cluster.view.switchOver(heir);
-    await cluster.hooked(heir, 'takeover', 'started', old.token);
-    agent.pause();
-    const next = await cluster.ready({ not: heir, after: old.token });
-    const heard = agent.log.length;
-    agent.resume();
-    await agent.logged(/^joined/, { after: heard });
-    expect(agent.log.slice(heard).filter(claimsLeadership)).toEqual([]);
-    expect((await cluster.ready()).token).toBe(next.token);
-  });
-
-  it('together with its guardian and its hook has the hook killed as soon as the guardian goes on', async () => {
-    const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
-    await cluster.view.switchOver(heir);
-    const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
-    const agent = cluster.agent(heir);
-    const guardian = agent.pid;
-    const hook = await cluster.hookGroup(heir);
-    agent.pause();
-    process.kill(guardian, 'SIGSTOP');
-    process.kill(-hook, 'SIGSTOP');
-    const next = await cluster.ready({ not: heir, after: old.token });
-    expect(next.token).toBeGreaterThan(BigInt(token));
-    process.kill(guardian, 'SIGCONT');
-    await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });
-    agent.resume();
-    await agent.logged(/registering anew/);
-    expect((await cluster.ready()).token).toBe(next.token);
-  });
-
-  it('for less than its session, goes on leading under its old token', async () => {
-    const old = await cluster.ready();
-    cluster.agent(old.node).pause();
-    await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs * 0.15));
-    cluster.agent(old.node).resume();
-    const leader = await cluster.ready();
-    expect(leader).toMatchObject({ node: old.node, token: old.token });
-  });
-
-  it('while it is the elector and does not lead, is replaced as elector', async () => {
-    const elector = await electorThatFollows(cluster);
-    cluster.agent(elector).pause();
-    const old = await cluster.ready();
-    await cluster.agent(old.node).kill9();
-    const next = await cluster.ready({ after: old.token });
-    expect([elector, old.node]).not.toContain(next.node);
-  });
-});
-
-describe.each(['SIGTERM', 'SIGINT'] as const)('an agent that gets %s', (signal) => {
-  const cluster = useCluster({ servers, sites });
-
-  it('while it leads hands over, and exits with 0, long before its session could end', async () => {
-    const old = await cluster.ready();
-    const agent = cluster.agent(old.node);
-    const sinceAsked = startStopwatch();
-    process.kill(agent.pid, signal);
-    await cluster.ready({ not: old.node });
-    expect(await agent.exited).toEqual({ code: 0, signal: null });
-    expect(sinceAsked.ms).toBeLessThan(cluster.sessionTimeoutMs);
-    expect(agent.log.at(-1)?.msg).toBe('left the group');
-    expect(await cluster.view.seated()).not.toContain(old.node);
-  });
-
-  it('while it follows leaves at once, and nothing moves', async () => {
-    const leader = await cluster.ready();
-    const [follower = ''] = cluster.others(leader.node);
-    process.kill(cluster.agent(follower).pid, signal);
-    expect(await cluster.agent(follower).exited).toEqual({ code: 0, signal: null });
-    expect(await cluster.ready()).toEqual(leader);
   });
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runProcess } from '../support/agents.js';
 import { type Cluster, useCluster } from '../support/cluster.js';
+import { runCommand } from '../support/command.js';
 import type { Leader } from '../support/group-view.js';
 import { useSharedServers } from '../support/servers.js';
 import { until } from '../support/until.js';
@@ -58,7 +59,7 @@ const moments: readonly Moment[] = [
   },
 ];
 
-describe('an elector that is killed', () => {
+describe('in one group', () => {
   const cluster = useCluster({
     servers,
     sites,
@@ -66,146 +67,144 @@ describe('an elector that is killed', () => {
     hooks: ['prepare', 'takeover', 'release'],
   });
 
-  for (const { when, hooks, reached } of moments)
-    it(`P31 ${when}: the transition it began is completed, once`, async () => {
-      const cast = await castOf(cluster);
-      const { elector, old, heir } = cast;
-      await cluster.behave(old.node, hooks.old);
-      await cluster.behave(heir, hooks.heir);
-      await cluster.view.switchOver(heir);
-      await reached(cluster, cast);
-      const { term } = await cluster.view.elected();
-      await cluster.agent(elector).kill9();
-      await cluster.ready({ node: heir, after: old.token });
-      await until(async () => !(await cluster.view.seated()).includes(elector));
-      const records = await until(async () => {
-        const found = (await cluster.view.transitions()).filter((record) => record.term >= term);
-        return found.length > 0 && found;
+  describe('an elector that is killed', () => {
+    for (const { when, hooks, reached } of moments)
+      it(`P31 ${when}: the transition it began is completed, once`, async () => {
+        const cast = await castOf(cluster);
+        const { elector, old, heir } = cast;
+        await cluster.behave(old.node, hooks.old);
+        await cluster.behave(heir, hooks.heir);
+        await cluster.view.switchOver(heir);
+        await reached(cluster, cast);
+        const { term } = await cluster.view.elected();
+        await cluster.agent(elector).kill9();
+        await cluster.ready({ node: heir, after: old.token });
+        await until(async () => !(await cluster.view.seated()).includes(elector));
+        const records = await until(async () => {
+          const found = (await cluster.view.transitions()).filter((record) => record.term >= term);
+          return found.length > 0 && found;
+        });
+        expect(records).toMatchObject([{ term, node: heir, outcome: 'READY', previous: { node: old.node } }]);
       });
-      expect(records).toMatchObject([{ term, node: heir, outcome: 'READY', previous: { node: old.node } }]);
+
+    it('while it takes over itself: others elect, and one of them leads', async () => {
+      const [elector = ''] = await cluster.view.seated();
+      const old = await awayFrom(cluster, elector);
+      await cluster.behave(elector, { takeover: slow });
+      await cluster.view.switchOver(elector);
+      await cluster.hooked(elector, 'takeover', 'started', old.token);
+      await cluster.agent(elector).kill9();
+      await cluster.ready({ not: elector, after: old.token });
     });
 
-  it('while it takes over itself: others elect, and one of them leads', async () => {
-    const [elector = ''] = await cluster.view.seated();
-    const old = await awayFrom(cluster, elector);
-    await cluster.behave(elector, { takeover: slow });
-    await cluster.view.switchOver(elector);
-    await cluster.hooked(elector, 'takeover', 'started', old.token);
-    await cluster.agent(elector).kill9();
-    await cluster.ready({ not: elector, after: old.token });
-  });
-
-  it('together with the leader: others elect, and one of them leads', async () => {
-    const { elector, old } = await castOf(cluster);
-    await Promise.all([elector, old.node].map((node) => cluster.agent(node).kill9()));
-    const next = await cluster.ready({ after: old.token });
-    expect([elector, old.node]).not.toContain(next.node);
-  });
-});
-
-describe('operators', () => {
-  const cluster = useCluster({ servers, sites, sessionTimeoutMs: 2_000 });
-
-  it('P32 who ask for two switchovers at once get one, and the other is told', async () => {
-    const old = await cluster.ready();
-    const targets = cluster.others(old.node).slice(0, 2);
-    const answers = await Promise.all(
-      targets.map((node) => petrel(cluster, 'switchover', '--to', node, '-y')),
-    );
-    const done = targets.filter((_, index) => answers[index]?.code === 0);
-    expect(done, JSON.stringify(answers)).toHaveLength(1);
-    expect((await cluster.ready()).node).toBe(done[0]);
-    // What READY is recorded by comes after it.
-    const records = await until(async () => {
-      const later = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
-      return later.length > 0 ? later : null;
+    it('together with the leader: others elect, and one of them leads', async () => {
+      const { elector, old } = await castOf(cluster);
+      await Promise.all([elector, old.node].map((node) => cluster.agent(node).kill9()));
+      const next = await cluster.ready({ after: old.token });
+      expect([elector, old.node]).not.toContain(next.node);
     });
-    expect(records).toMatchObject([{ node: done[0], cause: 'planned' }]);
   });
 
-  it('P32 who write two switchovers at once, past the command line, get one at a time', async () => {
-    const old = await cluster.ready();
-    const targets = cluster.others(old.node).slice(0, 2);
-    await Promise.all(targets.map((node) => cluster.view.switchOver(node)));
-    const next = await cluster.ready({ after: old.token });
-    expect(targets).toContain(next.node);
+  describe('operators', () => {
+    it('P32 who ask for two switchovers at once get one, and the other is told', async () => {
+      const old = await cluster.ready();
+      const targets = cluster.others(old.node).slice(0, 2);
+      const answers = await Promise.all(
+        targets.map((node) => petrel(cluster, 'switchover', '--to', node, '-y')),
+      );
+      const done = targets.filter((_, index) => answers[index]?.code === 0);
+      expect(done, JSON.stringify(answers)).toHaveLength(1);
+      expect((await cluster.ready()).node).toBe(done[0]);
+      // What READY is recorded by comes after it.
+      const records = await until(async () => {
+        const later = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
+        return later.length > 0 ? later : null;
+      });
+      expect(records).toMatchObject([{ node: done[0], cause: 'planned' }]);
+    });
+
+    it('P32 who write two switchovers at once, past the command line, get one at a time', async () => {
+      const old = await cluster.ready();
+      const targets = cluster.others(old.node).slice(0, 2);
+      await Promise.all(targets.map((node) => cluster.view.switchOver(node)));
+      const next = await cluster.ready({ after: old.token });
+      expect(targets).toContain(next.node);
+    });
+
+    it('P55 who pause the group have nobody take over, whoever dies, until they resume it', async () => {
+      const { elector, old } = await castOf(cluster);
+      expect((await inside(cluster, 'pause', '--reason', 'work on the storage')).code).toBe(0);
+      await cluster.agent(elector).kill9();
+      await until(async () => (await cluster.view.seated())[0] !== elector);
+      const [newElector = ''] = await cluster.view.seated();
+      await cluster.agent(old.node).kill9();
+      await until(async () => (await cluster.view.registration(old.node)) === null);
+      if (newElector !== old.node) await cluster.agent(newElector).logged(/elected stays .*paused/);
+      expect(await cluster.view.elected()).toMatchObject({ node: old.node, term: old.term });
+      await cluster.run(old.node);
+      const again = await cluster.ready({ node: old.node, after: old.token });
+      expect(again.term).toBe(old.term);
+      await cluster.agent(old.node).kill9();
+      await until(async () => (await cluster.view.leader()) === null);
+      expect((await inside(cluster, 'resume')).code).toBe(0);
+      await cluster.ready({ not: old.node });
+    });
   });
 
-  it('P55 who pause the group have nobody take over, whoever dies, until they resume it', async () => {
-    const { elector, old } = await castOf(cluster);
-    expect((await petrel(cluster, 'pause', '--reason', 'work on the storage')).code).toBe(0);
-    await cluster.agent(elector).kill9();
-    await until(async () => (await cluster.view.seated())[0] !== elector);
-    const [newElector = ''] = await cluster.view.seated();
-    await cluster.agent(old.node).kill9();
-    await until(async () => (await cluster.view.registration(old.node)) === null);
-    if (newElector !== old.node) await cluster.agent(newElector).logged(/elected stays .*paused/);
-    expect(await cluster.view.elected()).toMatchObject({ node: old.node, term: old.term });
-    await cluster.run(old.node);
-    const again = await cluster.ready({ node: old.node, after: old.token });
-    expect(again.term).toBe(old.term);
-    await cluster.agent(old.node).kill9();
-    await until(async () => (await cluster.view.leader()) === null);
-    expect((await petrel(cluster, 'resume')).code).toBe(0);
-    await cluster.ready({ not: old.node });
-  });
-});
+  describe('a group whose znodes are damaged', () => {
+    it('at leader/elected: it is written anew, and nothing moves', async () => {
+      const old = await cluster.ready();
+      await write(cluster, cluster.view.paths.elected, '{"node":');
+      await until(async () => (await cluster.view.elected()).node === old.node);
+      const leader = await cluster.ready();
+      expect(leader).toMatchObject({ node: old.node, token: old.token });
+    });
 
-describe('a group whose znodes are damaged', () => {
-  const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a', b1: 'b' }, sessionTimeoutMs: 2_000 });
+    it('at config: the last that could be read goes on counting, and says so', async () => {
+      const old = await cluster.ready();
+      const [elector = ''] = await cluster.view.seated();
+      const heard = cluster.agent(elector).log.length;
+      const before = await (await cluster.view.store()).getData(cluster.view.paths.config);
+      await write(cluster, cluster.view.paths.config, '{"strategi":"oldest"}');
+      await cluster.agent(elector).logged(/configuration cannot be used/, { after: heard });
+      await cluster.agent(old.node).kill9();
+      await cluster.ready({ not: old.node });
+      await write(cluster, cluster.view.paths.config, before.data.toString());
+    });
 
-  it('at leader/elected: it is written anew, and nothing moves', async () => {
-    const old = await cluster.ready();
-    await write(cluster, cluster.view.paths.elected, '{"node":');
-    await until(async () => (await cluster.view.elected()).node === old.node);
-    const leader = await cluster.ready();
-    expect(leader).toMatchObject({ node: old.node, token: old.token });
-  });
+    it('at a node’s registration: only that node is not elected', async () => {
+      const old = await cluster.ready();
+      const [damaged = '', other = ''] = cluster.others(old.node);
+      await write(cluster, cluster.view.paths.node(damaged), 'x');
+      await cluster.view.switchOver(other);
+      await cluster.ready({ node: other });
+    });
 
-  it('at config: the last that could be read goes on counting, and says so', async () => {
-    const old = await cluster.ready();
-    const [elector = ''] = await cluster.view.seated();
-    const heard = cluster.agent(elector).log.length;
-    const before = await (await cluster.view.store()).getData(cluster.view.paths.config);
-    await write(cluster, cluster.view.paths.config, '{"strategi":"oldest"}');
-    await cluster.agent(elector).logged(/configuration cannot be used/, { after: heard });
-    await cluster.agent(old.node).kill9();
-    await cluster.ready({ not: old.node });
-    await write(cluster, cluster.view.paths.config, before.data.toString());
-  });
+    it('by the loss of the claim: the leader stops at once, and somebody leads anew', async () => {
+      const old = await cluster.ready();
+      await (await cluster.view.store()).delete(cluster.view.paths.current, 'any');
+      await cluster.ready({ after: old.token });
+    });
 
-  it('at a node’s registration: only that node is not elected', async () => {
-    const old = await cluster.ready();
-    const [damaged = '', other = ''] = cluster.others(old.node);
-    await write(cluster, cluster.view.paths.node(damaged), 'x');
-    await cluster.view.switchOver(other);
-    await cluster.ready({ node: other });
-  });
+    it('by the loss of the leader’s seat and registration: it takes new ones', async () => {
+      const { node } = await cluster.ready();
+      const store = await cluster.view.store();
+      const { children } = await store.getChildren(cluster.view.paths.election);
+      const seat = children.find((name) => name.startsWith(`${node}-`)) ?? '';
+      await store.delete(cluster.view.paths.seat(seat), 'any');
+      await store.delete(cluster.view.paths.node(node), 'any');
+      await until(async () => (await cluster.view.registration(node)) !== null);
+      await cluster.ready();
+    });
 
-  it('by the loss of the claim: the leader stops at once, and somebody leads anew', async () => {
-    const old = await cluster.ready();
-    await (await cluster.view.store()).delete(cluster.view.paths.current, 'any');
-    await cluster.ready({ after: old.token });
-  });
-
-  it('by the loss of the leader’s seat and registration: it takes new ones', async () => {
-    const { node } = await cluster.ready();
-    const store = await cluster.view.store();
-    const { children } = await store.getChildren(cluster.view.paths.election);
-    const seat = children.find((name) => name.startsWith(`${node}-`)) ?? '';
-    await store.delete(cluster.view.paths.seat(seat), 'any');
-    await store.delete(cluster.view.paths.node(node), 'any');
-    await until(async () => (await cluster.view.registration(node)) !== null);
-    await cluster.ready();
-  });
-
-  it('P21 by a seat below all others that nobody holds: it is passed over in the end', async () => {
-    const old = await cluster.ready();
-    const store = await cluster.view.store();
-    await store.create(`${cluster.view.paths.election}/ghost--000000005`, Buffer.alloc(0), 'persistent');
-    await cluster.agent(old.node).kill9();
-    await cluster.ready({ not: old.node, timeoutMs: 60_000 });
-    expect(await cluster.view.seated()).not.toContain('ghost');
+    it('P21 by a seat below all others that nobody holds: it is passed over in the end', async () => {
+      const old = await cluster.ready();
+      const store = await cluster.view.store();
+      await store.create(`${cluster.view.paths.election}/ghost--000000005`, Buffer.alloc(0), 'persistent');
+      await cluster.agent(old.node).kill9();
+      await cluster.ready({ not: old.node, timeoutMs: 60_000 });
+      expect(await cluster.view.seated()).not.toContain('ghost');
+    });
   });
 });
 
@@ -243,8 +242,17 @@ async function awayFrom(cluster: Cluster, node: string): Promise<Leader> {
   return cluster.ready();
 }
 
+/** In a process of its own, so that two can run at once. */
 function petrel(cluster: Cluster, ...args: string[]) {
-  return runProcess(args, { PETREL_ZOOKEEPER: cluster.servers.connectString, PETREL_ROOT: cluster.root });
+  return runProcess(args, accessTo(cluster));
+}
+
+function inside(cluster: Cluster, ...args: string[]) {
+  return runCommand(args, accessTo(cluster));
+}
+
+function accessTo(cluster: Cluster): Record<string, string> {
+  return { PETREL_ZOOKEEPER: cluster.servers.connectString, PETREL_ROOT: cluster.root };
 }
 
 async function write(cluster: Cluster, path: string, text: string): Promise<void> {

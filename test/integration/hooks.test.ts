@@ -17,111 +17,111 @@ const { timeouts, exclusion } = groupConfigSchema.parse({
   exclusion: { base: '300ms', max: '600ms' },
 });
 
-describe('a takeover hook', () => {
+describe('in one group', () => {
   const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
 
-  it('P43 that fails has its node released and excluded, and another leads', async () => {
-    const { old, heir } = await handOver(cluster, { takeover: { exitCode: 3 } });
-    const next = await cluster.ready({ not: heir, after: old.token });
-    const failed = await cluster.hooked(heir, 'takeover', 'ended', old.token);
-    const released = await cluster.hooked(heir, 'release', 'ended', old.token);
-    expect(released.token).toBe(failed.token);
-    const { failures } = await cluster.view.elected();
-    expect(failures.map(({ node }) => node)).toContain(heir);
-    expect(await recordOf(cluster, failed.token)).toMatchObject({
-      node: heir,
-      outcome: 'FAILED',
-      error: { phase: 'takeover', exitCode: 3 },
+  describe('a takeover hook', () => {
+    it('P43 that fails has its node released and excluded, and another leads', async () => {
+      const { old, heir } = await handOver(cluster, { takeover: { exitCode: 3 } });
+      const next = await cluster.ready({ not: heir, after: old.token });
+      const failed = await cluster.hooked(heir, 'takeover', 'ended', old.token);
+      const released = await cluster.hooked(heir, 'release', 'ended', old.token);
+      expect(released.token).toBe(failed.token);
+      const { failures } = await cluster.view.elected();
+      expect(failures.map(({ node }) => node)).toContain(heir);
+      expect(await recordOf(cluster, failed.token)).toMatchObject({
+        node: heir,
+        outcome: 'FAILED',
+        error: { phase: 'takeover', exitCode: 3 },
+      });
+      expect(next.term).toBeGreaterThan(failed.term);
     });
-    expect(next.term).toBeGreaterThan(failed.term);
-  });
 
-  it('P41 that hangs is killed when its time is over, and another leads', async () => {
-    const { old, heir } = await handOver(cluster, { takeover: { hang: true } });
-    const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
-    await cluster.ready({ not: heir, after: BigInt(token) });
-    // Whether the node says so itself, or the elector's watchdog noticed first.
-    const { error } = await recordOf(cluster, token);
-    expect(error).toMatchObject({
-      phase: 'takeover',
-      reason: expect.stringContaining('took longer than the 1500 ms it had'),
+    it('P41 that hangs is killed when its time is over, and another leads', async () => {
+      const { old, heir } = await handOver(cluster, { takeover: { hang: true } });
+      const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
+      await cluster.ready({ not: heir, after: BigInt(token) });
+      // Whether the node says so itself, or the elector's watchdog noticed first.
+      const { error } = await recordOf(cluster, token);
+      expect(error).toMatchObject({
+        phase: 'takeover',
+        reason: expect.stringContaining('took longer than the 1500 ms it had'),
+      });
+    });
+
+    it('P33 that is slow leaves its node in PROGRESS until it has ended', async () => {
+      const { old, heir } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
+      await cluster.hooked(heir, 'takeover', 'started', old.token);
+      expect(await cluster.view.leader()).toMatchObject({ node: heir, status: 'PROGRESS' });
+      await until(async () => (await cluster.view.leader())?.status === 'READY');
+      await cluster.hooked(heir, 'takeover', 'ended', old.token);
+    });
+
+    it('that fails on every node is tried again, and somebody leads once it works', async () => {
+      const old = await cluster.ready();
+      for (const node of cluster.nodes) await cluster.hooks.behave(node, 'takeover', { exitCode: 1 });
+      await cluster.agent(old.node).kill9();
+      await until(async () => (await cluster.view.elected()).failures.length > 1, { timeoutMs: 20_000 });
+      for (const node of cluster.nodes) await cluster.hooks.behave(node, 'takeover', {});
+      await cluster.ready({ after: old.token });
+    });
+
+    it('P12 whose workload ignores SIGTERM has it killed before the next one starts', async () => {
+      const { heir } = await handOver(cluster, { takeover: { stubborn: true }, release: { leave: true } });
+      const stubborn = await cluster.ready({ node: heir });
+      const [next = ''] = cluster.others(heir);
+      await cluster.view.switchOver(next);
+      const takeover = await cluster.hooked(next, 'takeover', 'started', stubborn.token);
+      expect(takeover.alive.filter(({ node, state }) => node === heir && state !== 'Z')).toEqual([]);
+      await cluster.ready({ node: next });
     });
   });
 
-  it('P33 that is slow leaves its node in PROGRESS until it has ended', async () => {
-    const { old, heir } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
-    await cluster.hooked(heir, 'takeover', 'started', old.token);
-    expect(await cluster.view.leader()).toMatchObject({ node: heir, status: 'PROGRESS' });
-    await until(async () => (await cluster.view.leader())?.status === 'READY');
-    await cluster.hooked(heir, 'takeover', 'ended', old.token);
-  });
+  describe('a release hook', () => {
+    it('P17 that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
+      const old = await cluster.ready();
+      await cluster.hooks.behave(old.node, 'release', { takeMs: 1_000 });
+      const [heir = ''] = cluster.others(old.node);
+      await cluster.view.switchOver(heir);
+      await cluster.hooked(old.node, 'release', 'started', old.token - 1n);
+      expect(await cluster.view.leader()).toMatchObject({ node: old.node, token: old.token });
+      const next = await cluster.ready({ node: heir });
+      await expectOrder(cluster, old, next);
+    });
 
-  it('that fails on every node is tried again, and somebody leads once it works', async () => {
-    const old = await cluster.ready();
-    for (const node of cluster.nodes) await cluster.hooks.behave(node, 'takeover', { exitCode: 1 });
-    await cluster.agent(old.node).kill9();
-    await until(async () => (await cluster.view.elected()).failures.length > 1, { timeoutMs: 20_000 });
-    for (const node of cluster.nodes) await cluster.hooks.behave(node, 'takeover', {});
-    await cluster.ready({ after: old.token });
-  });
+    it('that hangs is killed with the workload when its time is over, and the next one leads', async () => {
+      const old = await cluster.ready();
+      await cluster.hooks.behave(old.node, 'release', { hang: true });
+      const [heir = ''] = cluster.others(old.node);
+      await cluster.view.switchOver(heir);
+      await cluster.ready({ node: heir });
+      expect(cluster.agent(old.node).log.map(({ msg }) => msg)).toContainEqual(
+        expect.stringMatching(/^release timed-out: .*everything it left was killed/),
+      );
+    });
 
-  it('P12 whose workload ignores SIGTERM has it killed before the next one starts', async () => {
-    const { heir } = await handOver(cluster, { takeover: { stubborn: true }, release: { leave: true } });
-    const stubborn = await cluster.ready({ node: heir });
-    const [next = ''] = cluster.others(heir);
-    await cluster.view.switchOver(next);
-    const takeover = await cluster.hooked(next, 'takeover', 'started', stubborn.token);
-    expect(takeover.alive.filter(({ node, state }) => node === heir && state !== 'Z')).toEqual([]);
-    await cluster.ready({ node: next });
-  });
-});
+    it('that fails and leaves the workload has that killed, and the next one leads', async () => {
+      const old = await cluster.ready();
+      await cluster.hooks.behave(old.node, 'release', { exitCode: 1, leave: true });
+      const [heir = ''] = cluster.others(old.node);
+      await cluster.view.switchOver(heir);
+      await cluster.ready({ node: heir });
+    });
 
-describe('a release hook', () => {
-  const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
-
-  it('P17 that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
-    const old = await cluster.ready();
-    await cluster.hooks.behave(old.node, 'release', { takeMs: 1_000 });
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.view.switchOver(heir);
-    await cluster.hooked(old.node, 'release', 'started', old.token - 1n);
-    expect(await cluster.view.leader()).toMatchObject({ node: old.node, token: old.token });
-    const next = await cluster.ready({ node: heir });
-    await expectOrder(cluster, old, next);
-  });
-
-  it('that hangs is killed with the workload when its time is over, and the next one leads', async () => {
-    const old = await cluster.ready();
-    await cluster.hooks.behave(old.node, 'release', { hang: true });
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.view.switchOver(heir);
-    await cluster.ready({ node: heir });
-    expect(cluster.agent(old.node).log.map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/^release timed-out: .*everything it left was killed/),
-    );
-  });
-
-  it('that fails and leaves the workload has that killed, and the next one leads', async () => {
-    const old = await cluster.ready();
-    await cluster.hooks.behave(old.node, 'release', { exitCode: 1, leave: true });
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.view.switchOver(heir);
-    await cluster.ready({ node: heir });
-  });
-
-  it('P38 never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
-    const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    for (const node of [old.node, heir]) {
-      await cluster.hooks.behave(node, 'takeover', { takeMs: 500 });
-      await cluster.hooks.behave(node, 'release', { takeMs: 500 });
-    }
-    for (const node of [heir, old.node, heir]) {
-      await cluster.view.switchOver(node);
-      await until(async () => (await cluster.view.elected()).node === node);
-    }
-    await cluster.ready({ node: heir });
-    for (const node of [old.node, heir]) expect(await lateEnds(cluster, node)).toEqual([]);
+    it('P38 never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
+      const old = await cluster.ready();
+      const [heir = ''] = cluster.others(old.node);
+      for (const node of [old.node, heir]) {
+        await cluster.hooks.behave(node, 'takeover', { takeMs: 500 });
+        await cluster.hooks.behave(node, 'release', { takeMs: 500 });
+      }
+      for (const node of [heir, old.node, heir]) {
+        await cluster.view.switchOver(node);
+        await until(async () => (await cluster.view.elected()).node === node);
+      }
+      await cluster.ready({ node: heir });
+      for (const node of [old.node, heir]) expect(await lateEnds(cluster, node)).toEqual([]);
+    });
   });
 });
 

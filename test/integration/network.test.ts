@@ -8,57 +8,84 @@ import { until } from '../support/until.js';
 const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
-describe('the leader alone', () => {
+describe('in one group', () => {
   const cluster = useCluster({ servers, sites });
 
-  it('P05 P11 cut off for longer than its session releases before that ends, and another is READY within a second more', async () => {
-    const old = await cluster.ready();
-    const cutAtS = Date.now() / 1000;
-    const sinceCut = startStopwatch();
-    await using _ = cluster.links(old.node).cut();
-    const next = await cluster.ready({ not: old.node });
-    const tookMs = Math.round(sinceCut.ms);
-    const takeover = await cluster.hooked(next.node, 'takeover', 'started', old.token);
-    // The end of its release hook, or, where a starved machine left that too little time, of the workload that was killed.
-    const last = (await cluster.hooks.events()).findLast(({ token }) => token === String(old.token));
-    const releasedMs = Math.round(((last?.at ?? 0) - cutAtS) * 1000);
-    process.stdout.write(`cut off: released after ${releasedMs} ms, READY elsewhere after ${tookMs} ms\n`);
-    expect(takeover.at - (last?.at ?? 0)).toBeGreaterThan(0);
-    expect(releasedMs).toBeLessThan(0.9 * cluster.sessionTimeoutMs);
-    expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
-  });
-
-  it('cut off until it has released, but for less than its session, gives its claim away and is led again', async () => {
-    const old = await cluster.ready();
-    {
+  describe('the leader alone', () => {
+    it('P05 P11 cut off for longer than its session releases before that ends, and another is READY within a second more', async () => {
+      const old = await cluster.ready();
+      const cutAtS = Date.now() / 1000;
+      const sinceCut = startStopwatch();
       await using _ = cluster.links(old.node).cut();
-      await cluster.ended(old);
-    }
-    const next = await cluster.ready({ after: old.token });
-    expect(next.token).toBeGreaterThan(old.token);
-  });
-
-  it('P71 that hears nothing, though all it says arrives, releases, and another leads', async () => {
-    const old = await cluster.ready();
-    const agent = cluster.agent(old.node);
-    const heard = agent.log.length;
-    await using _ = cluster.links(old.node).cut('toClient');
-    const next = await cluster.ready({ not: old.node });
-    expect(next.token).toBeGreaterThan(old.token);
-    const said = agent.log.slice(heard).map(({ msg }) => msg);
-    expect(said).toContainEqual(expect.stringMatching(/^releasing: out of touch|lease ran out/));
-  });
-});
-
-describe('everybody', () => {
-  const cluster = useCluster({ servers, sites });
-
-  it('cut off for longer than the sessions leaves nobody leading, and somebody is READY when it is over', async () => {
-    const old = await cluster.ready();
-    await cutFor(cluster, cluster.nodes, 1.5, async () => {
-      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+      const next = await cluster.ready({ not: old.node });
+      const tookMs = Math.round(sinceCut.ms);
+      const takeover = await cluster.hooked(next.node, 'takeover', 'started', old.token);
+      // The end of its release hook, or, where a starved machine left that too little time, of the workload that was killed.
+      const last = (await cluster.hooks.events()).findLast(({ token }) => token === String(old.token));
+      const releasedMs = Math.round(((last?.at ?? 0) - cutAtS) * 1000);
+      process.stdout.write(`cut off: released after ${releasedMs} ms, READY elsewhere after ${tookMs} ms\n`);
+      expect(takeover.at - (last?.at ?? 0)).toBeGreaterThan(0);
+      expect(releasedMs).toBeLessThan(0.9 * cluster.sessionTimeoutMs);
+      expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
     });
-    await cluster.ready({ after: old.token });
+
+    it('cut off until it has released, but for less than its session, gives its claim away and is led again', async () => {
+      const old = await cluster.ready();
+      {
+        await using _ = cluster.links(old.node).cut();
+        await cluster.ended(old);
+      }
+      const next = await cluster.ready({ after: old.token });
+      expect(next.token).toBeGreaterThan(old.token);
+    });
+
+    it('P71 that hears nothing, though all it says arrives, releases, and another leads', async () => {
+      const old = await cluster.ready();
+      const agent = cluster.agent(old.node);
+      const heard = agent.log.length;
+      await using _ = cluster.links(old.node).cut('toClient');
+      const next = await cluster.ready({ not: old.node });
+      expect(next.token).toBeGreaterThan(old.token);
+      const said = agent.log.slice(heard).map(({ msg }) => msg);
+      expect(said).toContainEqual(expect.stringMatching(/^releasing: out of touch|lease ran out/));
+    });
+  });
+
+  describe('everybody', () => {
+    it('cut off for longer than the sessions leaves nobody leading, and somebody is READY when it is over', async () => {
+      const old = await cluster.ready();
+      await cutFor(cluster, cluster.nodes, 1.5, async () => {
+        await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+      });
+      await cluster.ready({ after: old.token });
+    });
+  });
+
+  describe('a follower', () => {
+    it('that was out of touch when it was elected leads within a second of being back', async () => {
+      const old = await cluster.ready();
+      const [heir = ''] = cluster.others(old.node, (await cluster.view.seated())[0] ?? '');
+      {
+        await using _ = cluster.links(heir).cut();
+        await cluster.view.switchOver(heir);
+        await until(async () => (await cluster.view.elected()).node === heir);
+        await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
+      }
+      await cluster.ready({ node: heir, timeoutMs: 1_500 });
+    });
+
+    it('cut off for longer than its session has a seat and a registration again as soon as it is back', async () => {
+      const leader = await cluster.ready();
+      const [follower = ''] = cluster.others(leader.node);
+      {
+        await using _ = cluster.links(follower).cut();
+        await until(async () => !(await cluster.view.seated()).includes(follower));
+        expect(await cluster.view.registration(follower)).toBeNull();
+      }
+      await until(async () => (await cluster.view.seated()).includes(follower));
+      expect(await cluster.view.registration(follower)).not.toBeNull();
+      expect(await cluster.ready()).toEqual(leader);
+    });
   });
 });
 
@@ -92,35 +119,6 @@ describe('with longer sessions', () => {
     cluster.links(old.node).delay(cluster.sessionTimeoutMs / 40);
     await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs));
     expect(await cluster.ready()).toEqual(old);
-  });
-});
-
-describe('a follower', () => {
-  const cluster = useCluster({ servers, sites });
-
-  it('that was out of touch when it was elected leads within a second of being back', async () => {
-    const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node, (await cluster.view.seated())[0] ?? '');
-    {
-      await using _ = cluster.links(heir).cut();
-      await cluster.view.switchOver(heir);
-      await until(async () => (await cluster.view.elected()).node === heir);
-      await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
-    }
-    await cluster.ready({ node: heir, timeoutMs: 1_500 });
-  });
-
-  it('cut off for longer than its session has a seat and a registration again as soon as it is back', async () => {
-    const leader = await cluster.ready();
-    const [follower = ''] = cluster.others(leader.node);
-    {
-      await using _ = cluster.links(follower).cut();
-      await until(async () => !(await cluster.view.seated()).includes(follower));
-      expect(await cluster.view.registration(follower)).toBeNull();
-    }
-    await until(async () => (await cluster.view.seated()).includes(follower));
-    expect(await cluster.view.registration(follower)).not.toBeNull();
-    expect(await cluster.ready()).toEqual(leader);
   });
 });
 
