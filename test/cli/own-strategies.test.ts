@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listingSchema } from '../../src/group/listing.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { runProcess, startProcess } from '../support/agents.js';
+import { GroupView } from '../support/group-view.js';
 import { started } from '../support/known.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
@@ -51,15 +52,16 @@ it('elect in agents, are explained by commands, told apart by version, and stop 
   };
   const list = async () =>
     listingSchema.parse(JSON.parse((await runProcess(['list', '-f', 'json'], env)).stdout));
-  const led = (node: string) =>
+  await using view = new GroupView(env.PETREL_ZOOKEEPER, env.PETREL_ROOT, 3_000);
+  const led = (is: (node: string) => boolean) =>
     until(async () => {
-      const listing = await list();
-      return listing.leader?.status === 'READY' && listing.leader.node === node ? listing : null;
+      const leader = await view.leader();
+      return leader?.status === 'READY' && is(leader.node);
     });
 
   const first = await startProcess(['agent'], { ...env, PETREL_NODE_ID: 'a' });
   await first.logged(/^joined/);
-  await led('a');
+  await led((node) => node === 'a');
   const unknown = await runProcess(['config', 'set', 'strategy', 'last-by-name'], {
     ...env,
     PETREL_STRATEGIES: '',
@@ -70,7 +72,8 @@ it('elect in agents, are explained by commands, told apart by version, and stop 
 
   const second = await startProcess(['agent'], { ...env, PETREL_NODE_ID: 'b', PETREL_STRATEGIES: two });
   await second.logged(/^joined/);
-  const listing = await led('b');
+  await led((node) => node === 'b');
+  const listing = await list();
   expect(listing.elected.reason).toBe('better than a: it is last');
   expect(listing.problems).toMatchObject([
     {
@@ -89,10 +92,7 @@ it('elect in agents, are explained by commands, told apart by version, and stop 
     [first, second, third].some(({ log }) => log.some(({ msg }) => /^no node can run/.test(msg))),
   );
   second.signal('SIGTERM');
-  await until(async () => {
-    const { leader } = await list();
-    return leader?.status === 'READY' && leader.node !== 'b';
-  });
+  await led((node) => node !== 'b');
   const failed = await runProcess(['explain'], env);
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('strategy last-by-name') });
 });

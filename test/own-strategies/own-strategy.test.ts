@@ -5,14 +5,22 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answered } from '../../src/own-strategies/asker.js';
-import { OwnStrategy } from '../../src/own-strategies/own-strategy.js';
+import type { answered as answeredBy } from '../../src/own-strategies/asker.js';
+import type { OwnStrategy as Strategy } from '../../src/own-strategies/own-strategy.js';
 import { samples } from '../../src/own-strategies/samples.js';
 import { builtInRules, strategies } from '../../strategies/index.js';
+import { builtModule } from '../support/built.js';
 import { until } from '../support/until.js';
 
 let dir = '';
+/** As it is built: from the sources, every strategy's thread would compile them again. */
+let program = '';
+let OwnStrategy: typeof Strategy;
+let answered: typeof answeredBy;
 beforeAll(async () => {
+  program = pathToFileURL(await builtModule('own-strategies/own-strategy.js')).href;
+  ({ OwnStrategy } = await import(program));
+  ({ answered } = await import(pathToFileURL(await builtModule('own-strategies/asker.js')).href));
   dir = await mkdtemp(join(tmpdir(), 'petrel-own-'));
 });
 afterAll(async () => {
@@ -34,7 +42,7 @@ async function moduleOf(body: string, more = ''): Promise<string> {
 }
 
 /** What `strategy` ranks with these options, or what is wrong with them. */
-async function rankedBy(strategy: OwnStrategy, given: unknown = {}) {
+async function rankedBy(strategy: Strategy, given: unknown = {}) {
   const known = { ...builtInRules, strategies: new Map([...strategies, [strategy.name, strategy]]) };
   return await answered(known, (rules) => {
     const { strategy: ready, problems } = strategy.prepare(given, rules);
@@ -161,15 +169,9 @@ describe('a strategy of a user’s own', () => {
 
   it('prints nothing where the output of a command goes', async () => {
     const url = await moduleOf(`return ${inOrder}`, 'version: (console.log("chatty"), "1")');
-    const program = new URL('../../src/own-strategies/own-strategy.ts', import.meta.url).href;
     const load = `const { OwnStrategy } = await import(${JSON.stringify(program)}); await (await OwnStrategy.load(${JSON.stringify(url)})).close();`;
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [
-      '--import',
-      'tsx',
-      '--input-type=module',
-      '-e',
-      load,
-    ]);
+    const args = ['--input-type=module', '-e', load];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
     expect({ stdout, stderr }).toEqual({ stdout: '', stderr: 'chatty\n' });
   });
 

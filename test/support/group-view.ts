@@ -34,7 +34,7 @@ export interface Leader {
 /** A server that is in good order answers sooner by far. */
 const callTimeoutMs = 1_500;
 
-export class GroupView {
+export class GroupView implements AsyncDisposable {
   readonly paths: GroupPaths;
   readonly #connectString: string;
   readonly #sessionTimeoutMs: number;
@@ -161,6 +161,10 @@ export class GroupView {
 
   async close(): Promise<void> {
     await this.#open.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #read(path: string) {
