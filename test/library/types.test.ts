@@ -28,19 +28,20 @@ async function compile(cwd: string, file: string, args: readonly string[]): Prom
   return stdout;
 }
 
-it('are complete, for a project that checks the types of its libraries, too', async () => {
-  expect(await compile(project, consumer, ['--module', 'nodenext', '--skipLibCheck', 'false'])).toBe('');
-});
-
 it.each([
-  ['an ES module', 'module', ['--module', 'node16']],
-  ['a CommonJS module', 'commonjs', ['--module', 'node16']],
+  // Only this one checks whether they are complete: what it checks is the same for all.
+  [
+    'an ES module, which checks the types of its libraries, too',
+    'module',
+    ['--module', 'nodenext', '--skipLibCheck', 'false'],
+  ],
+  ['a CommonJS module', 'commonjs', ['--module', 'node16', '--skipLibCheck']],
   [
     'a CommonJS module, by the rules of Node.js 10',
     'commonjs',
-    ['--module', 'commonjs', '--moduleResolution', 'node10'],
+    ['--module', 'commonjs', '--moduleResolution', 'node10', '--skipLibCheck'],
   ],
-  ['a bundler', 'module', ['--module', 'esnext', '--moduleResolution', 'bundler']],
+  ['a bundler', 'module', ['--module', 'esnext', '--moduleResolution', 'bundler', '--skipLibCheck']],
 ])('are found by %s', async (_who, type, args) => {
   const directory = await mkdtemp(join(tmpdir(), 'petrel-types-'));
   try {
@@ -49,7 +50,7 @@ it.each([
     await symlink(join(project, 'node_modules/@types'), join(directory, 'node_modules/@types'));
     await writeFile(join(directory, 'package.json'), JSON.stringify({ type }));
     await copyFile(consumer, join(directory, 'consumer.ts'));
-    expect(await compile(directory, 'consumer.ts', [...args, '--skipLibCheck'])).toBe('');
+    expect(await compile(directory, 'consumer.ts', args)).toBe('');
   } finally {
     await rm(directory, { recursive: true });
   }
