@@ -10,7 +10,7 @@ function lab(...args: string[]) {
 
 describe('petrel lab', () => {
   it('prints the same bytes for the same seed, whatever the number of workers', async () => {
-    const args = ['lcr', 'le-s', 'petrel', '--nodes', '3,6', '--scenario', 'start,crash', '--runs', '5'];
+    const args = ['lcr', 'le-s', 'petrel', '--nodes', '3,6', '--scenario', 'start,crash', '--runs', '2'];
     const [one, two] = await Promise.all([
       lab(...args, '--workers', '1', '-f', 'json'),
       lab(...args, '--workers', '2', '-f', 'json'),

@@ -59,12 +59,15 @@ function petrel(place: string, ...args: string[]): Promise<Outcome> {
 const deployment = join(project, 'examples/deployments/1-even.yaml');
 
 describe('Petrel next to petrel-lab', () => {
-  it('runs the laboratory, on several threads too', async () => {
-    const args = ['lab', 'lcr', 'petrel', '--nodes', '5', '--runs', '500', '--workers', '2', '-f', 'json'];
-    const { code, stdout, stderr } = await petrel('both', ...args);
+  it.each([
+    // Each run is a task of its own, and all of them are too long for the thread that begins alone.
+    ['on several threads', ['lcr', '--nodes', '1000', '--runs', '100', '--workers', '2']],
+    ['with Petrel’s own agents', ['petrel', '--nodes', '5', '--runs', '5']],
+  ])('runs the laboratory %s', async (_, args) => {
+    const { code, stdout, stderr } = await petrel('both', 'lab', ...args, '-f', 'json');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { results } = labSchema.parse(JSON.parse(stdout));
-    expect(results.map(({ measures }) => measures.agreed?.mean)).toEqual([1, 1]);
+    expect(results.map(({ measures }) => measures.agreed?.mean)).toEqual([1]);
   });
 
   it('simulates what a file describes, and draws it', async () => {

@@ -7,7 +7,7 @@ import { type Cluster, useCluster } from '../support/cluster.js';
 import { useServers } from '../support/servers.js';
 
 const grantedMs = 2_000;
-const cuts = 8;
+const cuts = 5;
 const servers = useServers({ maxSessionTimeoutMs: grantedMs }, 'single');
 const options = { servers, sites: { a1: 'a', a2: 'a' }, sessionTimeoutMs: 6_000 };
 

@@ -79,7 +79,7 @@ describe('an experiment', () => {
     return { algorithm, conditions: conditions({ nodes: 8, scenario: 'crash', loss: 0.2 }) };
   });
   const run = async (workers: number, seed: number) => {
-    const tasks = tasksOf(cases, 12, seed);
+    const tasks = tasksOf(cases, 3, seed);
     const measured = await runTasks(tasks, { workers, aloneMs: 0, progress: () => {} });
     return JSON.stringify(resultsOf(cases, tasks, measured));
   };

@@ -2,7 +2,7 @@
  * The live proof: agents in processes of their own measure round trips over an emulated wide area, and elect; and a replicated
  * service over the same area tells which leader its clients would have waited for least. Both have to say the same.
  *
- * Every run plays two cases; PETREL_LIVE_PROOF=all plays all of them and prints the table.
+ * Every run plays one case; PETREL_LIVE_PROOF=all plays all of them and prints the table.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedZooKeeper } from '../support/ensemble.js';
@@ -43,7 +43,7 @@ const twoLoads: readonly Load[] = [
 const cases: readonly Case[] = [
   ...[first, second, third].flatMap((deployment) =>
     threeLoads.map((load): Case => {
-      const isQuick = deployment === first && (load === even || load[2] === 1);
+      const isQuick = deployment === first && load[0] === 0 && load[2] === 1;
       return { deployment, load, strategy: 'latency', isQuick };
     }),
   ),
