@@ -10,14 +10,15 @@ function lab(...args: string[]) {
 
 describe('petrel lab', () => {
   it('prints the same bytes for the same seed, whatever the number of workers', async () => {
-    const args = ['lcr', 'le-s', 'petrel', '--nodes', '3,6', '--scenario', 'start,crash', '--runs', '2'];
+    // Long enough for a thread to get its part, however fast the machine is.
+    const args = ['lcr', '--nodes', '3,1000', '--scenario', 'start', '--runs', '60'];
     const [one, two] = await Promise.all([
       lab(...args, '--workers', '1', '-f', 'json'),
       lab(...args, '--workers', '2', '-f', 'json'),
     ]);
     expect(one.code).toBe(0);
     expect(two.stdout).toBe(one.stdout);
-    expect(labSchema.parse(JSON.parse(one.stdout)).results).toHaveLength(12);
+    expect(labSchema.parse(JSON.parse(one.stdout)).results).toHaveLength(2);
     expect(one.stderr).toBe('');
   });
 

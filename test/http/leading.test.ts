@@ -43,24 +43,21 @@ describe('/leader under a stream of requests', () => {
     await until(() => checks.of(node, 503, sinceMs).length > 5, { describe: `${node} to say 503` });
   }
 
-  it.each([1, 2, 3])(
-    'a leader that is frozen for longer than its lease says 200 no more, time %i',
-    async () => {
-      const old = await cluster.ready();
-      await until(() => checks.of(old.node, 200, 0).some(({ token }) => token === old.token));
-      const agent = cluster.agent(old.node);
-      agent.pause();
-      freezes += 1;
-      const heir = await cluster.ready({ not: old.node });
-      const sinceMs = systemClock.monotonicMs();
-      await until(() => checks.of(heir.node, 200, sinceMs).length > 20);
-      agent.resume();
-      await saidNoSince(old.node, systemClock.monotonicMs());
-      await expectTruth();
-      const { overtaken } = findings(checks.checks, await cluster.hooks.events());
-      expect(overtaken).toBeLessThanOrEqual(freezes);
-    },
-  );
+  it.each([1, 2])('a leader that is frozen for longer than its lease says 200 no more, time %i', async () => {
+    const old = await cluster.ready();
+    await until(() => checks.of(old.node, 200, 0).some(({ token }) => token === old.token));
+    const agent = cluster.agent(old.node);
+    agent.pause();
+    freezes += 1;
+    const heir = await cluster.ready({ not: old.node });
+    const sinceMs = systemClock.monotonicMs();
+    await until(() => checks.of(heir.node, 200, sinceMs).length > 20);
+    agent.resume();
+    await saidNoSince(old.node, systemClock.monotonicMs());
+    await expectTruth();
+    const { overtaken } = findings(checks.checks, await cluster.hooks.events());
+    expect(overtaken).toBeLessThanOrEqual(freezes);
+  });
 
   it('a leader that is frozen for less than its lease leads on', async () => {
     const old = await cluster.ready();
