@@ -1,0 +1,160 @@
+/** From a choice to what the elector should write, or do. */
+import { failureOf, recovered } from './backoff.js';
+import { brake } from './brake.js';
+import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
+import { judge, ownObstacles } from './constraint.js';
+import type { Choice } from './elect.js';
+import { type FencingAction, heldTooLong } from './fencing.js';
+import { sitePriority } from './group-config.js';
+import { type Case, contextIn } from './model.js';
+import { toInstant } from './names.js';
+import { ended, previousLeader, reachedReady } from './records.js';
+import { missesRequest } from './requests.js';
+import { isRestored } from './restored.js';
+import { judgeSites, type SiteJudgement } from './site-rules.js';
+import type { Brake, GroupSnapshot } from './snapshot.js';
+import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
+export type ElectorAction =
+  | { readonly do: 'read-clock' }
+  | {
+      readonly do: 'write-elected';
+      readonly elected: Elected;
+      readonly configVersion: number;
+      readonly electedVersion: number;
+      readonly record: TransitionRecord | null;
+      readonly headVersion: number | null;
+      /** What the group's brake is to have counted then, at the version that was read; null where that does not change. */
+      readonly brake: Brake | null;
+    }
+  /** The brake holds: instead of moving, the group waits for a person. */
+  | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
+  | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
+  | ChangeSites
+  | DropRequest
+  /** For good while this version of the configuration stands; null: for now, to let another judge. */
+  | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
+  | FencingAction;
+
+export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
+
+/** What a choice comes to: a new decision, or what is to be noted while the present one stands. */
+export function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
+  const decision = decisionWrite(seen, choice);
+  const made = decision === null ? null : braked(seen, decision);
+  if (made?.do === 'write-elected') return [made];
+  const record = recordOfReady(seen);
+  const upkeep = record === null ? upkeepWrite(seen, choice) : null;
+  const change = dropMissedRequest(seen) ?? endOverrides(seen) ?? declareSites(seen);
+  const rest = [record, upkeep, made ?? change].filter((action) => action !== null);
+  return [...heldTooLong(seen), ...rest];
+}
+
+/** The decision with what the brake counts of it, or the pause that the brake puts in its place. */
+function braked({ snapshot, config, epochMs }: Case, decision: Write): ElectorAction {
+  if (snapshot.brake == null) return decision;
+  const made = brake(snapshot.brake, config, decision.elected, epochMs);
+  const { configVersion } = decision;
+  if (made.stops) return { do: 'pause', reason: made.reason, configVersion };
+  return {
+    ...decision,
+    brake: made.record === null ? null : { ...snapshot.brake, record: made.record },
+  };
+}
+
+/** A new decision, under a new term: another choice, or whatever repairs an unreadable one. */
+function decisionWrite(seen: Case, choice: Choice): Write | null {
+  const { snapshot, members, config, strategy, self, elected, failed, epochMs } = seen;
+  const isRepair = isRestored(snapshot, elected);
+  if (!choice.changes && !isRepair) return null;
+  const member = members.find(({ node }) => node === choice.node)?.value ?? null;
+  const record = ended(seen, elected, { failed, next: choice.reason });
+  const next: Elected = {
+    node: choice.node,
+    site: member?.site ?? null,
+    term: Math.min(elected.term + 1, lastTerm),
+    strategy: strategy.name,
+    reason: isRepair ? `${elected.reason}; ${choice.reason}` : choice.reason,
+    cause: choice.cause,
+    by: self,
+    previous: previousLeader(snapshot, members),
+    priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
+    asked: choice.asked,
+    failedSite: choice.failedSite,
+    failures: ownFailures(seen, choice),
+    ...missedRequest(seen, choice),
+  };
+  return electedWrite(snapshot, next, record);
+}
+
+function missedRequest(seen: Case, { asked }: Choice): Pick<Elected, 'missedRequest'> {
+  return asked === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
+}
+
+/** The decision stands, and something in it is to be noted: a failure, or what is over. */
+function upkeepWrite(seen: Case, choice: Choice): Write | null {
+  const { snapshot, members, elected, failed } = seen;
+  const leader = recovered(elected, snapshot.current, members);
+  const isForgiven = leader !== null && failureOf(elected.failures, leader) !== null;
+  const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
+  const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
+  // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
+  const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
+  if (failed === null && !isForgiven && !isOver && asked === elected.asked) return null;
+  return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
+}
+
+/** Those that other slots keep are theirs. */
+function ownFailures({ elsewhere }: Case, { failures }: Choice): FailureRecord[] {
+  return failures.filter((record) => !elsewhere.failures.includes(record));
+}
+
+/** What a forced failover overrode counts again once it has ended. */
+function stillWaived(seen: Case): Elected['asked'] {
+  const { asked, node } = seen.elected;
+  const member = seen.members.find((other) => other.node === node);
+  if (asked === null || member === undefined) return asked;
+  const found = ownObstacles(judge(member, seen.constraints, contextIn(seen, []))).map(({ kind }) => kind);
+  const waived = asked.waived.filter((kind) => found.includes(kind));
+  return waived.length === asked.waived.length ? asked : { ...asked, waived };
+}
+
+function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: TransitionRecord | null): Write {
+  return {
+    do: 'write-elected',
+    elected,
+    configVersion: snapshot.config.version,
+    electedVersion: snapshot.elected.version,
+    record,
+    headVersion: record === null ? null : (snapshot.history?.version ?? null),
+    brake: null,
+  };
+}
+
+function recordOfReady(seen: Case): Extract<ElectorAction, { do: 'record' }> | null {
+  const { snapshot, elected, memory } = seen;
+  const { current, history } = snapshot;
+  const isReady = current?.value?.status === 'READY' && current.value.term === elected.term;
+  if (!isReady || memory.watched !== null || history === null) return null;
+  const record = reachedReady(seen, elected, current);
+  return record === null ? null : { do: 'record', record, headVersion: history.version };
+}
+
+/** One site at a time: each change is told with its own reason. */
+function declareSites(seen: Case): ChangeSites | null {
+  const { snapshot, epochMs, self } = seen;
+  const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;
+  if (verdict === undefined) return null;
+  const { site, isFailed, reason } = verdict;
+  const failed = { byRule: true, by: self, reason, at: toInstant(epochMs) };
+  return {
+    do: 'change-sites',
+    changes: [{ site, settings: { failed: isFailed ? failed : null } }],
+    what: isFailed ? `site ${site} counts as failed` : `site ${site} counts as whole again`,
+    reason,
+    configVersion: snapshot.config.version,
+  };
+}
+
+export function siteVerdicts(seen: Case): SiteJudgement {
+  return judgeSites(seen, seen.memory.sites?.counts ?? new Map());
+}

@@ -1,0 +1,163 @@
+/**
+ * What one decision about a leader goes by: what was read, what the elector saw before, the time, and what follows from
+ * these. Made anew for each round.
+ */
+import type { ReadyStrategy } from '../../strategies/registry.js';
+import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
+import { type Constraint, type Context, contextOf, type Judged } from './constraint.js';
+import type { Question } from './elect.js';
+import { type ElectorMemory, look, type Scene } from './elector-memory.js';
+import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.js';
+import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
+import { failedCandidate } from './failed-candidate.js';
+import { needsReading } from './limits.js';
+import { previousLeader } from './records.js';
+import { betterForMs } from './resignation.js';
+import { electedOrRestored } from './restored.js';
+import { lifeOf, readyNode } from './snapshot.js';
+import { overdueMs, type Watched } from './watchdog.js';
+import type { Elected, FailureRecord } from './znodes.js';
+/** `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was not. */
+export interface ElectorSituation extends Scene {
+  readonly self: string;
+  readonly strategy: ReadyStrategy;
+  readonly memory: ElectorMemory;
+  readonly clock: ClockReading | null;
+  /** A fence hook is configured here. */
+  readonly canFence: boolean;
+  /** Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since before. */
+  readonly witnessSinceMs: number;
+  readonly constraints: readonly Constraint[];
+  /** What other leaderships of the group mean for this one, at an instant on the ensemble's clock; missing: there is no other. */
+  readonly elsewhere?: (epochMs: number) => Elsewhere;
+}
+
+/** A situation with what was made of it. */
+export interface Case extends Omit<ElectorSituation, 'elsewhere'> {
+  readonly elected: Elected;
+  readonly failed: Failed | null;
+  /** Milliseconds since the epoch, on the ensemble's clock. */
+  readonly epochMs: number;
+  readonly elsewhere: Elsewhere;
+}
+
+/** What is to be done before anything can be decided; `memory` is kept meanwhile. */
+export interface Pending {
+  readonly pending: 'clock' | 'next-look';
+  readonly memory: ElectorMemory;
+}
+
+/** Without a reading of the ensemble's clock that is new enough nothing is decided. */
+export function caseOf(situation: ElectorSituation): Case | Pending {
+  const { snapshot, clock, nowMs } = situation;
+  const elected = electedOrRestored(snapshot);
+  const memory = look(situation, elected, situation.memory);
+  if (memory.progress?.isOrphaned === true && situation.memory.progress?.isOrphaned !== true)
+    return { pending: 'next-look', memory };
+  const failed = failedCandidate(situation, elected, memory);
+  if (clock === null || mustReadClock({ ...situation, memory, elected, failed }, clock))
+    return { pending: 'clock', memory };
+  const epochMs = ensembleNowMs(clock, nowMs);
+  const elsewhere = situation.elsewhere?.(epochMs) ?? nowhereElse;
+  return { ...situation, memory, elected, failed, epochMs, elsewhere };
+}
+
+function mustReadClock(
+  {
+    config,
+    strategy,
+    memory,
+    elected,
+    failed,
+    nowMs,
+  }: Pick<Case, 'config' | 'strategy' | 'memory' | 'elected' | 'failed' | 'nowMs'>,
+  clock: ClockReading,
+): boolean {
+  const { minutes = [] } = strategy;
+  const isAgainst = failed !== null || memory.watched?.condition.kind === 'holding';
+  return (
+    needsReading(clock, { config, failures: elected.failures, minutes }, nowMs) ||
+    (failed !== null && isOutdated(clock, nowMs)) ||
+    (isAgainst && isHearsay(memory.watched, clock, nowMs))
+  );
+}
+
+/**
+ * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate does, nor of a
+ * claim that was given up. To read the clock is to write: what is read after that is no older. So nobody is late, and nobody
+ * is fenced, by what was read before.
+ */
+function isHearsay(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
+  if (watched === null) return false;
+  const lateMs = overdueMs(watched, nowMs);
+  return lateMs >= 0 && clock.atMs < nowMs - lateMs;
+}
+
+/** Whether the elected node has failed, and no decision has answered that: nobody leads who could go on. */
+export function awaitsSuccessor(situation: ElectorSituation): boolean {
+  const elected = electedOrRestored(situation.snapshot);
+  const memory = look(situation, elected, situation.memory);
+  return failedCandidate(situation, elected, memory) !== null || failedBefore({ ...situation, elected });
+}
+
+/** The elected node's last failure still stands, unanswered: the version that records it names the node again only
+ * with the exclusion lifted. */
+function failedBefore({
+  elected,
+  snapshot,
+  members,
+}: Pick<Case, 'elected' | 'snapshot' | 'members'>): boolean {
+  if (elected.node === null || readyNode(snapshot.current, members) === elected.node) return false;
+  return failureOf(elected.failures, elected.node)?.until != null;
+}
+
+/** Failures as they stand, with the one that is being acted on. */
+export function failuresIn({
+  elected,
+  members,
+  snapshot,
+  config,
+  epochMs,
+  failed,
+  elsewhere,
+}: Case): readonly FailureRecord[] {
+  const own = settleFailures(elected, members, snapshot.current, config, epochMs);
+  const settled = withFailuresOfOthers(own, elsewhere);
+  return failed === null ? settled : withFailure(settled, failed, config, epochMs);
+}
+
+/** What constraints go by. */
+export function contextIn(
+  { snapshot, config, elected, elsewhere, epochMs }: Case,
+  failures: readonly FailureRecord[],
+): Context {
+  const { neighbour = null } = snapshot;
+  return contextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
+}
+
+/** What the elector's choice goes by. */
+export function questionOf(
+  seen: Case,
+  judged: readonly Judged[],
+  failures: readonly FailureRecord[],
+): Question {
+  const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
+  const lives = new Map(members.map((member) => [member.node, lifeOf(member)]));
+  return {
+    config,
+    strategy,
+    elected,
+    current: snapshot.current,
+    previous: previousLeader(snapshot, members),
+    members,
+    failures,
+    nowMs: epochMs,
+    electedFailed: failed !== null || failedBefore(seen),
+    fitForMs: (node) => nowMs - (memory.fitSinceMs.get(lives.get(node) ?? '') ?? nowMs),
+    betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betters),
+    lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
+    readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
+    judged,
+    elsewhere: seen.elsewhere,
+  };
+}
