@@ -5,8 +5,8 @@
  *   npm run bench:ranking              1000 nodes
  *   NODES=300 npm run bench:ranking    another number
  */
-import { prepareStrategy } from '../src/core/read-config.js';
-import { scoreReportSchema, scoreReportText } from '../src/core/scores.js';
+import { prepareStrategy } from '../src/model/read-config.js';
+import { scoreReportSchema, scoreReportText } from '../src/model/scores.js';
 import { builtInRules, type Candidate, type Peer } from '../strategies/index.js';
 import { ordinary } from '../test/core/builders.js';
 import { chance } from '../test/support/chance.js';

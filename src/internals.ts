@@ -13,22 +13,6 @@ export { styled } from './cli/style.js';
 export { readSettings } from './config/read-settings.js';
 export { clientSettings, type OutputFormat, outputFormats } from './config/settings.js';
 export { type ParsedYaml, parseYaml, yamlProblem } from './config/yaml.js';
-export { openAcl } from './core/acl.js';
-export { durationMs } from './core/duration.js';
-export { groupConfigSchema } from './core/group-config.js';
-export { longSchema, nameSchema, strictObject, toInstant } from './core/names.js';
-export { cut, depthProblem, firstOf } from './core/outside.js';
-export { groupPaths } from './core/paths.js';
-export { prepareStrategy } from './core/read-config.js';
-export { requestsScore } from './core/scores.js';
-export type { Claim, Member, Versioned } from './core/snapshot.js';
-export {
-  type Elected,
-  initialElected,
-  initialHistoryHead,
-  lastTerm,
-  registrationSchema,
-} from './core/znodes.js';
 export { Database } from './embedded/database.js';
 export { JuteReader, JuteWriter } from './embedded/jute.js';
 export {
@@ -45,6 +29,22 @@ export { errorMessage, PetrelError } from './errors.js';
 export type { GroupView } from './group/view.js';
 export { FunctionDuty } from './library/function-duty.js';
 export { silentLogger } from './log.js';
+export { openAcl } from './model/acl.js';
+export { durationMs } from './model/duration.js';
+export { groupConfigSchema } from './model/group-config.js';
+export { longSchema, nameSchema, strictObject, toInstant } from './model/names.js';
+export { cut, depthProblem, firstOf } from './model/outside.js';
+export { groupPaths } from './model/paths.js';
+export { prepareStrategy } from './model/read-config.js';
+export { requestsScore } from './model/scores.js';
+export type { Claim, Member, Versioned } from './model/snapshot.js';
+export {
+  type Elected,
+  initialElected,
+  initialHistoryHead,
+  lastTerm,
+  registrationSchema,
+} from './model/znodes.js';
 export type { Clock } from './ports/clock.js';
 export type { Host } from './ports/host.js';
 export type { Store } from './ports/store.js';

@@ -8,8 +8,8 @@
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
-import { visible, visibleJson } from './core/outside.js';
 import { LineWriter } from './line-writer.js';
+import { visible, visibleJson } from './model/outside.js';
 import { pinoPretty } from './on-demand.js';
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

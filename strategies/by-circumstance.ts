@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { nameSchema, strictObject } from '../src/core/names.js';
-import type { Circumstance } from '../src/core/strategy.js';
+import { nameSchema, strictObject } from '../src/model/names.js';
+import type { Circumstance } from '../src/model/strategy.js';
 import {
   optionProblems,
   type Prepared,

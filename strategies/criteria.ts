@@ -8,8 +8,8 @@
  *
  * Not promised: that the leader is the best. It is one that nobody is clearly better than.
  */
-import type { Score } from '../src/core/scores.js';
-import type { Candidate, Ranked, StrategyInput } from '../src/core/strategy.js';
+import type { Score } from '../src/model/scores.js';
+import type { Candidate, Ranked, StrategyInput } from '../src/model/strategy.js';
 import { gradeBy } from './grade.js';
 import type { Margin } from './score-options.js';
 

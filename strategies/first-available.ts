@@ -1,5 +1,5 @@
-import { strictObject } from '../src/core/names.js';
-import type { Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Strategy } from '../src/model/strategy.js';
 
 /** The first fit node in the order of node ids. A leader is never left because an earlier node appears. */
 export const firstAvailable: Strategy<Record<never, never>> = {

@@ -1,4 +1,4 @@
-import type { Candidate } from '../src/core/strategy.js';
+import type { Candidate } from '../src/model/strategy.js';
 
 type Compare = (a: Candidate, b: Candidate) => number;
 

@@ -15,7 +15,7 @@ import { roundRobin } from './round-robin.js';
 import { sitePriority } from './site-priority.js';
 import { worstCase } from './worst-case.js';
 
-export type { Candidate, Peer, Ranked, Strategy, StrategyInput } from '../src/core/strategy.js';
+export type { Candidate, Peer, Ranked, Strategy, StrategyInput } from '../src/model/strategy.js';
 export {
   type ReadyStrategy,
   type RegisteredStrategy,

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { strictObject } from '../src/core/names.js';
-import type { Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Strategy } from '../src/model/strategy.js';
 import { rankBy } from './criteria.js';
 import { computed } from './readings.js';
 import { marginOption, scoreNameOption, sizeOption, usualLoad, widthOption } from './score-options.js';

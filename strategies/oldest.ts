@@ -1,5 +1,5 @@
-import { strictObject } from '../src/core/names.js';
-import type { Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Strategy } from '../src/model/strategy.js';
 
 /** The fit node that took its seat first: what ZooKeeper's own election recipe does. */
 export const oldest: Strategy<Record<never, never>> = {

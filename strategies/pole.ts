@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { strictObject } from '../src/core/names.js';
-import type { Candidate, Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Candidate, Strategy } from '../src/model/strategy.js';
 import { type Criterion, rankBy } from './criteria.js';
 import { type Computed, computed, reported } from './readings.js';
 import {

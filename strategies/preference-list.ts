@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { strictObject } from '../src/core/names.js';
-import type { Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Strategy } from '../src/model/strategy.js';
 import { gradeBy } from './grade.js';
 
 const options = strictObject({

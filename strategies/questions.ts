@@ -2,7 +2,7 @@
  * Questions to strategies that run elsewhere: a user's own runs in a thread. Whoever ranks does not wait for it. Where an
  * answer is missing it throws the question; its caller asks, and ranks again with the answer.
  */
-import type { Ranked, StrategyInput } from '../src/core/strategy.js';
+import type { Ranked, StrategyInput } from '../src/model/strategy.js';
 
 export type RankingInput = Omit<StrategyInput<unknown>, 'options'>;
 

@@ -1,6 +1,6 @@
 /** The scores, as readings of each candidate with what a person would ask about them. */
-import type { Score } from '../src/core/scores.js';
-import type { Candidate } from '../src/core/strategy.js';
+import type { Score } from '../src/model/scores.js';
+import type { Candidate } from '../src/model/strategy.js';
 import type { Reading } from './criteria.js';
 import type { Survey } from './survey.js';
 

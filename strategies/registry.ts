@@ -1,6 +1,6 @@
 /** What makes a strategy fit for a group's configuration to name: its options checked, and bound. */
 import type { Constraint } from '../src/core/constraint.js';
-import type { Strategy } from '../src/core/strategy.js';
+import type { Strategy } from '../src/model/strategy.js';
 import type { OptionIssue, StrategyAnswer, StrategyAnswers, StrategyQuestion } from './questions.js';
 
 /** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */

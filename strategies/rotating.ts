@@ -1,5 +1,5 @@
-import { strictObject } from '../src/core/names.js';
-import type { Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Strategy } from '../src/model/strategy.js';
 
 /**
  * Each term another node, in the order of node ids: the rotating score of Becker et al. (2011). It is 1 for the node

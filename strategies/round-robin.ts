@@ -1,5 +1,5 @@
-import { strictObject } from '../src/core/names.js';
-import type { Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Strategy } from '../src/model/strategy.js';
 
 /** The node after the previous leader, in the order of node ids, around. */
 export const roundRobin: Strategy<Record<never, never>> = {

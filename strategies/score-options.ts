@@ -1,7 +1,7 @@
 /** Options that strategies which compare measurements share. */
 import * as z from 'zod';
-import { nameSchema } from '../src/core/names.js';
-import { requestsScore, type Score } from '../src/core/scores.js';
+import { nameSchema } from '../src/model/names.js';
+import { requestsScore, type Score } from '../src/model/scores.js';
 
 /** By how much another has to be better than the node that leads. */
 export interface Margin {

@@ -1,5 +1,5 @@
-import { strictObject } from '../src/core/names.js';
-import type { Candidate, Strategy } from '../src/core/strategy.js';
+import { strictObject } from '../src/model/names.js';
+import type { Candidate, Strategy } from '../src/model/strategy.js';
 import { gradeBy } from './grade.js';
 
 /** The node of the site with the highest priority; among its nodes, the one with the highest priority of its own. */

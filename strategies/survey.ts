@@ -3,7 +3,7 @@
  * After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011), whose
  * Eq. 1 and 2 are meant with round trips. Clients are thought to be beside the node that they send to.
  */
-import type { Peer, StrategyInput } from '../src/core/strategy.js';
+import type { Peer, StrategyInput } from '../src/model/strategy.js';
 import { kthSmallest } from './select.js';
 
 export interface Survey {

@@ -14,7 +14,7 @@ interface Rule {
   readonly examples: readonly string[];
 }
 
-const pure = ['src/core', 'strategies'];
+const pure = ['src/core', 'src/model', 'strategies'];
 
 const rules: readonly Rule[] = [
   {
@@ -38,7 +38,8 @@ const rules: readonly Rule[] = [
   {
     name: 'the core stands on nothing but itself, errors, zod and ms',
     folders: pure,
-    forbidden: /\bfrom '(?!\.\/|(\.\.\/)+errors\.js'|(\.\.\/)+src\/core\/|(\.\.\/)+strategies\/|zod'|ms')/,
+    forbidden:
+      /\bfrom '(?!\.\/|(\.\.\/)+errors\.js'|(\.\.\/)+(src\/)?(core|model)\/|(\.\.\/)+strategies\/|zod'|ms')/,
     examples: ["import type { Store } from '../ports/store.js';", "import pino from 'pino';"],
   },
   {

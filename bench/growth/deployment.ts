@@ -3,7 +3,7 @@
  * any size is run through in seconds, and counted. Servers take no time for what they are asked; only the network does.
  */
 
-import { groupPaths } from '../../src/core/paths.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { Ensemble } from '../../test/simulation/ensemble.js';
 import type { Delays } from '../../test/simulation/link.js';

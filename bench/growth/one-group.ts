@@ -1,5 +1,5 @@
 /** One group of any number of nodes, each an agent with a session of its own. */
-import { groupPaths } from '../../src/core/paths.js';
+import { groupPaths } from '../../src/model/paths.js';
 import type { Node } from '../../test/simulation/node.js';
 import { openSimulated } from '../../test/simulation/node.js';
 import { Operator } from '../../test/simulation/operator.js';

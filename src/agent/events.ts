@@ -1,7 +1,7 @@
 /** What happens in an agent that is worth counting, and whoever hears of it. */
 import type { Story } from '../core/story.js';
 import type { Stage } from '../core/tenure.js';
-import type { Elected, TransitionRecord } from '../core/znodes.js';
+import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 
 export type AgentEvent =

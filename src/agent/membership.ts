@@ -3,11 +3,11 @@
  * before they are made again, because a create whose reply was lost may have happened.
  */
 import type { Rules } from '../../strategies/registry.js';
-import { brief, type Parsed, parseJson, toInstant } from '../core/names.js';
-import { claimPaths, type GroupPaths } from '../core/paths.js';
-import { parseSeatName } from '../core/sequence.js';
-import { type ProbeAddress, type Registration, registrationSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { brief, type Parsed, parseJson, toInstant } from '../model/names.js';
+import { claimPaths, type GroupPaths } from '../model/paths.js';
+import { parseSeatName } from '../model/sequence.js';
+import { type ProbeAddress, type Registration, registrationSchema } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';

@@ -1,10 +1,10 @@
 /** Arguments as people write them, checked before anything is tried. */
 import { InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
-import { durationMs } from '../core/duration.js';
-import { nameSchema } from '../core/names.js';
 import { errorMessage } from '../errors.js';
 import { readPointInTime } from '../group/time.js';
+import { durationMs } from '../model/duration.js';
+import { nameSchema } from '../model/names.js';
 
 export function name(text: string): string {
   return checked(nameSchema, text);

@@ -1,7 +1,7 @@
 /** Asking the person at the terminal, where there is one. */
 import { createInterface } from 'node:readline/promises';
-import { oneLine } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
+import { oneLine } from '../model/outside.js';
 
 export interface Question {
   /** One line, ending in a question mark. */

@@ -1,8 +1,6 @@
 /** Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their outcome. */
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { oneLine } from '../core/outside.js';
-import type { TransitionRecord } from '../core/znodes.js';
 import { exitCodes } from '../exit-code.js';
 import { changeGroup, type Plan, planChange, type Request } from '../group/change.js';
 import {
@@ -17,6 +15,8 @@ import { readOrEstimateClock } from '../group/time.js';
 import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
 import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions } from '../group/wait.js';
+import { oneLine } from '../model/outside.js';
+import type { TransitionRecord } from '../model/znodes.js';
 import { makeSure } from './ask.js';
 import { forTerminal, type Printable, print } from './output.js';
 import { checkAccess, type Session, withSession } from './session.js';

@@ -1,9 +1,9 @@
 /** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
 import { CommanderError } from 'commander';
-import { oneLine, visibleJson } from '../core/outside.js';
 import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
 import { exitCodes } from '../exit-code.js';
 import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
+import { oneLine, visibleJson } from '../model/outside.js';
 import { StoreError } from '../ports/store.js';
 import { styled } from './style.js';
 

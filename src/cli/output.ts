@@ -2,8 +2,8 @@
 import CliTable from 'cli-table3';
 import type * as z from 'zod';
 import type { OutputFormat } from '../config/settings.js';
-import { oneLine, visibleJson } from '../core/outside.js';
 import { visibleYaml } from '../group/visible-yaml.js';
+import { oneLine, visibleJson } from '../model/outside.js';
 import { styled } from './style.js';
 
 /** One result, ready for each format. */

@@ -1,6 +1,6 @@
 /** `--slot`: which of a group's leaders something is about. */
 import { Option } from 'commander';
-import { mostLeaders } from '../core/group-config.js';
+import { mostLeaders } from '../model/group-config.js';
 import { wholeNumber } from './arguments.js';
 
 export function slotOption(what: string): Option {

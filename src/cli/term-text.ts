@@ -1,7 +1,8 @@
 /** One transition, for people: its steps, each with the time since the decision. */
-import { fromInstant } from '../core/names.js';
+
 import { phasesInTurn } from '../core/records.js';
 import { type TermStory, termSchema } from '../group/term.js';
+import { fromInstant } from '../model/names.js';
 import { failureLines } from './change.js';
 import { forTerminal, type Printable, table } from './output.js';
 import { styled } from './style.js';

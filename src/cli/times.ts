@@ -1,6 +1,6 @@
 /** Times as people read them, next to the instants that they can compare. */
-import { formatDuration } from '../core/duration.js';
-import { fromInstant } from '../core/names.js';
+import { formatDuration } from '../model/duration.js';
+import { fromInstant } from '../model/names.js';
 
 /** "2026-01-01T00:00:00.000Z, 5m ago" or "…, in 2h". */
 export function instantText(instant: string, nowMs: number): string {

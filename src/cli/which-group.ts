@@ -4,8 +4,8 @@ import { type ChosenGroups, hasGroups } from '../config/group-settings.js';
 import { commonSettings } from '../config/node-settings.js';
 import { type DescribedSetting, readSettings, type SettingSources } from '../config/read-settings.js';
 import { groupsSettings } from '../config/settings.js';
-import { cut } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
+import { cut } from '../model/outside.js';
 
 const shown = 5;
 

@@ -1,9 +1,9 @@
 /** Who this process is to ZooKeeper, and to whom the znodes that it makes are open. */
 import * as z from 'zod';
-import { type Access, aclOf, worldRights } from '../core/access.js';
-import type { Identity } from '../core/acl.js';
-import { groupPaths } from '../core/paths.js';
 import { PetrelError } from '../errors.js';
+import { type Access, aclOf, worldRights } from '../model/access.js';
+import type { Identity } from '../model/acl.js';
+import { groupPaths } from '../model/paths.js';
 import { digestIdentity } from '../zookeeper/digest.js';
 import type { StoreOptions } from '../zookeeper/index.js';
 import { readSecretText } from './secret-file.js';

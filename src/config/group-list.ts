@@ -1,7 +1,7 @@
 /** The list of groups that a node is in, as its settings hold it. */
 import * as z from 'zod';
-import { strictObject } from '../core/names.js';
-import { quoted, UnusableKey, usableKey } from '../core/outside.js';
+import { strictObject } from '../model/names.js';
+import { quoted, UnusableKey, usableKey } from '../model/outside.js';
 import type { GroupFields } from './node-settings.js';
 
 const mostGroups = 5_000;

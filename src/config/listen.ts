@@ -1,6 +1,6 @@
 /** Where an agent answers HTTP, as people write it. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
-import { quoted } from '../core/outside.js';
+import { quoted } from '../model/outside.js';
 
 export interface ListenAddress {
   /** A host's name or an address, IPv6 without brackets. */

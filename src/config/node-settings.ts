@@ -5,12 +5,12 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { durationInMs } from '../core/duration.js';
-import { nameSchema } from '../core/names.js';
-import { quoted, UnusableKey, usableKey } from '../core/outside.js';
-import { rootSchema } from '../core/paths.js';
 import { commandSchema } from '../hooks/command.js';
 import { logFormats, logLevels } from '../log.js';
+import { durationInMs } from '../model/duration.js';
+import { nameSchema } from '../model/names.js';
+import { quoted, UnusableKey, usableKey } from '../model/outside.js';
+import { rootSchema } from '../model/paths.js';
 import { scoreSourcesSchema } from '../scores/source.js';
 import { parseConnectionString } from '../zookeeper/connection-string.js';
 import { accessFields } from './access-settings.js';

@@ -1,8 +1,8 @@
 /** The settings by which a node probes, and what they come to. */
 import * as z from 'zod';
-import { durationInMs } from '../core/duration.js';
-import { probeProtocols } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { durationInMs } from '../model/duration.js';
+import { probeProtocols } from '../model/znodes.js';
 import { parseEndpoint, parseHost } from '../probe/endpoint.js';
 import type { ProbeSettings } from '../probe/prober.js';
 import { probeSecretRule, probeSecretSchema } from '../probe/secret.js';

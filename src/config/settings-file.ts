@@ -1,7 +1,7 @@
 /** The settings file: YAML, read with the place of every key, so that an error can point at it. */
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
-import { cut } from '../core/outside.js';
+import { cut } from '../model/outside.js';
 import { nearestOf } from './nearest.js';
 import { parseYaml, yamlProblem } from './yaml.js';
 

@@ -2,8 +2,8 @@
  * The settings of one process, by what it is: an agent, `petrel run`, or a command that looks at a group or changes it.
  */
 import * as z from 'zod';
-import { durationInMs } from '../core/duration.js';
 import { restartPolicies } from '../hooks/restarting-duty.js';
+import { durationInMs } from '../model/duration.js';
 import { groupList, groupsFromText } from './group-list.js';
 import { listen } from './http-settings.js';
 import { commonSettings, nodeSettings, wholeNumber } from './node-settings.js';

@@ -3,8 +3,8 @@
  * however wrong that is: the parser's own search for keys given twice, and its quoting of lines, do not.
  */
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
-import { cut } from '../core/outside.js';
 import { errorMessage } from '../errors.js';
+import { cut } from '../model/outside.js';
 
 export interface YamlProblem {
   /** Where in the text. */

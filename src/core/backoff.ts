@@ -6,12 +6,12 @@
  * An exclusion ends when its time is over, when a person readmits the node, once when the node starts anew, or when the
  * node, elected again, becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
  */
-import { doubledMs, durationMs } from './duration.js';
+import { doubledMs, durationMs } from '../model/duration.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { fromInstant, toInstant } from '../model/names.js';
+import { type Claim, type Member, readyNode } from '../model/snapshot.js';
+import { type Elected, type FailureDetail, type FailureRecord, mostFailures } from '../model/znodes.js';
 import { isAhead } from './ensemble-clock.js';
-import type { GroupConfig } from './group-config.js';
-import { fromInstant, toInstant } from './names.js';
-import { type Claim, type Member, readyNode } from './snapshot.js';
-import { type Elected, type FailureDetail, type FailureRecord, mostFailures } from './znodes.js';
 
 export interface Failed {
   readonly node: string;

@@ -6,12 +6,12 @@
  * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted: a group's
  * first election, what people ask for, and a leader that leaves in good order.
  */
-import { durationMs } from './duration.js';
+import { durationMs } from '../model/duration.js';
+import { type GroupConfig, mostBraked } from '../model/group-config.js';
+import { fromInstant, toInstant } from '../model/names.js';
+import type { Brake } from '../model/snapshot.js';
+import type { BrakeRecord, Cause, Elected } from '../model/znodes.js';
 import { isAhead } from './ensemble-clock.js';
-import { type GroupConfig, mostBraked } from './group-config.js';
-import { fromInstant, toInstant } from './names.js';
-import type { Brake } from './snapshot.js';
-import type { BrakeRecord, Cause, Elected } from './znodes.js';
 
 export const emptyBrakeRecord: BrakeRecord = { moved: [] };
 

@@ -1,13 +1,13 @@
 /** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
 
+import type { GroupConfig } from '../model/group-config.js';
+import type { Member } from '../model/snapshot.js';
+import { siteOf } from '../model/snapshot.js';
+import type { Circumstance } from '../model/strategy.js';
+import type { Elected } from '../model/znodes.js';
 import { departure, obstaclesOf, ownObstacles, type Unfit } from './constraint.js';
 import { minuteOfDay } from './ensemble-clock.js';
-import type { GroupConfig } from './group-config.js';
 import { activeRequest } from './requests.js';
-import type { Member } from './snapshot.js';
-import { siteOf } from './snapshot.js';
-import type { Circumstance } from './strategy.js';
-import type { Elected } from './znodes.js';
 
 interface Scene {
   readonly elected: Elected;

@@ -1,10 +1,10 @@
 /** Configuration that has expired: the elector reports it and clears it away. */
-import { formatDuration } from './duration.js';
-import type { GroupConfig, SiteChange, SwitchoverRequest } from './group-config.js';
+import { formatDuration } from '../model/duration.js';
+import type { GroupConfig, SiteChange, SwitchoverRequest } from '../model/group-config.js';
+import type { GroupSnapshot } from '../model/snapshot.js';
+import type { Elected } from '../model/znodes.js';
 import { endedOverrides } from './limits.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
-import type { GroupSnapshot } from './snapshot.js';
-import type { Elected } from './znodes.js';
 
 interface Told {
   /** For people. */

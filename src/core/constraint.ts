@@ -3,11 +3,11 @@
  * list of them there is folded once, here, for elections, retries, switchovers and what-if questions alike.
  */
 
+import type { GroupConfig } from '../model/group-config.js';
+import type { Neighbour } from '../model/neighbour.js';
+import type { Member } from '../model/snapshot.js';
+import type { Cause, Elected, FailureRecord, Registration } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
-import type { GroupConfig } from './group-config.js';
-import type { Neighbour } from './neighbour.js';
-import type { Member } from './snapshot.js';
-import type { Cause, Elected, FailureRecord, Registration } from './znodes.js';
 
 /** hard: a node that has it against it may not lead. soft: it comes after all nodes that nothing speaks against. */
 export type Strength = 'hard' | 'soft';

@@ -1,19 +1,20 @@
 /** From a choice to what the elector should write, or do. */
+
+import { sitePriority } from '../model/group-config.js';
+import { toInstant } from '../model/names.js';
+import type { Brake, GroupSnapshot } from '../model/snapshot.js';
+import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from '../model/znodes.js';
 import { failureOf, recovered } from './backoff.js';
 import { brake } from './brake.js';
+import type { Choice } from './choice.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
 import { judge, ownObstacles } from './constraint.js';
-import type { Choice } from './elect.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
-import { sitePriority } from './group-config.js';
-import { type Case, contextIn } from './model.js';
-import { toInstant } from './names.js';
 import { ended, previousLeader, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
 import { isRestored } from './restored.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
-import type { Brake, GroupSnapshot } from './snapshot.js';
-import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from './znodes.js';
+import { type Case, contextIn } from './situation.js';
 export type ElectorAction =
   | { readonly do: 'read-clock' }
   | {

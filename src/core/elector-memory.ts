@@ -3,13 +3,20 @@
  * next in line, and looked now and again, goes on from what it saw then.
  */
 
+import type { GroupConfig } from '../model/group-config.js';
+import {
+  type GroupSnapshot,
+  lifeOf,
+  type Member,
+  readyNode,
+  type SessionId,
+  writeOf,
+} from '../model/snapshot.js';
+import type { Elected } from '../model/znodes.js';
 import { type Judged, ownObstacles } from './constraint.js';
-import type { GroupConfig } from './group-config.js';
 import type { Betters } from './resignation.js';
 import { countSites, type SiteCounts } from './site-rules.js';
-import { type GroupSnapshot, lifeOf, type Member, readyNode, type SessionId, writeOf } from './snapshot.js';
 import { type Watched, watch } from './watchdog.js';
-import type { Elected } from './znodes.js';
 
 /** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
 export interface Fence {

@@ -1,7 +1,8 @@
 /** What other leaderships of the same group mean for the one that is decided about. */
+
+import { fromInstant } from '../model/names.js';
+import type { Elected, FailureRecord } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
-import { fromInstant } from './names.js';
-import type { Elected, FailureRecord } from './znodes.js';
 
 export interface Elsewhere {
   /** By node: why it can have no other leadership, as "it leads slot 2". */

@@ -2,8 +2,8 @@
  * The ensemble's clock, which a node knows by reading it off a write of its own, and counts on from there on its own
  * monotonic clock.
  */
-import { fromInstant } from './names.js';
-import type { FailureRecord } from './znodes.js';
+import { fromInstant } from '../model/names.js';
+import type { FailureRecord } from '../model/znodes.js';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

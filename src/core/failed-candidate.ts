@@ -1,12 +1,12 @@
 /** Whether the elected node failed under the present version of `elected`, and how. */
 
+import { durationMs } from '../model/duration.js';
+import { readyNode } from '../model/snapshot.js';
+import type { Elected } from '../model/znodes.js';
 import { type Failed, failureReason } from './backoff.js';
-import { durationMs } from './duration.js';
 import type { ElectorMemory, Scene } from './elector-memory.js';
 import { isRestored } from './restored.js';
-import { readyNode } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
-import type { Elected } from './znodes.js';
 
 /**
  * By its own word, because its claim vanished in PROGRESS with its session, or because it did not get on in time; null:

@@ -5,11 +5,12 @@
  * Not promised: that a fence succeeds, or that there is one. Without it the claim stands until its session ends or a
  * person steps in.
  */
+
+import { slotOf } from '../model/slots.js';
+import type { Claim, GroupSnapshot, Member } from '../model/snapshot.js';
+import type { Elected, Registration } from '../model/znodes.js';
 import type { ElectorMemory, Fence } from './elector-memory.js';
-import { slotOf } from './slots.js';
-import type { Claim, GroupSnapshot, Member } from './snapshot.js';
 import { overdueMs } from './watchdog.js';
-import type { Elected, Registration } from './znodes.js';
 
 export type FencingAction =
   | { readonly do: 'alarm'; readonly message: string; readonly node: string | null }

@@ -3,12 +3,12 @@
  * still starting. No later election waits for anything, above all none after a crash.
  */
 
-import { durationMs, formatDuration } from './duration.js';
+import { durationMs, formatDuration } from '../model/duration.js';
+import type { GroupConfig } from '../model/group-config.js';
+import type { Member } from '../model/snapshot.js';
+import type { Ranked } from '../model/strategy.js';
+import type { Elected, Place } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
-import type { GroupConfig } from './group-config.js';
-import type { Member } from './snapshot.js';
-import type { Ranked } from './strategy.js';
-import type { Elected, Place } from './znodes.js';
 
 interface Case {
   readonly elected: Elected;

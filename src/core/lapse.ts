@@ -7,12 +7,12 @@
  * counts only lapses that it was a witness of, and none across a change of the ensemble's own leader.
  */
 
+import type { GroupConfig } from '../model/group-config.js';
+import { type Claim, claimOwner, type Member } from '../model/snapshot.js';
+import type { ClaimContent, Elected } from '../model/znodes.js';
 import { type Failed, lapseOverMs, lapsesWithin } from './backoff.js';
 import { unevennessMs } from './ensemble-clock.js';
-import type { GroupConfig } from './group-config.js';
 import type { Lease } from './lease.js';
-import { type Claim, claimOwner, type Member } from './snapshot.js';
-import type { ClaimContent, Elected } from './znodes.js';
 
 export interface Lapse {
   readonly slot: number;

@@ -3,6 +3,9 @@
  * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
 
+import { type GroupConfig, overrideInForce } from '../model/group-config.js';
+import { fromInstant } from '../model/names.js';
+import type { FailureRecord } from '../model/znodes.js';
 import { exclusionLimitsMs } from './backoff.js';
 import {
   type ClockReading,
@@ -12,10 +15,7 @@ import {
   isOutdated,
   nextMinuteInMs,
 } from './ensemble-clock.js';
-import { type GroupConfig, overrideInForce } from './group-config.js';
-import { fromInstant } from './names.js';
 import { missedAtMs } from './requests.js';
-import type { FailureRecord } from './znodes.js';
 
 /** Every limit, past and future, in force or not yet acted on. */
 function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {

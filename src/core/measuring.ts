@@ -1,8 +1,8 @@
 /** One score as it is measured: what text is a number, and what is a change worth telling. */
 import * as z from 'zod';
-import { isLong, type Parsed } from './names.js';
-import { quoted } from './outside.js';
-import type { Score } from './scores.js';
+import { isLong, type Parsed } from '../model/names.js';
+import { quoted } from '../model/outside.js';
+import type { Score } from '../model/scores.js';
 
 /** Digits can be taken in one way alone, or a very long text that is none would be tried in all. */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;

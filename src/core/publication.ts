@@ -2,8 +2,9 @@
  * When a node tells what it measures: at once when it has something to tell for the first time, soon when a score goes
  * missing or comes back; otherwise at most so often, and only what has moved by more than its tolerance.
  */
+
+import type { Score, ScoreReport } from '../model/scores.js';
 import { hasMoved, hasRoundTripMoved, type Tolerance } from './measuring.js';
-import type { Score, ScoreReport } from './scores.js';
 
 export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 

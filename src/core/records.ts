@@ -1,9 +1,7 @@
 /** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
 
-import { type Failed, failureOf, failureReason } from './backoff.js';
-import { fromInstant, toInstant } from './names.js';
-import { isRestored } from './restored.js';
-import { type Claim, type GroupSnapshot, type Member, ownerName } from './snapshot.js';
+import { fromInstant, toInstant } from '../model/names.js';
+import { type Claim, type GroupSnapshot, type Member, ownerName } from '../model/snapshot.js';
 import {
   type Elected,
   type FailureDetail,
@@ -14,7 +12,9 @@ import {
   type Place,
   type Registration,
   type TransitionRecord,
-} from './znodes.js';
+} from '../model/znodes.js';
+import { type Failed, failureOf, failureReason } from './backoff.js';
+import { isRestored } from './restored.js';
 
 interface Scene {
   readonly snapshot: GroupSnapshot;

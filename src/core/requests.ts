@@ -1,11 +1,11 @@
 /** Switchovers that people ask for: which still counts, and whom it means. */
 
+import type { GroupConfig, SwitchoverRequest } from '../model/group-config.js';
+import { fromInstant } from '../model/names.js';
+import type { Member } from '../model/snapshot.js';
+import type { Ranked } from '../model/strategy.js';
+import type { Elected } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
-import type { GroupConfig, SwitchoverRequest } from './group-config.js';
-import { fromInstant } from './names.js';
-import type { Member } from './snapshot.js';
-import type { Ranked } from './strategy.js';
-import type { Elected } from './znodes.js';
 
 /** A switchover that a person asked for, while it counts: it names the term it replaces. */
 export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {

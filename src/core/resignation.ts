@@ -3,11 +3,11 @@
  * once that node has been better without a break. Strategies that compare no scores know nothing of this.
  */
 
-import { durationMs } from './duration.js';
-import type { GroupConfig } from './group-config.js';
-import type { Member } from './snapshot.js';
-import { lifeOf } from './snapshot.js';
-import type { Ranked } from './strategy.js';
+import { durationMs } from '../model/duration.js';
+import type { GroupConfig } from '../model/group-config.js';
+import type { Member } from '../model/snapshot.js';
+import { lifeOf } from '../model/snapshot.js';
+import type { Ranked } from '../model/strategy.js';
 
 /** Since when other nodes have been better than the leader, as far as an elector saw. */
 export interface Betters {

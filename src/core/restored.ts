@@ -1,6 +1,6 @@
 /** A decision that was lost: `leader/elected` holds junk, or was deleted and made anew. */
-import type { GroupSnapshot } from './snapshot.js';
-import { type Elected, lastTerm } from './znodes.js';
+import type { GroupSnapshot } from '../model/snapshot.js';
+import { type Elected, lastTerm } from '../model/znodes.js';
 
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 

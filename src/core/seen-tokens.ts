@@ -5,8 +5,8 @@
  * Invariant: under one `tokenEpoch` no node leads at or below a token that it has seen. A person raises the epoch to let
  * tokens begin anew; an epoch that is lower than the one seen is itself a sign of a restored configuration.
  */
-import { slotStates } from './slots.js';
-import type { GroupSnapshot } from './snapshot.js';
+import { slotStates } from '../model/slots.js';
+import type { GroupSnapshot } from '../model/snapshot.js';
 
 export interface SeenTokens {
   /** `tokenEpoch` of the configuration that they were seen under. */

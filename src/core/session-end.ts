@@ -3,7 +3,7 @@
  * longer than they read back takes them down, and they cannot start again (ZOOKEEPER-4306): no request is refused before
  * it comes to that, so whoever owns much has to count.
  */
-import { groupPaths } from './paths.js';
+import { groupPaths } from '../model/paths.js';
 
 /** Of an entry that a server with the default jute.maxbuffer, 1,048,575 bytes, still reads back: that, and as much again. */
 export const mostEndBytes = 2 * 0xfffff;

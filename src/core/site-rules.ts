@@ -3,10 +3,10 @@
  * site as a whole counts as failed.
  */
 
-import { durationMs } from './duration.js';
-import { type GroupConfig, siteConfig } from './group-config.js';
-import { type Member, siteOf } from './snapshot.js';
-import type { Ranked } from './strategy.js';
+import { durationMs } from '../model/duration.js';
+import { type GroupConfig, siteConfig } from '../model/group-config.js';
+import { type Member, siteOf } from '../model/snapshot.js';
+import type { Ranked } from '../model/strategy.js';
 
 /** Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other. */
 export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {

@@ -1,6 +1,7 @@
 /** Soft constraints in a ranking: they prefer, and refuse nobody. */
+
+import type { Ranked } from '../model/strategy.js';
 import type { Judged } from './constraint.js';
-import type { Ranked } from './strategy.js';
 
 /** A ranking, the best first: nodes that a soft constraint speaks against come after all others, in their order. */
 export function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {

@@ -1,5 +1,5 @@
-import { type NamedSlot, named } from './named-slot.js';
-import type { GroupSnapshot } from './snapshot.js';
+import { type NamedSlot, named } from '../model/named-slot.js';
+import type { GroupSnapshot } from '../model/snapshot.js';
 
 /**
  * The fields by which all lines of one transition are found in the logs of all nodes: the term of the decision that

@@ -13,11 +13,12 @@
  *
  * One token is never led under twice: what was released under a token is deleted, and claimed anew if it comes to that.
  */
+
+import type { GroupConfig } from '../model/group-config.js';
+import type { Claim, GroupSnapshot, SessionId } from '../model/snapshot.js';
+import type { Elected, FailureDetail } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
-import type { GroupConfig } from './group-config.js';
 import type { Lease } from './lease.js';
-import type { Claim, GroupSnapshot, SessionId } from './snapshot.js';
-import type { Elected, FailureDetail } from './znodes.js';
 
 export type Stage = 'claimed' | 'taking-over' | 'taken-over' | 'leading' | 'releasing' | 'released';
 

@@ -3,10 +3,10 @@
  * from when this elector first saw the condition, so that a candidate is not punished for an old leader that
  * released late, nor for an elector that died; nor a new life for what an earlier one did not do.
  */
-import { durationMs } from './duration.js';
-import type { GroupConfig } from './group-config.js';
-import { claimOwner, type GroupSnapshot, ownerName, type SessionId, writeOf } from './snapshot.js';
-import type { Elected } from './znodes.js';
+import { durationMs } from '../model/duration.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { claimOwner, type GroupSnapshot, ownerName, type SessionId, writeOf } from '../model/snapshot.js';
+import type { Elected } from '../model/znodes.js';
 
 export type Condition =
   /** Elected, and `current` is free, but it has not claimed. */

@@ -3,11 +3,11 @@
  * what the hooks write down. Adds up how long nobody was READY.
  */
 
-import { parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
-import { parseSeatName } from '../core/sequence.js';
-import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../core/znodes.js';
 import type { Commit, WriteOperation } from '../embedded/commit.js';
+import { parseJson } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import { parseSeatName } from '../model/sequence.js';
+import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../model/znodes.js';
 import type { HookEvent } from './hooks.js';
 
 export interface ChronicleOptions {

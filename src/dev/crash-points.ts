@@ -3,8 +3,8 @@
  * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`, `failover/decided:heir`.
  */
 import { distance } from 'fastest-levenshtein';
-import { cut, quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
+import { cut, quoted } from '../model/outside.js';
 
 export const transitions = {
   switchover: 'a switchover that a person asks for',

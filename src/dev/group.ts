@@ -5,12 +5,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInRules } from '../../strategies/index.js';
-import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
-import { fromInstant, toInstant } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
 import type { DevelopmentServer } from '../embedded/server.js';
 import { PetrelError } from '../errors.js';
 import { type GroupView, readGroup } from '../group/view.js';
+import { defaultGroupConfig, type GroupConfig } from '../model/group-config.js';
+import { fromInstant, toInstant } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
 import { systemClock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import type { DevAgents } from './agents.js';

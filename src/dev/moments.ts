@@ -1,10 +1,10 @@
 /** How each step of a change of leader shows from outside, and how the group is kept in it. */
 
-import { parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
-import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../core/znodes.js';
 import type { Write, WriteOperation } from '../embedded/commit.js';
 import type { Moment } from '../embedded/standstill.js';
+import { parseJson } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../model/znodes.js';
 import type { StepName } from './crash-points.js';
 import type { HookPhase } from './hooks.js';
 

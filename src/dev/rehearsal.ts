@@ -6,9 +6,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInRules } from '../../strategies/index.js';
-import type { GroupConfig } from '../core/group-config.js';
 import { PetrelError } from '../errors.js';
 import { type GroupView, readGroup } from '../group/view.js';
+import type { GroupConfig } from '../model/group-config.js';
 import { systemClock } from '../ports/clock.js';
 import { isRunning, type NodePart } from './agents.js';
 import { Chronicle } from './chronicle.js';

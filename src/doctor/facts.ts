@@ -1,10 +1,10 @@
 /** What an examination is made of: gathered first, judged afterwards. */
 import type { UnreadableFile } from '../config/read-settings.js';
-import type { Access } from '../core/access.js';
 import type { SeenTokens, TokenSeen } from '../core/seen-tokens.js';
-import type { ProbeAddress } from '../core/znodes.js';
 import type { ZnodeAcl } from '../group/access.js';
 import type { Transition } from '../group/transition.js';
+import type { Access } from '../model/access.js';
+import type { ProbeAddress } from '../model/znodes.js';
 
 export interface Facts {
   readonly servers: readonly ServerFacts[];

@@ -5,8 +5,6 @@ import type { DescribedSetting, UnreadableFile } from '../config/read-settings.j
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { type GroupPaths, groupPaths } from '../core/paths.js';
-import { slotOf } from '../core/slots.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { asPetrelError } from '../group/failure.js';
@@ -15,6 +13,8 @@ import { readEnsembleClock, readOrEstimateClock } from '../group/time.js';
 import { transitionOf } from '../group/transition.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import type { Logger } from '../log.js';
+import { type GroupPaths, groupPaths } from '../model/paths.js';
+import { slotOf } from '../model/slots.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { askServer } from '../zookeeper/four-letter-word.js';

@@ -1,7 +1,8 @@
 /** The group in the tree: who may change it, who is in it, and whether they agree. */
-import { aclText, permissions } from '../core/acl.js';
-import { firstOf } from '../core/outside.js';
+
 import { type Transition, transitionText } from '../group/transition.js';
+import { aclText, permissions } from '../model/acl.js';
+import { firstOf } from '../model/outside.js';
 import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 

@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import * as z from 'zod';
 import { hostText, type ListenAddress, parseListen, usualListen } from '../config/listen.js';
 import type { AgentSettings } from '../config/settings.js';
-import { parseJson } from '../core/names.js';
-import { cut } from '../core/outside.js';
+import { parseJson } from '../model/names.js';
+import { cut } from '../model/outside.js';
 import type { ListenFacts, Problem } from './facts.js';
 
 export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 'nodeId'>;

@@ -1,6 +1,6 @@
 /** Whether a peer can be reached from here at all. */
 import { connect } from 'node:net';
-import type { ProbeAddress } from '../core/znodes.js';
+import type { ProbeAddress } from '../model/znodes.js';
 
 /** Null: it takes connections where it answers probes. Otherwise why not, one line. Never rejects. */
 export function reachByTcp({ host, port }: ProbeAddress, timeoutMs: number): Promise<string | null> {

@@ -1,7 +1,7 @@
 /** Access control lists: who may do what to one znode. Schemes: world, auth, digest and ip. */
 
 import { BlockList, isIP } from 'node:net';
-import type { Acl, AclEntry, Identity } from '../core/acl.js';
+import type { Acl, AclEntry, Identity } from '../model/acl.js';
 import { ZooKeeperError } from './errors.js';
 
 /** The ACL to store for one that was asked for: duplicates dropped, `auth` replaced by the client's identities. */

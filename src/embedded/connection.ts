@@ -4,7 +4,7 @@
  */
 
 import type { Socket } from 'node:net';
-import type { Identity } from '../core/acl.js';
+import type { Identity } from '../model/acl.js';
 import { FrameReader } from '../zookeeper/frames.js';
 import { JuteReader, type JuteWriter } from './jute.js';
 

@@ -4,7 +4,7 @@
  * real time behind the development server and in virtual time in a simulation.
  */
 
-import type { Acl, Identity } from '../core/acl.js';
+import type { Acl, Identity } from '../model/acl.js';
 import { redactedAcl } from './acl.js';
 import type { Commit } from './commit.js';
 import { ZooKeeperError } from './errors.js';

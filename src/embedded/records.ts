@@ -1,6 +1,6 @@
 /** The records of ZooKeeper's client protocol that requests and replies are made of. */
 
-import type { Acl } from '../core/acl.js';
+import type { Acl } from '../model/acl.js';
 import type { JuteReader, JuteWriter } from './jute.js';
 import type { Stat } from './tree.js';
 import type { EventType } from './watches.js';

@@ -6,7 +6,7 @@
  * Not promised: persistence, quotas, containers, znodes with a time to live.
  */
 
-import { type Acl, type Identity, openAcl, permissions } from '../core/acl.js';
+import { type Acl, type Identity, openAcl, permissions } from '../model/acl.js';
 import { permits, resolveAcl } from './acl.js';
 import { type ErrorCode, ZooKeeperError } from './errors.js';
 import { formatSequence, nameOf, parentOf, validatePath } from './paths.js';

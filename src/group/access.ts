@@ -2,7 +2,9 @@
  * The ACLs of a group's znodes: as they are, as they should be, and made so. Petrel gives each znode its ACL when it makes
  * it, and never later: what stood before, or was made under other settings, is changed here.
  */
-import { type Access, aclOf } from '../core/access.js';
+
+import { PetrelError } from '../errors.js';
+import { type Access, aclOf } from '../model/access.js';
 import {
   type Acl,
   aclText,
@@ -11,9 +13,8 @@ import {
   isAlike,
   openAcl,
   permissions,
-} from '../core/acl.js';
-import type { GroupPaths } from '../core/paths.js';
-import { PetrelError } from '../errors.js';
+} from '../model/acl.js';
+import type { GroupPaths } from '../model/paths.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 export interface ZnodeAcl {

@@ -1,8 +1,8 @@
 /** Many groups, a line each: what `list --all` says. Its shape is a contract with users' scripts. */
 
 import * as z from 'zod';
-import { groupPaths, isGroup } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
+import { groupPaths, isGroup } from '../model/paths.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { withAnswers } from './judge.js';
 import { type Listing, listing, type SlotListing } from './listing.js';

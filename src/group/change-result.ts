@@ -1,8 +1,8 @@
 /** What a change to a group came to, as commands with `-f json` and the HTTP interface say it. */
 import * as z from 'zod';
-import type { Choice } from '../core/elect.js';
+import type { Choice } from '../core/choice.js';
 import { electedOrRestored } from '../core/restored.js';
-import { causeSchema } from '../core/znodes.js';
+import { causeSchema } from '../model/znodes.js';
 import type { Plan } from './change.js';
 import { configDifferenceSchema, configDifferences } from './config-keys.js';
 import { isPutOff, readableConfig } from './judge.js';

@@ -5,15 +5,15 @@
  * Not promised: that anything follows. `core` says what the elector makes of it; `wait.ts` waits for that.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Choice } from '../core/elect.js';
+import type { Choice } from '../core/choice.js';
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
-import type { GroupConfig } from '../core/group-config.js';
-import { brief, toInstant } from '../core/names.js';
-import { configProblems, formProblems } from '../core/read-config.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotStates } from '../core/slots.js';
-import type { ChangeRecord, Elected } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { brief, toInstant } from '../model/names.js';
+import { configProblems, formProblems } from '../model/read-config.js';
+import { slotStates } from '../model/slots.js';
+import type { ChangeRecord, Elected } from '../model/znodes.js';
 import { recordedText } from '../tree/history-room.js';
 import {
   type ConfigWrite,

@@ -2,10 +2,15 @@
 import * as z from 'zod';
 import { nearestOf } from '../config/nearest.js';
 import { readYaml } from '../config/yaml.js';
-import { defaultGroupConfig, type GroupConfig, groupConfigSchema, siteConfig } from '../core/group-config.js';
-import { describeIssues } from '../core/names.js';
-import { cut, depthProblem, quoted } from '../core/outside.js';
 import { errorMessage, PetrelError } from '../errors.js';
+import {
+  defaultGroupConfig,
+  type GroupConfig,
+  groupConfigSchema,
+  siteConfig,
+} from '../model/group-config.js';
+import { describeIssues } from '../model/names.js';
+import { cut, depthProblem, quoted } from '../model/outside.js';
 import type { Request } from './change.js';
 
 /** Keys that have commands of their own, which also record who did it and why. */

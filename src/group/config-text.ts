@@ -2,10 +2,10 @@
 import type { Rules } from '../../strategies/registry.js';
 import { readYaml } from '../config/yaml.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { type GroupConfig, groupConfigSchema } from '../core/group-config.js';
-import { toInstant } from '../core/names.js';
-import { configProblems } from '../core/read-config.js';
 import { errorMessage, PetrelError } from '../errors.js';
+import { type GroupConfig, groupConfigSchema } from '../model/group-config.js';
+import { toInstant } from '../model/names.js';
+import { configProblems } from '../model/read-config.js';
 import type { Author, Request } from './change.js';
 import { configDifferences, differenceText } from './config-keys.js';
 import { type GroupAccess, type WriteResult, wasWritten, writeConfig } from './config-write.js';

@@ -1,8 +1,8 @@
 /** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history, if a quota lets it. */
 import type { Rules } from '../../strategies/registry.js';
-import type { GroupPaths } from '../core/paths.js';
-import { type ChangeRecord, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import type { GroupPaths } from '../model/paths.js';
+import { type ChangeRecord, initialHistoryHead } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Operation, type Store, type StoreError } from '../ports/store.js';
 import { withRecord } from '../tree/history-room.js';

@@ -6,12 +6,12 @@
  */
 
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { toInstant } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotOf } from '../core/slots.js';
-import type { Claim, Member } from '../core/snapshot.js';
-import type { ChangeRecord } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { toInstant } from '../model/names.js';
+import { slotOf } from '../model/slots.js';
+import type { Claim, Member } from '../model/snapshot.js';
+import type { ChangeRecord } from '../model/znodes.js';
 import { isStoreError, type Operation } from '../ports/store.js';
 import { withRecord } from '../tree/history-room.js';
 import type { Author } from './change.js';

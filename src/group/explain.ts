@@ -1,10 +1,10 @@
 /** Who would be elected now, and why: rank by rank, and what keeps the others out. */
 import * as z from 'zod';
-import { nameSchema } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotOf } from '../core/slots.js';
-import { causeSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { nameSchema } from '../model/names.js';
+import { slotOf } from '../model/slots.js';
+import { causeSchema } from '../model/znodes.js';
 import { judge, readableConfig, type WhatIf } from './judge.js';
 import type { GroupView } from './view.js';
 

@@ -1,12 +1,12 @@
 /** Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once. */
 import type { Elsewhere } from '../core/elsewhere.js';
-import type { SwitchoverRequest } from '../core/group-config.js';
-import { toInstant } from '../core/names.js';
-import { elsewhereOf } from '../core/other-slots.js';
+import { elsewhereOf } from '../core/one-slot.js';
 import { activeRequest, requestTarget, requestText, targetText } from '../core/requests.js';
 import { electedOrRestored } from '../core/restored.js';
-import { configOfSlot, slotOf } from '../core/slots.js';
 import { PetrelError, type Remedy } from '../errors.js';
+import type { SwitchoverRequest } from '../model/group-config.js';
+import { toInstant } from '../model/names.js';
+import { configOfSlot, slotOf } from '../model/slots.js';
 import type { Request, Scene } from './change.js';
 import { judge, judgeMembers } from './judge.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';

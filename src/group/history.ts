@@ -1,15 +1,15 @@
 /** The history of a group, the newest first: transitions with their phases, and what people changed. */
 import * as z from 'zod';
 import { isGivenUp } from '../core/elsewhere.js';
-import { fromInstant, instantSchema, toInstant } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
-import { slotOf } from '../core/slots.js';
+import { fromInstant, instantSchema, toInstant } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import { slotOf } from '../model/slots.js';
 import {
   changeRecordSchema,
   type HistoryRecord,
   type TransitionRecord,
   transitionRecordSchema,
-} from '../core/znodes.js';
+} from '../model/znodes.js';
 import type { Store } from '../ports/store.js';
 import { mostRecords, newestRecords, type StoredRecord } from '../tree/records.js';
 

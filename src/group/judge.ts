@@ -1,21 +1,21 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf, settleFailures } from '../core/backoff.js';
+import { type Choice, elect, type Question, StrategyFault } from '../core/choice.js';
 import { contextOf, type Judged, judgeAll } from '../core/constraint.js';
-import { writeDuration } from '../core/duration.js';
-import { type Choice, elect, type Question, StrategyFault } from '../core/elect.js';
 import { withFailuresOfOthers } from '../core/elsewhere.js';
 import { awaited } from '../core/first-election.js';
-import { failbackDelayMs, type GroupConfig } from '../core/group-config.js';
-import { slotsInOrder, throughSlots } from '../core/group-electing.js';
-import { elsewhereOf, leadershipOf } from '../core/other-slots.js';
-import { prepareStrategy, usesScores } from '../core/read-config.js';
+import { slotsInOrder, throughSlots } from '../core/group-round.js';
+import { elsewhereOf, leadershipOf } from '../core/one-slot.js';
 import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
-import { slotOf, slotStates, slotView } from '../core/slots.js';
-import { type Claim, type GroupSnapshot, type Member, readyNode } from '../core/snapshot.js';
 import { PetrelError } from '../errors.js';
+import { writeDuration } from '../model/duration.js';
+import { failbackDelayMs, type GroupConfig } from '../model/group-config.js';
+import { prepareStrategy, usesScores } from '../model/read-config.js';
+import { slotOf, slotStates, slotView } from '../model/slots.js';
+import { type Claim, type GroupSnapshot, type Member, readyNode } from '../model/snapshot.js';
 import { answered } from '../own-strategies/asker.js';
 import { type GroupView, underRules } from './view.js';
 

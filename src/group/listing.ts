@@ -2,6 +2,9 @@
 
 import * as z from 'zod';
 import { type Obstacle, ownObstacles } from '../core/constraint.js';
+import { activeRequest } from '../core/requests.js';
+import { electedOrRestored } from '../core/restored.js';
+import { PetrelError } from '../errors.js';
 import {
   defaultGroupConfig,
   type GroupConfig,
@@ -9,13 +12,10 @@ import {
   siteConfig,
   sitePriority,
   switchoverSchema,
-} from '../core/group-config.js';
-import { instantSchema, longSchema, nameSchema, toInstant } from '../core/names.js';
-import { activeRequest } from '../core/requests.js';
-import { electedOrRestored } from '../core/restored.js';
-import { configOfSlot, slotOf, slotsOfNode } from '../core/slots.js';
-import { claimOwner, type Member } from '../core/snapshot.js';
-import { PetrelError } from '../errors.js';
+} from '../model/group-config.js';
+import { instantSchema, longSchema, nameSchema, toInstant } from '../model/names.js';
+import { configOfSlot, slotOf, slotsOfNode } from '../model/slots.js';
+import { claimOwner, type Member } from '../model/snapshot.js';
 import { judge, judgeMembers } from './judge.js';
 import type { Problem } from './problem.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';

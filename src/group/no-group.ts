@@ -1,7 +1,8 @@
 /** A group that is not there: who could make it, and who asked. */
-import { type Acl, aclText, identitiesText } from '../core/acl.js';
-import type { GroupPaths } from '../core/paths.js';
+
 import { PetrelError } from '../errors.js';
+import { type Acl, aclText, identitiesText } from '../model/acl.js';
+import type { GroupPaths } from '../model/paths.js';
 import type { Store } from '../ports/store.js';
 import { mayCreate, unlessForbidden } from './access.js';
 

@@ -1,7 +1,7 @@
 /** What operators do to single nodes. */
 import { excludes, failureOf } from '../core/backoff.js';
-import type { GroupConfig } from '../core/group-config.js';
 import { PetrelError } from '../errors.js';
+import type { GroupConfig } from '../model/group-config.js';
 import type { Request, Scene } from './change.js';
 
 /** Takes a node out: it is not elected until it is taken back. A leader hands over. */

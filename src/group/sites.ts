@@ -1,7 +1,8 @@
 /** What operators do to sites. */
-import { overrideInForce, siteConfig, sitePriority, withSites } from '../core/group-config.js';
-import { toInstant } from '../core/names.js';
+
 import { PetrelError } from '../errors.js';
+import { overrideInForce, siteConfig, sitePriority, withSites } from '../model/group-config.js';
+import { toInstant } from '../model/names.js';
 import type { Request, Scene } from './change.js';
 import { siteNames } from './listing.js';
 

@@ -1,7 +1,8 @@
 /** A group of several leaders as each of its slots sees it: what is asked about a leader is asked of one slot. */
-import { pathsOfSlot } from '../core/paths.js';
-import { slotStates, slotView } from '../core/slots.js';
+
 import { PetrelError } from '../errors.js';
+import { pathsOfSlot } from '../model/paths.js';
+import { slotStates, slotView } from '../model/slots.js';
 import type { GroupView } from './view.js';
 
 /** Whether the group has it now. */

@@ -1,8 +1,8 @@
 /** Strategies of users' own, of which every agent has its own copy: that all are of one version, nobody else looks at. */
 
-import type { GroupConfig } from '../core/group-config.js';
-import type { GroupPaths } from '../core/paths.js';
-import type { Member } from '../core/snapshot.js';
+import type { GroupConfig } from '../model/group-config.js';
+import type { GroupPaths } from '../model/paths.js';
+import type { Member } from '../model/snapshot.js';
 import type { Problem } from './problem.js';
 
 const none = 'not known';

@@ -5,11 +5,12 @@
 
 import * as z from 'zod';
 import { isGivenUp } from '../core/elsewhere.js';
-import type { NamedSlot } from '../core/named-slot.js';
-import { fromInstant, instantSchema, nameSchema, toInstant } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
 import { standing } from '../core/records.js';
-import { namedSlot, slotOf } from '../core/slots.js';
+import { PetrelError } from '../errors.js';
+import type { NamedSlot } from '../model/named-slot.js';
+import { fromInstant, instantSchema, nameSchema, toInstant } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import { namedSlot, slotOf } from '../model/slots.js';
 import {
   type ChangeRecord,
   changeRecordSchema,
@@ -17,8 +18,7 @@ import {
   type TransitionRecord,
   transitionOutcomeSchema,
   transitionRecordSchema,
-} from '../core/znodes.js';
-import { PetrelError } from '../errors.js';
+} from '../model/znodes.js';
 import type { Store } from '../ports/store.js';
 import { mostRecords, newestRecords } from '../tree/records.js';
 import { gapsOf, leaderlessOf } from './history.js';

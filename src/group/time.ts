@@ -1,7 +1,8 @@
 /** The ensemble's clock, as one who only looks in can know it. */
-import { durationMs } from '../core/duration.js';
+
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
-import type { GroupPaths } from '../core/paths.js';
+import { durationMs } from '../model/duration.js';
+import type { GroupPaths } from '../model/paths.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import type { GroupView } from './view.js';

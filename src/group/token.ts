@@ -5,9 +5,9 @@
  * because of it; only a store that looks at the token itself, in one step with the write, closes that.
  */
 import * as z from 'zod';
-import { longSchema, nameSchema, parseJson } from '../core/names.js';
-import { claimPaths, type GroupPaths } from '../core/paths.js';
-import { claimSchema } from '../core/znodes.js';
+import { longSchema, nameSchema, parseJson } from '../model/names.js';
+import { claimPaths, type GroupPaths } from '../model/paths.js';
+import { claimSchema } from '../model/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import type { GroupAccess } from './config-write.js';
 import { noGroup } from './no-group.js';

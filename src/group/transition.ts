@@ -1,12 +1,12 @@
 /** A transition under way, for people: who is waited for, since when, and how long it may take. */
 import * as z from 'zod';
 import { ownObstacles } from '../core/constraint.js';
-import { durationMs, formatDuration } from '../core/duration.js';
-import { defaultGroupConfig, type GroupConfig } from '../core/group-config.js';
-import { instantSchema, nameSchema, toInstant } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
 import { type Condition, watch } from '../core/watchdog.js';
-import type { Elected } from '../core/znodes.js';
+import { durationMs, formatDuration } from '../model/duration.js';
+import { defaultGroupConfig, type GroupConfig } from '../model/group-config.js';
+import { instantSchema, nameSchema, toInstant } from '../model/names.js';
+import type { Elected } from '../model/znodes.js';
 import { judgeMembers } from './judge.js';
 import type { GroupView } from './view.js';
 

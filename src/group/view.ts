@@ -6,13 +6,13 @@
  */
 
 import type { Rules } from '../../strategies/registry.js';
-import type { GroupConfig } from '../core/group-config.js';
-import { type Parsed, parseJson } from '../core/names.js';
-import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
-import { parseGroupConfig, usesScores } from '../core/read-config.js';
-import { type ScoreReport, scoreReportSchema } from '../core/scores.js';
-import { parseSeatName, type SeatName, seatsInOrder } from '../core/sequence.js';
-import { slotStates } from '../core/slots.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { type Parsed, parseJson } from '../model/names.js';
+import { type GroupPaths, pathsOfSlot } from '../model/paths.js';
+import { parseGroupConfig, usesScores } from '../model/read-config.js';
+import { type ScoreReport, scoreReportSchema } from '../model/scores.js';
+import { parseSeatName, type SeatName, seatsInOrder } from '../model/sequence.js';
+import { slotStates } from '../model/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
@@ -21,8 +21,8 @@ import {
   type SlotState,
   type Versioned,
   withScores,
-} from '../core/snapshot.js';
-import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../core/znodes.js';
+} from '../model/snapshot.js';
+import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../model/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from '../tree/neighbour.js';
 import type { GroupAccess } from './config-write.js';

@@ -1,5 +1,5 @@
 /** YAML for a terminal or an editor, where a string may have been written by others. */
-import { hasInvisible, visibleInQuotes } from '../core/outside.js';
+import { hasInvisible, visibleInQuotes } from '../model/outside.js';
 import { yaml } from '../on-demand.js';
 
 /** YAML that says the same with what is invisible escaped, as in JSON. */

@@ -4,15 +4,15 @@
  * Not promised: that the outcome lasts. It is what held at one moment.
  */
 import * as z from 'zod';
-import { durationMs } from '../core/duration.js';
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
-import { defaultGroupConfig } from '../core/group-config.js';
-import { nameSchema } from '../core/names.js';
 import { electedOrRestored } from '../core/restored.js';
-import { namedSlot } from '../core/slots.js';
-import { claimOwner } from '../core/snapshot.js';
-import { type TransitionRecord, transitionRecordSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import { durationMs } from '../model/duration.js';
+import { defaultGroupConfig } from '../model/group-config.js';
+import { nameSchema } from '../model/names.js';
+import { namedSlot } from '../model/slots.js';
+import { claimOwner } from '../model/snapshot.js';
+import { type TransitionRecord, transitionRecordSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { recordOfTerm } from '../tree/records.js';
 import type { GroupAccess } from './config-write.js';

@@ -2,9 +2,9 @@
  * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never waited for.
  */
 
-import { oneLine, visibleJson } from '../core/outside.js';
 import type { FromKeeper } from '../hooks/messages.js';
 import type { LineWriter } from '../line-writer.js';
+import { oneLine, visibleJson } from '../model/outside.js';
 import type { Clock } from '../ports/clock.js';
 import type { DutyOutcome } from '../ports/duty.js';
 import type { HeldSession, SessionEnd } from './held-session.js';

@@ -11,9 +11,9 @@
  * stands between it and the next leader.
  */
 
-import { named } from '../core/named-slot.js';
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
+import { named } from '../model/named-slot.js';
 import type { Duty, DutyContext, DutyEnd, DutyLease, DutyOutcome, DutyRun, Phase } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';

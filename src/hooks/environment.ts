@@ -1,4 +1,4 @@
-import { brief } from '../core/names.js';
+import { brief } from '../model/names.js';
 import type { DutyContext } from '../ports/duty.js';
 
 /** What a hook finds in its environment, beside the agent's own. What is not known is empty, never absent; what the

@@ -7,7 +7,7 @@
  * One that was suspended wakes with a clock that stood still as well: its lease seems good until its agent hears,
  * at its first exchange, that the session is over.
  */
-import type { NamedSlot } from '../core/named-slot.js';
+import type { NamedSlot } from '../model/named-slot.js';
 import type { DutyLease, DutyOutcome } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';

@@ -6,8 +6,8 @@
  * It needs nothing but Node.js, to be small and quick to start.
  */
 import { write } from 'node:fs';
-import { visibleJson } from '../core/outside.js';
 import { keepInspectorClosed } from '../inspector.js';
+import { visibleJson } from '../model/outside.js';
 import { systemClock } from '../ports/clock.js';
 import { sleep } from './alarm.js';
 import { Guards } from './guards.js';

@@ -1,6 +1,6 @@
-import { named } from '../core/named-slot.js';
 import { story } from '../core/story.js';
 import type { Logger } from '../log.js';
+import { named } from '../model/named-slot.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 
 /** Of a run for which nothing is configured. */

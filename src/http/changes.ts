@@ -2,9 +2,6 @@
 import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { durationMs, durationSchema } from '../core/duration.js';
-import { mostLeaders } from '../core/group-config.js';
-import { nameSchema, strictObject } from '../core/names.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Author, changeGroup, type Plan, planChange, type Request } from '../group/change.js';
 import { changeResult, changeResultSchema } from '../group/change-result.js';
@@ -24,6 +21,9 @@ import {
 } from '../group/sites.js';
 import { readPointInTime } from '../group/time.js';
 import type { Logger } from '../log.js';
+import { durationMs, durationSchema } from '../model/duration.js';
+import { mostLeaders } from '../model/group-config.js';
+import { nameSchema, strictObject } from '../model/names.js';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
 import type { GroupSession } from './group-session.js';

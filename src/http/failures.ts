@@ -2,10 +2,10 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { cut, firstOf } from '../core/outside.js';
 import { errorMessage, PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
 import { asPetrelError, type Failure, failureSchema, toldAs } from '../group/failure.js';
 import type { Logger } from '../log.js';
+import { cut, firstOf } from '../model/outside.js';
 import { isStoreError } from '../ports/store.js';
 import { commonHeaderLines, commonHeaders } from './headers.js';
 

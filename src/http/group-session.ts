@@ -3,15 +3,15 @@
  * are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a little longer.
  */
 import type { Rules } from '../../strategies/registry.js';
-import type { GroupPaths } from '../core/paths.js';
-import { slotOf } from '../core/slots.js';
-import type { TransitionRecord } from '../core/znodes.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import type { GroupAccess } from '../group/config-write.js';
 import { type History, historyOf, toRead, type Wanted } from '../group/history.js';
 import { KeptClock } from '../group/time.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { type Outcome, outcomeOfTerm } from '../group/wait.js';
+import type { GroupPaths } from '../model/paths.js';
+import { slotOf } from '../model/slots.js';
+import type { TransitionRecord } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import { isPermissionError, isStoreError, type Store } from '../ports/store.js';
 import { mostRecords, newestRecords, type StoredRecord } from '../tree/records.js';

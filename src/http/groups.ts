@@ -6,10 +6,10 @@
 import * as z from 'zod';
 import type { Rules } from '../../strategies/registry.js';
 import { Share } from '../agent/session/share.js';
-import { strictObject } from '../core/names.js';
-import { firstOf, quoted } from '../core/outside.js';
-import { groupPaths } from '../core/paths.js';
 import type { Logger } from '../log.js';
+import { strictObject } from '../model/names.js';
+import { firstOf, quoted } from '../model/outside.js';
+import { groupPaths } from '../model/paths.js';
 import type { ServedGroup, ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';

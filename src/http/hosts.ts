@@ -4,7 +4,7 @@
  * What this node is, for load balancers, is answered under any name: they send what they like, and it tells little.
  */
 import { hostText, isLoopback, type ListenAddress } from '../config/listen.js';
-import { quoted } from '../core/outside.js';
+import { quoted } from '../model/outside.js';
 import type { App } from './app.js';
 import { Denial } from './failures.js';
 

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
-import { oneLine } from '../core/outside.js';
+import { oneLine } from '../model/outside.js';
 import type { App } from './app.js';
 import { type Groups, tolerantRootQuery } from './groups.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';

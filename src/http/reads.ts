@@ -1,12 +1,12 @@
 /** What the group is, was, and would be: what `petrel list`, `history`, `explain` and `wait` say. */
 import * as z from 'zod';
-import { mostLeaders } from '../core/group-config.js';
-import { nameSchema, strictObject } from '../core/names.js';
 import { explain, explanationSchema } from '../group/explain.js';
 import { historySchema } from '../group/history.js';
 import { withAnswers } from '../group/judge.js';
 import { viewOfSlot } from '../group/slot-view.js';
 import { outcomeSchema } from '../group/wait.js';
+import { mostLeaders } from '../model/group-config.js';
+import { nameSchema, strictObject } from '../model/names.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
 import { type Groups, ofRoot, rootQuery } from './groups.js';

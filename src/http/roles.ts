@@ -8,8 +8,8 @@
  */
 import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
-import { mostLeaders } from '../core/group-config.js';
-import { nameSchema } from '../core/names.js';
+import { mostLeaders } from '../model/group-config.js';
+import { nameSchema } from '../model/names.js';
 import type { ServedGroup } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';

@@ -1,10 +1,10 @@
 /** What `/status` and the event `status` say: a listing, and when it was so. */
 
 import type * as z from 'zod';
-import { instantSchema, toInstant } from '../core/names.js';
 import { withAnswers } from '../group/judge.js';
 import { listing, listingSchema } from '../group/listing.js';
 import type { GroupView } from '../group/view.js';
+import { instantSchema, toInstant } from '../model/names.js';
 
 export const statusSchema = listingSchema.extend({
   /** On the ensemble's clock, by which all its instants and limits are. */

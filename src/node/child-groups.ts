@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { Pacing } from '../agent/pacing.js';
 import { usualResyncMs } from '../agent/session/sharing.js';
-import { isGroup, rootsBelow } from '../core/paths.js';
 import { errorMessage } from '../errors.js';
+import { isGroup, rootsBelow } from '../model/paths.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 

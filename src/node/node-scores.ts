@@ -1,12 +1,12 @@
 /** The scores of one node: measured by its sources or told by its application, and told to its group. */
 import { type ReportingAgent, ScorePublisher } from '../agent/scores/score-publisher.js';
 import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
-import { nameSchema } from '../core/names.js';
-import { quoted } from '../core/outside.js';
-import { requestsScore, type Score } from '../core/scores.js';
 import { PetrelError } from '../errors.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import type { Logger } from '../log.js';
+import { nameSchema } from '../model/names.js';
+import { quoted } from '../model/outside.js';
+import { requestsScore, type Score } from '../model/scores.js';
 import { systemClock } from '../ports/clock.js';
 import { Measurements } from '../scores/measurements.js';
 import { ScoreSources } from '../scores/score-sources.js';

@@ -2,7 +2,7 @@
 import { MessagePort } from 'node:worker_threads';
 import * as z from 'zod';
 import type { RankingInput, StrategyAnswer } from '../../strategies/questions.js';
-import { rankingSchema } from '../core/rank.js';
+import { rankingSchema } from '../core/ranking.js';
 
 export const startSchema = z.object({
   /** Of the module. */

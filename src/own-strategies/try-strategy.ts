@@ -7,7 +7,7 @@ import {
   type Strategy,
   type StrategyInput,
 } from '../../strategies/index.js';
-import { heldToContract } from '../core/rank.js';
+import { heldToContract } from '../core/ranking.js';
 import { PetrelError } from '../errors.js';
 import { exampleInput } from './example-input.js';
 

@@ -8,7 +8,7 @@
  * outcome. It may have been applied, or may still be.
  */
 
-import type { Acl } from '../core/acl.js';
+import type { Acl } from '../model/acl.js';
 
 /** CONNECTING: no session yet. SUSPENDED: had a session, is out of touch, and it may still live. LOST (the
  * session is over, terminal) and CLOSED (closed by us, terminal): this store will never work again. */

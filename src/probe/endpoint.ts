@@ -1,6 +1,6 @@
 /** `HOST:PORT` as people write it: an IPv6 address stands in brackets. */
 import { isIP, isIPv6 } from 'node:net';
-import { quoted } from '../core/outside.js';
+import { quoted } from '../model/outside.js';
 
 export interface Endpoint {
   readonly host: string;

@@ -9,7 +9,7 @@ import {
   type RoundTrips,
   unanswered,
 } from '../core/round-trips.js';
-import type { ProbeAddress } from '../core/znodes.js';
+import type { ProbeAddress } from '../model/znodes.js';
 import { newNumber, type Packet, type Tag, tagOf } from './packet.js';
 import type { Address, WireName } from './wire.js';
 

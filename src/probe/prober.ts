@@ -9,9 +9,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { groupPaths } from '../core/paths.js';
 import { mostMissed } from '../core/round-trips.js';
-import type { ProbeAddress, ProbeProtocol } from '../core/znodes.js';
+import { groupPaths } from '../model/paths.js';
+import type { ProbeAddress, ProbeProtocol } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import { Directory } from './directory.js';

@@ -1,5 +1,5 @@
 /** The protocols that a node speaks, all at one port. */
-import type { ProbeProtocol } from '../core/znodes.js';
+import type { ProbeProtocol } from '../model/znodes.js';
 import type { Endpoint } from './endpoint.js';
 import { openTcp } from './tcp.js';
 import { openUdp } from './udp.js';

@@ -1,10 +1,10 @@
 /** A score that a command writes. It runs as the health check does: in a group of its own, killed at its limit. */
 import { readScore } from '../core/measuring.js';
-import type { Parsed } from '../core/names.js';
-import type { Score } from '../core/scores.js';
 import { argvOf, type Command, commandText } from '../hooks/command.js';
 import { HookProcess } from '../hooks/hook-process.js';
 import type { OutputStream } from '../hooks/output.js';
+import type { Parsed } from '../model/names.js';
+import type { Score } from '../model/scores.js';
 import type { Machine } from '../ports/processes.js';
 import type { Gauge } from './gauge.js';
 

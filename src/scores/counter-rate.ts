@@ -1,6 +1,6 @@
 /** How fast counters grow: over a while, since a rate between two looks is mostly noise. */
 import { difference } from '../core/measuring.js';
-import type { Score } from '../core/scores.js';
+import type { Score } from '../model/scores.js';
 
 type Counters = ReadonlyMap<string, Score>;
 

@@ -1,6 +1,6 @@
 /** What measures one score: once each time that it is asked. */
-import type { Parsed } from '../core/names.js';
-import type { Score } from '../core/scores.js';
+import type { Parsed } from '../model/names.js';
+import type { Score } from '../model/scores.js';
 
 export interface Gauge {
   /** Null without a problem: it cannot be told yet. Never rejects. */

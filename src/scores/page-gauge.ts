@@ -1,10 +1,11 @@
 /** Scores that are read by HTTP: a body that is a number, or a metric on a Prometheus page. */
-import { durationMs } from '../core/duration.js';
+
 import { readScore } from '../core/measuring.js';
-import type { Parsed } from '../core/names.js';
-import { firstOf } from '../core/outside.js';
-import type { Score } from '../core/scores.js';
 import { errorMessage } from '../errors.js';
+import { durationMs } from '../model/duration.js';
+import type { Parsed } from '../model/names.js';
+import { firstOf } from '../model/outside.js';
+import type { Score } from '../model/scores.js';
 import type { Clock } from '../ports/clock.js';
 import { CounterRate } from './counter-rate.js';
 import type { Gauge } from './gauge.js';

@@ -1,7 +1,8 @@
 /** Fetching a small text by HTTP: within a time, up to a size, from that address and no other. */
-import { brief } from '../core/names.js';
-import { quoted } from '../core/outside.js';
+
 import { errorMessage } from '../errors.js';
+import { brief } from '../model/names.js';
+import { quoted } from '../model/outside.js';
 
 export interface PageLimits {
   readonly timeoutMs: number;

@@ -5,8 +5,8 @@
  * a search through it. Not read: the quoted names of the format's later version, and more lines of one metric than the
  * agent, which also has a lease to renew, can read in passing.
  */
-import type { Parsed } from '../core/names.js';
-import { quoted } from '../core/outside.js';
+import type { Parsed } from '../model/names.js';
+import { quoted } from '../model/outside.js';
 
 export interface Series {
   readonly labels: ReadonlyMap<string, string>;

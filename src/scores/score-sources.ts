@@ -5,11 +5,11 @@
  * when it has not failed for as long as a value counts: not each time, however often it fails.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { durationMs } from '../core/duration.js';
 import { defaultTolerance } from '../core/measuring.js';
-import type { Score } from '../core/scores.js';
 import { Alarm } from '../hooks/alarm.js';
 import type { Logger } from '../log.js';
+import { durationMs } from '../model/duration.js';
+import type { Score } from '../model/scores.js';
 import type { Machine } from '../ports/processes.js';
 import { CommandGauge } from './command-gauge.js';
 import type { Gauge } from './gauge.js';

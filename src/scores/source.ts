@@ -1,11 +1,11 @@
 /** A score's source, as settings name it: a command, an address whose body is a number, a metric on a Prometheus page. */
 import * as z from 'zod';
-import { durationMs, durationSchema } from '../core/duration.js';
 import { toleranceSchema } from '../core/measuring.js';
-import { nameSchema, strictObject } from '../core/names.js';
-import { cut } from '../core/outside.js';
 import { errorMessage } from '../errors.js';
 import { type Command, commandSchema } from '../hooks/command.js';
+import { durationMs, durationSchema } from '../model/duration.js';
+import { nameSchema, strictObject } from '../model/names.js';
+import { cut } from '../model/outside.js';
 
 /** No node needs so many. */
 export const mostScores = 100;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { IdGenerator } from '@opentelemetry/sdk-trace';
 import { RandomIdGenerator } from '@opentelemetry/sdk-trace';
-import type { NamedSlot } from '../core/named-slot.js';
+import type { NamedSlot } from '../model/named-slot.js';
 
 export interface TracedTerm extends NamedSlot {
   readonly term: number;

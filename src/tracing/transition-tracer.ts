@@ -16,13 +16,13 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AgentEvent } from '../agent/events.js';
-import { mostLeaders } from '../core/group-config.js';
-import { named } from '../core/named-slot.js';
-import { fromInstant } from '../core/names.js';
-import { slotOf } from '../core/slots.js';
 import type { Story } from '../core/story.js';
-import type { Elected, TransitionRecord } from '../core/znodes.js';
 import { hookNames } from '../hooks/command.js';
+import { mostLeaders } from '../model/group-config.js';
+import { named } from '../model/named-slot.js';
+import { fromInstant } from '../model/names.js';
+import { slotOf } from '../model/slots.js';
+import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { DutyContext, DutyOutcome } from '../ports/duty.js';
 import { type ChosenIds, spanIdOf, type TracedTerm, traceIdOf } from './ids.js';

@@ -1,11 +1,11 @@
 /** Reads the record of the group's brake, which several groups may share. */
 import { brakePath, emptyBrakeRecord } from '../core/brake.js';
-import type { GroupConfig } from '../core/group-config.js';
-import { parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
-import type { Brake } from '../core/snapshot.js';
-import { brakeRecordSchema } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { parseJson } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import type { Brake } from '../model/snapshot.js';
+import { brakeRecordSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { ensurePath } from './ensure-tree.js';
 

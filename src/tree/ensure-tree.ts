@@ -1,9 +1,9 @@
 /** The persistent znodes of a group: made by whoever comes first; that they exist already is success. */
 
-import type { GroupConfig } from '../core/group-config.js';
-import { type GroupPaths, pathsOfSlot } from '../core/paths.js';
-import { type Elected, type HistoryHead, initialElected, initialHistoryHead } from '../core/znodes.js';
 import { PetrelError } from '../errors.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { type GroupPaths, pathsOfSlot } from '../model/paths.js';
+import { type Elected, type HistoryHead, initialElected, initialHistoryHead } from '../model/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
 import { mustBeFree, mustBeOurs } from './foreign.js';
 

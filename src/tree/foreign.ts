@@ -1,10 +1,11 @@
 /** Znodes of another application under the root of a group: Petrel neither counts nor deletes them. */
-import { parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
-import { parseGroupConfig } from '../core/read-config.js';
-import { parseSeatName } from '../core/sequence.js';
-import { historyHeadSchema } from '../core/znodes.js';
+
 import { PetrelError } from '../errors.js';
+import { parseJson } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import { parseGroupConfig } from '../model/read-config.js';
+import { parseSeatName } from '../model/sequence.js';
+import { historyHeadSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 /**

@@ -4,9 +4,10 @@
  *
  * Not promised: room. Others may use the quota up, or what is no record.
  */
-import type { GroupPaths } from '../core/paths.js';
+
 import { errorMessage } from '../errors.js';
 import type { Logger } from '../log.js';
+import type { GroupPaths } from '../model/paths.js';
 import { isStoreError, type Operation, type Store } from '../ports/store.js';
 import { recordNames } from './records.js';
 

@@ -1,11 +1,11 @@
 /** Reads who leads in the group that this one has to be beside. */
 
-import type { GroupConfig } from '../core/group-config.js';
-import { parseJson } from '../core/names.js';
-import type { Neighbour } from '../core/neighbour.js';
-import { type GroupPaths, groupPaths } from '../core/paths.js';
-import { parseGroupConfig } from '../core/read-config.js';
-import { claimSchema } from '../core/znodes.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { parseJson } from '../model/names.js';
+import type { Neighbour } from '../model/neighbour.js';
+import { type GroupPaths, groupPaths } from '../model/paths.js';
+import { parseGroupConfig } from '../model/read-config.js';
+import { claimSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 /** Of how many groups, each beside the next, it is found out whether they make a circle. */

@@ -1,9 +1,9 @@
 /** The records of a group's history, as they stand in the tree. */
-import { type Parsed, parseJson } from '../core/names.js';
-import type { GroupPaths } from '../core/paths.js';
-import { compareSequences } from '../core/sequence.js';
-import { slotOf } from '../core/slots.js';
-import { type HistoryRecord, historyRecordSchema, type TransitionRecord } from '../core/znodes.js';
+import { type Parsed, parseJson } from '../model/names.js';
+import type { GroupPaths } from '../model/paths.js';
+import { compareSequences } from '../model/sequence.js';
+import { slotOf } from '../model/slots.js';
+import { type HistoryRecord, historyRecordSchema, type TransitionRecord } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 /** As many as a history ever holds. */

@@ -1,8 +1,8 @@
 /** The strategies that a what-if compares: those that were named, else the group's own and whatever else can be tried. */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
-import type { GroupConfig } from '../core/group-config.js';
-import { prepareStrategy } from '../core/read-config.js';
 import { PetrelError } from '../errors.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { prepareStrategy } from '../model/read-config.js';
 
 export type Named = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 

@@ -3,10 +3,10 @@
  * there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
  */
 import { sharesOf, survey } from '../../strategies/survey.js';
-import { candidateOf, peerOf } from '../core/rank.js';
-import type { Member } from '../core/snapshot.js';
-import type { Peer } from '../core/strategy.js';
+import { candidateOf, peerOf } from '../core/ranking.js';
 import { readableConfig } from '../group/judge.js';
+import type { Member } from '../model/snapshot.js';
+import type { Peer } from '../model/strategy.js';
 import type { Situation } from './situation.js';
 
 /** Milliseconds; null where too little is known. */

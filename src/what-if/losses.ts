@@ -1,7 +1,7 @@
 /** What is lost in a what-if: nodes, or sites with all their nodes. */
 import { nearestOf } from '../config/nearest.js';
-import { cut, firstOf, quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
+import { cut, firstOf, quoted } from '../model/outside.js';
 
 export interface Place {
   readonly node: string;

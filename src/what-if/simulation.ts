@@ -7,12 +7,12 @@
  * has it. They leave out what servers take to work, and the way from a client to its node.
  */
 import * as z from 'zod';
-import type { Choice, Unfit } from '../core/elect.js';
-import { nameSchema } from '../core/names.js';
-import { firstOf } from '../core/outside.js';
+import type { Choice, Unfit } from '../core/choice.js';
 import { electedOrRestored } from '../core/restored.js';
-import type { Member } from '../core/snapshot.js';
 import { judge, readableConfig } from '../group/judge.js';
+import { nameSchema } from '../model/names.js';
+import { firstOf } from '../model/outside.js';
+import type { Member } from '../model/snapshot.js';
 import type { Asked, AskedStrategies } from './asked-strategies.js';
 import { type LatencyTable, latencyTable, rounded, siteLatencies } from './latencies.js';
 import type { Situation } from './situation.js';

@@ -1,10 +1,11 @@
 /** What a what-if is about: a group, and who is lost. `petrel-lab` adds groups that a file describes. */
-import { firstOf } from '../core/outside.js';
+
 import { previousLeader } from '../core/records.js';
-import { requestsScore } from '../core/scores.js';
 import { PetrelError } from '../errors.js';
 import { readableConfig } from '../group/judge.js';
 import type { GroupView } from '../group/view.js';
+import { firstOf } from '../model/outside.js';
+import { requestsScore } from '../model/scores.js';
 import { lostNodes } from './losses.js';
 
 export interface Situation {

@@ -3,8 +3,8 @@
  * takes nearly anything. Whether a host exists is not checked.
  */
 import { isIPv4, isIPv6 } from 'node:net';
-import { quoted } from '../core/outside.js';
 import { PetrelError } from '../errors.js';
+import { quoted } from '../model/outside.js';
 
 export interface Server {
   /** A name or an address, IPv6 without brackets. */

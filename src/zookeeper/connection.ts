@@ -8,8 +8,8 @@
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { pingIntervalMs } from '../core/lease.js';
-import { quoted } from '../core/outside.js';
 import { errorMessage } from '../errors.js';
+import { quoted } from '../model/outside.js';
 import type { Clock } from '../ports/clock.js';
 import { decode } from './decode.js';
 import type { Dial, Endpoint, Wire } from './dial.js';

@@ -3,8 +3,8 @@
  * One store is one session. No call is ever repeated on its own.
  */
 import type { LookupFunction } from 'node:net';
-import { type Acl, openAcl, permissions } from '../core/acl.js';
 import { PetrelError } from '../errors.js';
+import { type Acl, openAcl, permissions } from '../model/acl.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { ConnectionString } from './connection-string.js';

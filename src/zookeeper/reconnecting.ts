@@ -1,5 +1,5 @@
 /** Longest pauses between rounds of connection attempts; the client picks a random pause up to these. */
-import { doubledMs } from '../core/duration.js';
+import { doubledMs } from '../model/duration.js';
 
 /** The first pause: up to this share of the session timeout, and no longer than that. */
 const firstShare = 1 / 4;

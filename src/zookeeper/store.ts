@@ -5,11 +5,11 @@
 
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
-import { type Acl, identitiesText } from '../core/acl.js';
 import { lastsToRenewal, provenAlive } from '../core/lease.js';
 import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
 import { Listeners } from '../listeners.js';
+import { type Acl, identitiesText } from '../model/acl.js';
 import type { Clock } from '../ports/clock.js';
 import {
   type CallOptions,

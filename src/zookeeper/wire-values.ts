@@ -1,7 +1,7 @@
 /** Arguments and results of the store port, as the client library has them. */
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
-import type { Acl } from '../core/acl.js';
+import type { Acl } from '../model/acl.js';
 import {
   type CreateMode,
   type ExpectedVersion,

@@ -6,8 +6,8 @@
  * same node or site elects nobody: where that will be is not known yet.
  */
 import type { Constraint, Context, Registered } from '../../src/core/constraint.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
-import type { Place } from '../../src/core/znodes.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import type { Place } from '../../src/model/znodes.js';
 
 type Where = GroupConfig['beside']['where'];
 const holds: Readonly<Record<Where, (own: Place, other: Place) => boolean>> = {

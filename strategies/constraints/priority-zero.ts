@@ -1,5 +1,5 @@
 import type { Constraint } from '../../src/core/constraint.js';
-import { sitePriority } from '../../src/core/group-config.js';
+import { sitePriority } from '../../src/model/group-config.js';
 
 const zero = { kind: 'priority-zero', ends: 'planned', canBeForced: true } as const;
 

@@ -1,5 +1,5 @@
 import type { Constraint } from '../../src/core/constraint.js';
-import { siteConfig } from '../../src/core/group-config.js';
+import { siteConfig } from '../../src/model/group-config.js';
 
 export const siteDisabled: Constraint = {
   kind: 'site-disabled',

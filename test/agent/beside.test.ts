@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { groupPaths } from '../../src/core/paths.js';
 import { explain } from '../../src/group/explain.js';
 import { readGroup } from '../../src/group/view.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ifStillTrue } from '../../src/agent/conditional-write.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { byHand, Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

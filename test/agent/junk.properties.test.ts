@@ -1,8 +1,8 @@
 /** A living group whose znodes are filled with junk: no agent ends, one node leads, and the elector says where it is. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GroupPaths } from '../../src/core/paths.js';
-import { lastTerm } from '../../src/core/znodes.js';
+import type { GroupPaths } from '../../src/model/paths.js';
+import { lastTerm } from '../../src/model/znodes.js';
 import { isStoreError } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';

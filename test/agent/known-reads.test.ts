@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { KnownReads } from '../../src/agent/snapshot/known-reads.js';
-import { permissions, toAnyone } from '../../src/core/acl.js';
+import { permissions, toAnyone } from '../../src/model/acl.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';

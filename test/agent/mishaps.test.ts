@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { permissions, toAnyone } from '../../src/core/acl.js';
-import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import { permissions, toAnyone } from '../../src/model/acl.js';
+import { type GroupPaths, groupPaths } from '../../src/model/paths.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';

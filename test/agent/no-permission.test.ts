@@ -1,11 +1,11 @@
 /** T6: a refusal names the ACL that forbids, and the identity that was refused. */
 
 import { expect, it } from 'vitest';
-import { permissions, toAnyone } from '../../src/core/acl.js';
-import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
 import { errorMessage } from '../../src/errors.js';
 import { verifyToken } from '../../src/group/token.js';
 import { readGroup } from '../../src/group/view.js';
+import { permissions, toAnyone } from '../../src/model/acl.js';
+import { type GroupPaths, groupPaths } from '../../src/model/paths.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';

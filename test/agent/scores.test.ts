@@ -2,9 +2,9 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { ScoreReader } from '../../src/agent/scores/score-reader.js';
-import { groupConfigSchema } from '../../src/core/group-config.js';
 import { publishEveryMs } from '../../src/core/publication.js';
-import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
+import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/model/scores.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Stat } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';

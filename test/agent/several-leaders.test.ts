@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { pathsOfSlot } from '../../src/core/paths.js';
-import { type ClaimContent, claimSchema, type Elected, electedSchema } from '../../src/core/znodes.js';
+import { pathsOfSlot } from '../../src/model/paths.js';
+import { type ClaimContent, claimSchema, type Elected, electedSchema } from '../../src/model/znodes.js';
 import { isStoreError, type Stat } from '../../src/ports/store.js';
 import { byHand, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

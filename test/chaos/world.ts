@@ -7,8 +7,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { durationMs } from '../../src/core/duration.js';
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { durationMs } from '../../src/model/duration.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { ofNode, started } from '../support/known.js';

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { duration, name, names, pointInTime, wholeNumber } from '../../src/cli/arguments.js';
 import { exitCodeOf } from '../../src/cli/errors.js';
 import { createProgram } from '../../src/cli/program.js';
-import { toInstant } from '../../src/core/names.js';
-import { oneLine } from '../../src/core/outside.js';
 import { everyPoint, parsePoint, pointName } from '../../src/dev/crash-points.js';
 import { PetrelError } from '../../src/errors.js';
 import { exitCodes } from '../../src/exit-code.js';
+import { toInstant } from '../../src/model/names.js';
+import { oneLine } from '../../src/model/outside.js';
 import { anyText, expectClear, holds } from '../support/properties.js';
 
 /** What a parser makes of a text, or undefined where it refuses it as commander wants. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
 import { runCommand } from '../support/command.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 import { until } from '../support/until.js';

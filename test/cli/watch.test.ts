@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { groupPaths } from '../../src/core/paths.js';
 import { listingSchema } from '../../src/group/listing.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { type PetrelProcess, startProcess } from '../support/agents.js';

@@ -6,7 +6,7 @@ import { accessOf, checkAgent, credentialsOf } from '../../src/config/access-set
 import { readSettings } from '../../src/config/read-settings.js';
 import { agentSettings } from '../../src/config/settings.js';
 import { storeOptions } from '../../src/config/store-options.js';
-import { aclText } from '../../src/core/acl.js';
+import { aclText } from '../../src/model/acl.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 
 let directory: string;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Acl, openAcl, permissions } from '../../src/core/acl.js';
+import { type Acl, openAcl, permissions } from '../../src/model/acl.js';
 import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { contractSetting } from './setting.js';
 import type { WireClient } from './wire-client.js';

@@ -3,7 +3,7 @@
  * notification must be the same. What the other cases forgot to ask is asked here.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Acl, openAcl, permissions } from '../../src/core/acl.js';
+import { type Acl, openAcl, permissions } from '../../src/model/acl.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { startZooKeeper, type TestServer, uniqueRoot } from '../support/ensemble.js';
 import { tickTimeMs } from './setting.js';

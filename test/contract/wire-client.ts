@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Acl, openAcl } from '../../src/core/acl.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import {
   authOpcode,
@@ -15,6 +14,7 @@ import {
   writeStrings,
 } from '../../src/embedded/records.js';
 import type { Stat } from '../../src/embedded/tree.js';
+import { type Acl, openAcl } from '../../src/model/acl.js';
 import {
   type CreateOptions,
   type MultiOperation,

@@ -1,9 +1,10 @@
 /** The records that a test's bare client writes and reads. */
-import { type Acl, openAcl } from '../../src/core/acl.js';
+
 import { type ErrorCode, errorCodes } from '../../src/embedded/errors.js';
 import type { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import { type Opcode, opcodes, writeAcl } from '../../src/embedded/records.js';
 import type { Stat } from '../../src/embedded/tree.js';
+import { type Acl, openAcl } from '../../src/model/acl.js';
 
 /** A number when the code has no name here. */
 export type ErrorName = ErrorCode | 'OK' | number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Access, aclOf } from '../../src/core/access.js';
-import { type Acl, aclText, type Identity, isAlike, openAcl, permissions } from '../../src/core/acl.js';
-import { groupPaths } from '../../src/core/paths.js';
+import { type Access, aclOf } from '../../src/model/access.js';
+import { type Acl, aclText, type Identity, isAlike, openAcl, permissions } from '../../src/model/acl.js';
+import { groupPaths } from '../../src/model/paths.js';
 
 const paths = groupPaths('/cluster');
 const digest = (id: string): Identity => ({ scheme: 'digest', id });

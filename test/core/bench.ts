@@ -4,13 +4,13 @@
  */
 
 import type { z } from 'zod';
-import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/electing.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
-import { type GroupConfig, type groupConfigSchema, withSites } from '../../src/core/group-config.js';
-import type { Score } from '../../src/core/scores.js';
-import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
-import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/core/znodes.js';
-import { initialHistoryHead } from '../../src/core/znodes.js';
+import { type ElectorAction, type ElectorRound, electorRound, newElector } from '../../src/core/round.js';
+import { type GroupConfig, type groupConfigSchema, withSites } from '../../src/model/group-config.js';
+import type { Score } from '../../src/model/scores.js';
+import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
+import type { Elected, HistoryHead, Registration, TransitionRecord } from '../../src/model/znodes.js';
+import { initialHistoryHead } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contextOf } from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
 import { affinity } from '../../strategies/constraints/affinity.js';
 import { ask, config, decided, epoch0Ms, members, registration } from './builders.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { brake, brakePath, emptyBrakeRecord } from '../../src/core/brake.js';
-import type { Cause } from '../../src/core/znodes.js';
+import type { Cause } from '../../src/model/znodes.js';
 import { byHand, config, epoch0Ms, instant } from './builders.js';
 
 const own = '/services/a';

@@ -1,15 +1,15 @@
 /** Small parts of a group's state, with everything that a test does not care about filled in. */
 
 import type { z } from 'zod';
+import { type Choice, elect, type Question } from '../../src/core/choice.js';
 import { contextOf, judge, judgeAll, type Obstacle } from '../../src/core/constraint.js';
-import { type Choice, elect, type Question } from '../../src/core/elect.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { toInstant } from '../../src/core/names.js';
-import type { Neighbour } from '../../src/core/neighbour.js';
-import { prepareStrategy } from '../../src/core/read-config.js';
-import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
-import type { Circumstance } from '../../src/core/strategy.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { toInstant } from '../../src/model/names.js';
+import type { Neighbour } from '../../src/model/neighbour.js';
+import { prepareStrategy } from '../../src/model/read-config.js';
+import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
+import type { Circumstance } from '../../src/model/strategy.js';
 import {
   type ClaimContent,
   type Elected,
@@ -17,7 +17,7 @@ import {
   initialElected,
   initialHistoryHead,
   type Registration,
-} from '../../src/core/znodes.js';
+} from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { builtInRules } from '../../strategies/index.js';

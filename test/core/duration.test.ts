@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationMs, durationSchema, writeDuration } from '../../src/core/duration.js';
+import { durationMs, durationSchema, writeDuration } from '../../src/model/duration.js';
 
 describe('a duration', () => {
   it.each([

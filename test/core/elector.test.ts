@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ElectorAction, electorRound, isPlainlyDue, newElector } from '../../src/core/electing.js';
+import { type ElectorAction, electorRound, isPlainlyDue, newElector } from '../../src/core/round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { Bench } from './bench.js';

@@ -5,8 +5,8 @@ import {
   overrideInForce,
   siteConfig,
   sitePriority,
-} from '../../src/core/group-config.js';
-import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/core/read-config.js';
+} from '../../src/model/group-config.js';
+import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/model/read-config.js';
 import { builtInRules } from '../../strategies/index.js';
 import { byHand, config, epoch0Ms, instant } from './builders.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainlyDue, newElector } from '../../src/core/electing.js';
 import { excused, type Lapse, resumption, withLapse } from '../../src/core/lapse.js';
-import { type ClaimContent, claimSchema } from '../../src/core/znodes.js';
+import { isPlainlyDue, newElector } from '../../src/core/round.js';
+import { type ClaimContent, claimSchema } from '../../src/model/znodes.js';
 import { Bench } from './bench.js';
 import { instant, unhealthy } from './builders.js';
 

@@ -7,12 +7,12 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { type ElectorAction, type ElectorMemory, electorRound, newElector } from '../../src/core/electing.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
-import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/core/snapshot.js';
+import { type ElectorAction, type ElectorMemory, electorRound, newElector } from '../../src/core/round.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
-import type { Elected, HistoryHead, Registration } from '../../src/core/znodes.js';
-import { initialHistoryHead } from '../../src/core/znodes.js';
+import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
+import type { Elected, HistoryHead, Registration } from '../../src/model/znodes.js';
+import { initialHistoryHead } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { type Chance, chance } from '../support/chance.js';
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ensembleNowMs, isOutdated } from '../../src/core/ensemble-clock.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
 import { endedOverrides, needsReading, nextLimitInMs } from '../../src/core/limits.js';
-import type { FailureRecord } from '../../src/core/znodes.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import type { FailureRecord } from '../../src/model/znodes.js';
 import { byHand, config, epoch0Ms, failure, instant } from './builders.js';
 
 const reading = { epochMs: epoch0Ms, atMs: 500 };

@@ -2,13 +2,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';
-import { electorRound, newElector } from '../../src/core/electing.js';
-import { parseJson } from '../../src/core/names.js';
-import { oneLine, quoted, visibleJson } from '../../src/core/outside.js';
-import { rootSchema } from '../../src/core/paths.js';
-import { configProblems, parseGroupConfig } from '../../src/core/read-config.js';
 import { electedOrRestored } from '../../src/core/restored.js';
-import { electedSchema, lastTerm, mostFailures, registrationSchema } from '../../src/core/znodes.js';
+import { electorRound, newElector } from '../../src/core/round.js';
+import { parseJson } from '../../src/model/names.js';
+import { oneLine, quoted, visibleJson } from '../../src/model/outside.js';
+import { rootSchema } from '../../src/model/paths.js';
+import { configProblems, parseGroupConfig } from '../../src/model/read-config.js';
+import { electedSchema, lastTerm, mostFailures, registrationSchema } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import {

@@ -7,7 +7,7 @@ import {
   publishedNow,
   turnEveryMs,
 } from '../../src/core/publication.js';
-import type { Score } from '../../src/core/scores.js';
+import type { Score } from '../../src/model/scores.js';
 
 function measured(values: Record<string, Score>, roundTrips: Record<string, number> = {}): Measured {
   return { values: new Map(Object.entries(values)), roundTripsMs: new Map(Object.entries(roundTrips)) };

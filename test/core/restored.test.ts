@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { electedOrRestored, isRestored } from '../../src/core/restored.js';
-import type { GroupSnapshot } from '../../src/core/snapshot.js';
+import type { GroupSnapshot } from '../../src/model/snapshot.js';
 import { claim, decided, group, unreadable, versioned } from './builders.js';
 
 const head = (term: number) => versioned({ term, fencingToken: null });

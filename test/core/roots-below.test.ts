@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isGroup, rootsBelow } from '../../src/core/paths.js';
+import { isGroup, rootsBelow } from '../../src/model/paths.js';
 
 const group = ['clock', 'config', 'election', 'history', 'leader', 'nodes', 'scores', 'brake'];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/core/names.js';
-import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/core/scores.js';
-import { withScores } from '../../src/core/snapshot.js';
+import { parseJson } from '../../src/model/names.js';
+import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/model/scores.js';
+import { withScores } from '../../src/model/snapshot.js';
 import { member } from './builders.js';
 
 const report: ScoreReport = {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { defaultGroupConfig } from '../../src/core/group-config.js';
 import {
   goneBack,
   goneBackText,
@@ -8,6 +7,7 @@ import {
   tokensIn,
   withToken,
 } from '../../src/core/seen-tokens.js';
+import { defaultGroupConfig } from '../../src/model/group-config.js';
 import { claim, group, unreadable, versioned } from './builders.js';
 
 const seen: SeenTokens = { epoch: 1, bySlot: new Map([[1, 48n]]) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareSequences, parseSeatName, seatsInOrder } from '../../src/core/sequence.js';
+import { compareSequences, parseSeatName, seatsInOrder } from '../../src/model/sequence.js';
 
 /** As ZooKeeper writes a sequence: `%010d` of a signed 32-bit number. */
 function written(sequence: number): string {

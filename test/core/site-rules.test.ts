@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { electorRound, newElector } from '../../src/core/electing.js';
+import { electorRound, newElector } from '../../src/core/round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { Bench } from './bench.js';
 import { ask, byHand, config, decided, failure, members, strategyOf } from './builders.js';

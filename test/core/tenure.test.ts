@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Claim, GroupSnapshot } from '../../src/core/snapshot.js';
 import {
   claimObstacle,
   type Stage,
@@ -8,6 +7,7 @@ import {
   type TenureSituation,
   tenureStep,
 } from '../../src/core/tenure.js';
+import type { Claim, GroupSnapshot } from '../../src/model/snapshot.js';
 import {
   byHand,
   type ClaimChange,

@@ -6,10 +6,10 @@ import {
   durationSchema,
   formatDuration,
   writeDuration,
-} from '../../src/core/duration.js';
-import { fromInstant, instantSchema, longSchema, nameSchema, toInstant } from '../../src/core/names.js';
-import { groupPaths } from '../../src/core/paths.js';
-import { compareSequences, parseSeatName, seatsInOrder } from '../../src/core/sequence.js';
+} from '../../src/model/duration.js';
+import { fromInstant, instantSchema, longSchema, nameSchema, toInstant } from '../../src/model/names.js';
+import { groupPaths } from '../../src/model/paths.js';
+import { compareSequences, parseSeatName, seatsInOrder } from '../../src/model/sequence.js';
 import { checkPath } from '../../src/zookeeper/path.js';
 import { anyJson, anyText, expectClear, holds, treacherousKeys } from '../support/properties.js';
 

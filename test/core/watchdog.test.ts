@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { GroupSnapshot } from '../../src/core/snapshot.js';
 import { overdueMs, watch } from '../../src/core/watchdog.js';
+import type { GroupSnapshot } from '../../src/model/snapshot.js';
 import {
   byHand,
   claim,

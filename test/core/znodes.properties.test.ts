@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { encode } from '../../src/agent/membership.js';
-import { type ElectorSituation, electorRound, newElector } from '../../src/core/electing.js';
-import { defaultGroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { type Parsed, parseJson } from '../../src/core/names.js';
-import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/core/read-config.js';
-import type { Claim, Member, Versioned } from '../../src/core/snapshot.js';
+import { type ElectorSituation, electorRound, newElector } from '../../src/core/round.js';
 import { tenureStep } from '../../src/core/tenure.js';
+import { defaultGroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { type Parsed, parseJson } from '../../src/model/names.js';
+import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/model/read-config.js';
+import type { Claim, Member, Versioned } from '../../src/model/snapshot.js';
 import {
   claimSchema,
   electedSchema,
@@ -18,7 +18,7 @@ import {
   initialHistoryHead,
   lastTerm,
   registrationSchema,
-} from '../../src/core/znodes.js';
+} from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import { anyJson, anyText, expectClear, holds, jsonText, nested, spoilt } from '../support/properties.js';

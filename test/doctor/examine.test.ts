@@ -1,9 +1,9 @@
 /** Each finding by the facts that make it. That they are found for real is in test/group/doctor.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { permissions } from '../../src/core/acl.js';
 import { examine } from '../../src/doctor/examine.js';
 import type { Facts, GroupFacts, MemberFacts, NodeFacts, ServerFacts } from '../../src/doctor/facts.js';
 import { readSummary, readTiming } from '../../src/doctor/servers.js';
+import { permissions } from '../../src/model/acl.js';
 
 const timing = {
   tickTimeMs: 1000,

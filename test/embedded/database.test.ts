@@ -1,10 +1,10 @@
 /** What is promised of the state machine itself, beyond what the contract says of any ZooKeeper. */
 import { describe, expect, it } from 'vitest';
-import { openAcl } from '../../src/core/acl.js';
 import { type Client, Database } from '../../src/embedded/database.js';
 import { formatSequence } from '../../src/embedded/paths.js';
 import { SessionTable } from '../../src/embedded/sessions.js';
 import { createFlags, type Operation, type SequenceOverflow, ZnodeTree } from '../../src/embedded/tree.js';
+import { openAcl } from '../../src/model/acl.js';
 
 const limits = { tickTimeMs: 1000, minTimeoutMs: 2000, maxTimeoutMs: 20_000 };
 const nobody = { sessionId: 1n, identities: [] };

@@ -1,6 +1,6 @@
 /** What people do to a group, once each, at any time. */
-import type { GroupConfig } from '../../src/core/group-config.js';
-import { toInstant } from '../../src/core/names.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import { toInstant } from '../../src/model/names.js';
 import { byHand, versioned } from '../core/builders.js';
 import { ensembleNowMs } from './explore.js';
 import type { Change } from './step.js';

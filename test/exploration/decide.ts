@@ -2,11 +2,12 @@
  * What an agent makes of a look: the decisions are the core's, and how each is carried out mirrors
  * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `auditor.ts`, up to the next write that has to be sent.
  */
-import { durationMs } from '../../src/core/duration.js';
-import { type ElectorRound, isPlainlyDue } from '../../src/core/electing.js';
-import type { Claim } from '../../src/core/snapshot.js';
+
+import { type ElectorRound, isPlainlyDue } from '../../src/core/round.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
-import type { ClaimContent, Elected, Registration } from '../../src/core/znodes.js';
+import { durationMs } from '../../src/model/duration.js';
+import type { Claim } from '../../src/model/snapshot.js';
+import type { ClaimContent, Elected, Registration } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import { Electing } from './electing.js';
 import { type Facets, facetsFor } from './facets.js';

@@ -1,9 +1,9 @@
 /** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `auditor.ts`. */
 
-import { durationMs } from '../../src/core/duration.js';
-import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/electing.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
-import { withSites } from '../../src/core/group-config.js';
+import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/round.js';
+import { durationMs } from '../../src/model/duration.js';
+import { withSites } from '../../src/model/group-config.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Facets } from './facets.js';

@@ -2,9 +2,9 @@
  * The ensemble: applies a multi as ZooKeeper does, all or nothing, and says which watches it fires. Mirrors what
  * `src/agent` sends, operation by operation.
  */
-import { defaultGroupConfig } from '../../src/core/group-config.js';
-import type { Claim, SessionId, Versioned } from '../../src/core/snapshot.js';
-import { initialElected, initialHistoryHead } from '../../src/core/znodes.js';
+import { defaultGroupConfig } from '../../src/model/group-config.js';
+import type { Claim, SessionId, Versioned } from '../../src/model/snapshot.js';
+import { initialElected, initialHistoryHead } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Agent, Answer, Check, Operation, Request, Tree, World } from './world.js';
 

@@ -1,20 +1,20 @@
 /** What of each part of a world counts for its key; see `key.ts`. */
 
-import { durationMs } from '../../src/core/duration.js';
-import type { ElectorAction, ElectorMemory } from '../../src/core/electing.js';
-import { newElector } from '../../src/core/electing.js';
 import type { Fence } from '../../src/core/elector-memory.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
-import { fromInstant } from '../../src/core/names.js';
-import type { Claim, Member, Versioned } from '../../src/core/snapshot.js';
+import type { ElectorAction, ElectorMemory } from '../../src/core/round.js';
+import { newElector } from '../../src/core/round.js';
 import type { Tenure } from '../../src/core/tenure.js';
+import { durationMs } from '../../src/model/duration.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import { fromInstant } from '../../src/model/names.js';
+import type { Claim, Member, Versioned } from '../../src/model/snapshot.js';
 import type {
   ClaimContent,
   Elected,
   FailureRecord,
   HistoryHead,
   Registration,
-} from '../../src/core/znodes.js';
+} from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import { type Facet, FacetWriter, kinds, numberOf } from './key.js';
 import type { Agent, Operation, Purpose, Request, Rest, Round, Setting, Tree, World } from './world.js';

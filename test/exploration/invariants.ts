@@ -1,9 +1,9 @@
 /** What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one write shows. */
 
 import { excludes } from '../../src/core/backoff.js';
-import { durationMs } from '../../src/core/duration.js';
-import { fromInstant } from '../../src/core/names.js';
-import type { Elected } from '../../src/core/znodes.js';
+import { durationMs } from '../../src/model/duration.js';
+import { fromInstant } from '../../src/model/names.js';
+import type { Elected } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Agent, Request, World } from './world.js';
 

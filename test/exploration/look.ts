@@ -1,5 +1,5 @@
 /** What an agent makes of what it read. */
-import type { GroupSnapshot, Member } from '../../src/core/snapshot.js';
+import type { GroupSnapshot, Member } from '../../src/model/snapshot.js';
 import type { Agent, Operation, Part, Purpose, Request, Round, Tree } from './world.js';
 
 export const asleep: Round = { at: 'asleep' };

@@ -1,7 +1,7 @@
 /** The groups that are explored: who is there, what changes, and what may go wrong. */
 
-import type { GroupConfig } from '../../src/core/group-config.js';
-import { fromInstant } from '../../src/core/names.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import { fromInstant } from '../../src/model/names.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { config, obstacles, strategyOf, versioned } from '../core/builders.js';
 import {

@@ -6,12 +6,12 @@
  * The decisions are not here: they are `src/core`, and so are the types of what is decided on.
  */
 
-import { type ElectorAction, type ElectorMemory, newElector } from '../../src/core/electing.js';
 import type { Fence } from '../../src/core/elector-memory.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
-import type { Claim, Member, SessionId, Versioned } from '../../src/core/snapshot.js';
+import { type ElectorAction, type ElectorMemory, newElector } from '../../src/core/round.js';
 import type { Tenure } from '../../src/core/tenure.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import type { Claim, Member, SessionId, Versioned } from '../../src/model/snapshot.js';
 import {
   type ClaimContent,
   type Elected,
@@ -19,7 +19,7 @@ import {
   initialElected,
   initialHistoryHead,
   type Registration,
-} from '../../src/core/znodes.js';
+} from '../../src/model/znodes.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { config, epoch0Ms, registration, strategyOf, versioned } from '../core/builders.js';
 

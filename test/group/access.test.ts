@@ -1,9 +1,6 @@
 /** Who may do what to the znodes of a group in which everything has happened. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Access, aclOf } from '../../src/core/access.js';
-import { openAcl } from '../../src/core/acl.js';
-import { groupPaths } from '../../src/core/paths.js';
 import { checkSameAccess, lockedOut, readAcls, setAcl, type ZnodeAcl } from '../../src/group/access.js';
 import { changeGroup, type Request } from '../../src/group/change.js';
 import type { GroupAccess } from '../../src/group/config-write.js';
@@ -14,6 +11,9 @@ import { overridePriority } from '../../src/group/sites.js';
 import { readOrEstimateClock } from '../../src/group/time.js';
 import { readGroup } from '../../src/group/view.js';
 import { awaitTerm } from '../../src/group/wait.js';
+import { type Access, aclOf } from '../../src/model/access.js';
+import { openAcl } from '../../src/model/acl.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';

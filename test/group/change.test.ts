@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseGroupConfig } from '../../src/core/read-config.js';
 import { type Author, changeGroup, planChange, type Request } from '../../src/group/change.js';
 import { failover } from '../../src/group/handover.js';
 import { drainNode, readmitNode, undrainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, enableSite, overridePriority, resetPriority } from '../../src/group/sites.js';
+import { parseGroupConfig } from '../../src/model/read-config.js';
 import { newestRecords } from '../../src/tree/records.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { newGroup, type TestGroup } from '../support/group.js';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { groupPaths } from '../../src/core/paths.js';
-import { configProblems } from '../../src/core/read-config.js';
-import { initialElected } from '../../src/core/znodes.js';
 import { PetrelError } from '../../src/errors.js';
 import { assign, configDifferences, configKeys, settableKeys } from '../../src/group/config-keys.js';
 import { parseConfigText } from '../../src/group/config-text.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { groupPaths } from '../../src/model/paths.js';
+import { configProblems } from '../../src/model/read-config.js';
+import { initialElected } from '../../src/model/znodes.js';
 import { builtInRules } from '../../strategies/index.js';
 import { anyText, expectClear, holds, spoilt, yamlText } from '../support/properties.js';
 

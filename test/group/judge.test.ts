@@ -1,9 +1,9 @@
 /** What an operator is told that only the elector can time. */
 
 import { describe, expect, it } from 'vitest';
-import { groupPaths } from '../../src/core/paths.js';
 import { isPutOff, judge } from '../../src/group/judge.js';
 import type { GroupView } from '../../src/group/view.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { builtInRules } from '../../strategies/index.js';
 import { Bench } from '../core/bench.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { groupPaths } from '../../src/core/paths.js';
 import { explain } from '../../src/group/explain.js';
 import { type Listing, listing, listingSchema } from '../../src/group/listing.js';
 import { readEnsembleClock } from '../../src/group/time.js';
 import { transitionText } from '../../src/group/transition.js';
 import { readGroup } from '../../src/group/view.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { newGroup, type TestGroup } from '../support/group.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { noCommand } from '../../src/core/znodes.js';
 import { readTerm } from '../../src/group/term.js';
 import { readGroup } from '../../src/group/view.js';
+import { noCommand } from '../../src/model/znodes.js';
 import { newGroup, type TestGroup, transition } from '../support/group.js';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();

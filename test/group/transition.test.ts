@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { groupPaths } from '../../src/core/paths.js';
 import { transitionOf } from '../../src/group/transition.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { builtInRules } from '../../strategies/index.js';
 import { claim, decided, epoch0Ms, group, member, versioned } from '../core/builders.js';
 

@@ -2,7 +2,6 @@
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { groupPaths } from '../../src/core/paths.js';
 import { PetrelError } from '../../src/errors.js';
 import { readConfigText } from '../../src/group/config-text.js';
 import { explain, explanationSchema } from '../../src/group/explain.js';
@@ -10,6 +9,7 @@ import { historySchema, readHistory } from '../../src/group/history.js';
 import { listing, listingSchema } from '../../src/group/listing.js';
 import { presentText } from '../../src/group/transition.js';
 import { readGroup } from '../../src/group/view.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';

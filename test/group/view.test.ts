@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { permissions, toAnyone } from '../../src/core/acl.js';
 import { readGroup } from '../../src/group/view.js';
+import { permissions, toAnyone } from '../../src/model/acl.js';
 import { builtInRules } from '../../strategies/index.js';
 import { connect } from '../support/agent-group.js';
 import { newGroup } from '../support/group.js';

@@ -2,9 +2,9 @@
 
 import { createConnection, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAcl, permissions } from '../../src/core/acl.js';
 import { type Listing, listingSchema } from '../../src/group/listing.js';
 import { outOfTouchSchema } from '../../src/http/event-hub.js';
+import { openAcl, permissions } from '../../src/model/acl.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';

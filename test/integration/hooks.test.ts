@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
 import { type Cluster, testConfig, useCluster } from '../support/cluster.js';
 import type { Leader } from '../support/group-view.js';
 import type { HookEvent } from '../support/hook-events.js';

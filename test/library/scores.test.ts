@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scoreReportSchema } from '../../src/core/scores.js';
+import { scoreReportSchema } from '../../src/model/scores.js';
 import { Group } from '../support/agent-group.js';
 import { runProcess } from '../support/agents.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

@@ -1,8 +1,8 @@
 /** Agents in processes of their own, whose probes go through an emulated wide area, and whose loads a service tells. */
 import { createServer, type Server } from 'node:http';
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { parseJson } from '../../src/core/names.js';
-import { scoreReportSchema } from '../../src/core/scores.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { parseJson } from '../../src/model/names.js';
+import { scoreReportSchema } from '../../src/model/scores.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { type PetrelProcess, startProcess } from '../support/agents.js';
 import { GroupView } from '../support/group-view.js';

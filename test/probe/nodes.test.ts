@@ -1,10 +1,10 @@
 /** Whole nodes that probe: agents in processes of their own, and processes that use the library. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/core/names.js';
-import { scoreReportSchema } from '../../src/core/scores.js';
 import { PetrelError } from '../../src/errors.js';
 import { Petrel } from '../../src/library/petrel.js';
+import { parseJson } from '../../src/model/names.js';
+import { scoreReportSchema } from '../../src/model/scores.js';
 import { Group } from '../support/agent-group.js';
 import { type PetrelProcess, runProcess, startProcess } from '../support/agents.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

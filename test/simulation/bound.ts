@@ -2,8 +2,8 @@
  * How long it may take until somebody leads after all is mended, at most: the sum of what may have to be waited for, each
  * part only where the life has the trouble that it is for.
  */
-import { durationMs } from '../../src/core/duration.js';
-import { defaultGroupConfig } from '../../src/core/group-config.js';
+import { durationMs } from '../../src/model/duration.js';
+import { defaultGroupConfig } from '../../src/model/group-config.js';
 import { syncLimitTicks } from './ensemble.js';
 import { type Fault, type PlannedFault, wholeOf } from './faults.js';
 import { undyingMs } from './machine.js';

@@ -1,5 +1,5 @@
 /** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
-import { durationMs } from '../../src/core/duration.js';
+import { durationMs } from '../../src/model/duration.js';
 import type { Guards } from './guards.js';
 import { type ClaimSeen, inSlot, type Picture, type RegistrationSeen, slotsIn } from './ledger.js';
 import type { Group } from './machine.js';

@@ -1,6 +1,7 @@
 /** What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it is over. */
-import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
+
 import type { Operation } from '../../src/embedded/tree.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import type { Conduct } from './conduct.js';
 import type { Commit, Ensemble } from './ensemble.js';
 import { aimed, bystander, ensembleLeader, type Fault, whoElects, whoLeads, whoLeadsLast } from './faults.js';

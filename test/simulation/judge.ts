@@ -5,10 +5,11 @@
  * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a machine where
  * neither the agent nor its keeper is there to end it.
  */
-import { groupConfigSchema } from '../../src/core/group-config.js';
-import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
-import { claimSchema, electedSchema } from '../../src/core/znodes.js';
+
 import type { Database } from '../../src/embedded/database.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
+import { claimSchema, electedSchema } from '../../src/model/znodes.js';
 import type { Commit, Transaction } from './ensemble.js';
 import { Guards } from './guards.js';
 import type { Group, Machine } from './machine.js';

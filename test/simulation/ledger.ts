@@ -1,6 +1,8 @@
 /** What the tree says, and since when in the world's own time: kept from what was agreed on, for rules to be judged by. */
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
+
+import type { Database } from '../../src/embedded/database.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import {
   type ClaimContent,
   claimSchema,
@@ -8,8 +10,7 @@ import {
   electedSchema,
   type Registration,
   registrationSchema,
-} from '../../src/core/znodes.js';
-import type { Database } from '../../src/embedded/database.js';
+} from '../../src/model/znodes.js';
 import type { Commit } from './ensemble.js';
 
 interface Seen<T> {

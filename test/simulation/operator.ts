@@ -1,8 +1,5 @@
 /** A person at a keyboard of the simulated world: the shipped commands, over a session of their own. */
 
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import type { GroupPaths } from '../../src/core/paths.js';
-import { parseSeatName } from '../../src/core/sequence.js';
 import { PetrelError } from '../../src/errors.js';
 import { changeGroup, type Request } from '../../src/group/change.js';
 import type { GroupAccess } from '../../src/group/config-write.js';
@@ -11,6 +8,9 @@ import { failover, switchover } from '../../src/group/handover.js';
 import { drainNode, readmitNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, failSite, overridePriority, recoverSite } from '../../src/group/sites.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import type { GroupPaths } from '../../src/model/paths.js';
+import { parseSeatName } from '../../src/model/sequence.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { builtInRules } from '../../strategies/index.js';

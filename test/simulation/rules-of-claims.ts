@@ -1,5 +1,5 @@
 /** Rules about claims: who makes them, when, and when they are given away. */
-import { durationMs } from '../../src/core/duration.js';
+import { durationMs } from '../../src/model/duration.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { failuresKnown } from './rules-of-limits.js';

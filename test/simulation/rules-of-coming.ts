@@ -1,6 +1,6 @@
 /** Rules about who comes, or is well again: that the elector sees it, and elects whom it is to. */
-import { durationMs } from '../../src/core/duration.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
+import { durationMs } from '../../src/model/duration.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 import { hasHeir } from './rules-of-claims.js';

@@ -1,7 +1,7 @@
 /** Rules about decisions: who makes them, on what grounds, and how they are recorded. */
-import { durationMs } from '../../src/core/duration.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
-import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
+import { durationMs } from '../../src/model/duration.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { type Picture, presentSinceMs, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';

@@ -1,7 +1,7 @@
 /** Rules about failures: who is blamed for what, for how long that excludes, and how soon it is answered. */
-import { durationMs } from '../../src/core/duration.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
-import type { Elected, FailureRecord } from '../../src/core/znodes.js';
+import { durationMs } from '../../src/model/duration.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import type { Elected, FailureRecord } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { type ClaimSeen, type Picture, presentSinceMs, type SlotSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';

@@ -1,5 +1,5 @@
 /** Rules about leaders that lose their lease and come back: the second time is held against them, by who was in touch meanwhile. */
-import { durationMs } from '../../src/core/duration.js';
+import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Step } from './rules.js';
 import { hasHeir } from './rules-of-claims.js';

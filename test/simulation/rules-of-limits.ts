@@ -1,6 +1,6 @@
 /** Rules about limits in time: set on the ensemble's clock, kept as long as was said, and acted on when they end. */
-import type { SiteOverride } from '../../src/core/group-config.js';
-import type { FailureRecord } from '../../src/core/znodes.js';
+import type { SiteOverride } from '../../src/model/group-config.js';
+import type { FailureRecord } from '../../src/model/znodes.js';
 import { type Picture, slotsIn } from './ledger.js';
 import type { Court, Rule, Step, Write } from './rules.js';
 

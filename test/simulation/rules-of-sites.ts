@@ -2,8 +2,8 @@
  * Rules about sites: which may not lead, which come last, where the successor of a leader that failed may be, and when a site
  * counts as failed. Told from the configuration and from who is registered, as docs/sites.md says.
  */
-import { durationMs } from '../../src/core/duration.js';
-import type { GroupConfig } from '../../src/core/group-config.js';
+import { durationMs } from '../../src/model/duration.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Violate } from './judge.js';
 import type { Picture } from './ledger.js';
 import { reconnectMs } from './pace.js';

@@ -1,6 +1,6 @@
 /** Rules about the slots of a group of several leaders, as docs/leaders.md says, and that there are none where there is one. */
-import { durationMs } from '../../src/core/duration.js';
-import { historyHeadSchema, historyRecordSchema } from '../../src/core/znodes.js';
+import { durationMs } from '../../src/model/duration.js';
+import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { inSlot, type Picture, readZnode, slotsIn } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';

@@ -2,7 +2,7 @@
  * The rules of docs/protocol.md that are no invariants: who may write what, and when. Judged from what is agreed on
  * alone. What has to happen soon is judged only while the world is calm: nothing of it lost, delayed, frozen or dead.
  */
-import type { GroupPaths } from '../../src/core/paths.js';
+import type { GroupPaths } from '../../src/model/paths.js';
 import type { Asker, Commit, Transaction } from './ensemble.js';
 import type { Invariant, Violate } from './judge.js';
 import { inSlot, Ledger, type Picture, slotsIn } from './ledger.js';

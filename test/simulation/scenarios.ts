@@ -2,7 +2,7 @@
  * Lives that are not drawn but told: the situations that the protocol's rules are there for, each too seldom met by
  * chance. Every tenth seed plays one; what it leaves open is drawn.
  */
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Phase } from '../../src/ports/duty.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';

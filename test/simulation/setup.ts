@@ -1,6 +1,7 @@
 /** The world that a seed has: how many nodes and servers, how fast, how the group is configured. Pure data. */
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+
 import type { SequenceOverflow } from '../../src/embedded/tree.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import type { Delays } from './link.js';
 

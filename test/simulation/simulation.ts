@@ -2,7 +2,7 @@
  * One life of a group in the simulated world, from a seed: a group is founded, things go wrong, then all is mended and
  * the group must have a leader again, and peace.
  */
-import { groupPaths } from '../../src/core/paths.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { type Chance, chance } from '../support/chance.js';
 import { isRegistrationDeleted, leaderBound, reconnectingMs, resyncMs, settlingMs } from './bound.js';
 import { Conduct } from './conduct.js';

@@ -2,7 +2,7 @@
  * Lives of groups that have rules about sites: drawn beside all else that a seed has, so that the other lives are what they
  * would be without. In some of them it is told what the rules are there for, for that seldom happens by chance.
  */
-import { type GroupConfig, groupConfigSchema, withSites } from '../../src/core/group-config.js';
+import { type GroupConfig, groupConfigSchema, withSites } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, sweepEvery, whoElects, whoLeads } from './faults.js';
 import { isTold } from './scenarios.js';

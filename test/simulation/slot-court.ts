@@ -1,5 +1,5 @@
 /** Judges one slot of a group by the rules that hold of any leader: it is seen as if there were no more than that slot. */
-import { type GroupPaths, pathsOfSlot } from '../../src/core/paths.js';
+import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import type { Invariant, Violate } from './judge.js';
 import { inSlot, type Picture, type SlotSeen } from './ledger.js';
 import type { Node } from './node.js';

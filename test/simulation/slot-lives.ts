@@ -2,7 +2,7 @@
  * Lives of groups that have several leaders, now and then one: drawn beside all else that a seed has, so that the other lives
  * are what they would be without. In some of them it is told what slots are there for, for that seldom happens by chance.
  */
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import {
   type Act,

@@ -2,7 +2,7 @@
  * Lives in which the leader's agent stands still for about half a session timeout, once: it is back
  * before its session ends, and has lost its lease.
  */
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { whoLeads } from './faults.js';
 import type { Setup } from './setup.js';

@@ -1,5 +1,5 @@
 /** What lives that are told, not drawn, are put together from. */
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import type { Act, Fault, PlannedFault } from './faults.js';
 import type { Setup } from './setup.js';

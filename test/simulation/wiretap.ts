@@ -3,9 +3,10 @@
  * another has told it already, and whoever reads who is registered has read config, elected and current before, in that order, or
  * knows them by a watch that has told of no change.
  */
-import type { GroupPaths } from '../../src/core/paths.js';
+
 import { JuteReader } from '../../src/embedded/jute.js';
 import { opcodeName, opcodes, readConnectRequest, xids } from '../../src/embedded/records.js';
+import type { GroupPaths } from '../../src/model/paths.js';
 import type { Violate } from './judge.js';
 import type { Tap } from './network.js';
 

@@ -1,6 +1,7 @@
 /** What a write is for, told by its operations. */
-import type { GroupPaths } from '../../src/core/paths.js';
+
 import type { Operation } from '../../src/embedded/tree.js';
+import type { GroupPaths } from '../../src/model/paths.js';
 import type { Written } from './faults.js';
 
 export function isOfKind(operations: readonly Operation[], kind: Written, paths: GroupPaths): boolean {

@@ -1,6 +1,6 @@
 /** Work that ranks by a strategy that runs elsewhere: asked between two attempts, never waited for within one. */
 import { describe, expect, it } from 'vitest';
-import { rank, StrategyFault } from '../../src/core/rank.js';
+import { rank, StrategyFault } from '../../src/core/ranking.js';
 import { answered, StrategyAsker } from '../../src/own-strategies/asker.js';
 import { builtInRules } from '../../strategies/index.js';
 import {

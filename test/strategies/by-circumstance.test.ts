@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configProblems } from '../../src/core/read-config.js';
+import { configProblems } from '../../src/model/read-config.js';
 import { builtInRules } from '../../strategies/index.js';
 import { Bench } from '../core/bench.js';
 import { ask, byHand, config, decided, epoch0Ms, members } from '../core/builders.js';

@@ -1,8 +1,8 @@
 /** The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
  * Scores* (2011): five servers in two or three data centres, of which p5 led and has crashed. */
 
-import { prepareStrategy } from '../../src/core/read-config.js';
-import type { Score } from '../../src/core/scores.js';
+import { prepareStrategy } from '../../src/model/read-config.js';
+import type { Score } from '../../src/model/scores.js';
 import type { Candidate, Peer, Ranked, StrategyInput } from '../../strategies/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import { ordinary } from '../core/builders.js';

@@ -1,7 +1,7 @@
 /** What the strategies that compare scores find, against the same found the dumb way. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Score } from '../../src/core/scores.js';
+import type { Score } from '../../src/model/scores.js';
 import type { Peer, Ranked, StrategyInput } from '../../strategies/index.js';
 import { holds } from '../support/properties.js';
 import { inputOf, rankedBy } from './deployments.js';

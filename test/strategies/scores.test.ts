@@ -1,7 +1,7 @@
 /** Strategies that compare what nodes measure: what they say, and what they do where something is not known. */
 
 import { describe, expect, it } from 'vitest';
-import { configProblems } from '../../src/core/read-config.js';
+import { configProblems } from '../../src/model/read-config.js';
 import type { Ranked } from '../../strategies/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import { deployments, electionIn, inputOf, rankedBy } from './deployments.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configProblems, prepareStrategy } from '../../src/core/read-config.js';
-import type { Place } from '../../src/core/znodes.js';
+import { configProblems, prepareStrategy } from '../../src/model/read-config.js';
+import type { Place } from '../../src/model/znodes.js';
 import { builtInRules, type Candidate, type Ranked, strategies } from '../../strategies/index.js';
 import { ordinary, subsets } from '../core/builders.js';
 

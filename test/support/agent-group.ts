@@ -7,8 +7,8 @@ import type { TokenStore } from '../../src/agent/leadership/token-memory.js';
 import { ScorePublisher } from '../../src/agent/scores/score-publisher.js';
 import { systemHost } from '../../src/agent/session/process-life.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session/session-memory.js';
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { type GroupPaths, groupPaths } from '../../src/core/paths.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { type GroupPaths, groupPaths } from '../../src/model/paths.js';
 import {
   type ClaimContent,
   claimSchema,
@@ -16,7 +16,7 @@ import {
   electedSchema,
   type HistoryRecord,
   historyRecordSchema,
-} from '../../src/core/znodes.js';
+} from '../../src/model/znodes.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';

@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type PetrelProcess, startProcess } from './agents.js';
 import { uniqueRoot } from './ensemble.js';
 import { GroupView, type Leader } from './group-view.js';

@@ -2,14 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GroupConfig } from '../../src/core/group-config.js';
-import { groupPaths } from '../../src/core/paths.js';
-import { historyRecordSchema, type TransitionRecord } from '../../src/core/znodes.js';
 import { DevAgents } from '../../src/dev/agents.js';
 import type { CrashPoint } from '../../src/dev/crash-points.js';
 import type { Stage } from '../../src/dev/group.js';
 import { DevHooks, hookPhases } from '../../src/dev/hooks.js';
 import { type Outcome, Rehearsal } from '../../src/dev/rehearsal.js';
+import type { GroupConfig } from '../../src/model/group-config.js';
+import { groupPaths } from '../../src/model/paths.js';
+import { historyRecordSchema, type TransitionRecord } from '../../src/model/znodes.js';
 import type { Store } from '../../src/ports/store.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';

@@ -3,8 +3,9 @@
  * test does. Each node has a session of its own.
  */
 
-import { type GroupConfig, groupConfigSchema } from '../../src/core/group-config.js';
-import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/core/paths.js';
+import type { GroupAccess } from '../../src/group/config-write.js';
+import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import {
   type ClaimContent,
   type Elected,
@@ -12,8 +13,7 @@ import {
   initialElected,
   type Registration,
   type TransitionRecord,
-} from '../../src/core/znodes.js';
-import type { GroupAccess } from '../../src/group/config-write.js';
+} from '../../src/model/znodes.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureSlots, ensureTree } from '../../src/tree/ensure-tree.js';

@@ -1,9 +1,9 @@
 /** What `petrel list -f json` says of a group: for tests that ask again and again, without a process for each answer. */
 
-import { groupPaths } from '../../src/core/paths.js';
 import { type Listing, listing } from '../../src/group/listing.js';
 import { readEnsembleClock } from '../../src/group/time.js';
 import { readGroup } from '../../src/group/view.js';
+import { groupPaths } from '../../src/model/paths.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { builtInRules } from '../../strategies/index.js';

@@ -1,6 +1,6 @@
 /** Nodes that probe each other, each with a registration in a development ZooKeeper, and no agent. */
 import pino from 'pino';
-import type { ProbeAddress } from '../../src/core/znodes.js';
+import type { ProbeAddress } from '../../src/model/znodes.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { Prober, type ProberOptions } from '../../src/probe/prober.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';

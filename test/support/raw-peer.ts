@@ -1,7 +1,7 @@
 /** A peer made by hand: a UDP socket, and what a test sends from it and finds there. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { ProbeAddress } from '../../src/core/znodes.js';
+import type { ProbeAddress } from '../../src/model/znodes.js';
 import { type Packet, PacketCoder } from '../../src/probe/packet.js';
 import { until } from './until.js';
 

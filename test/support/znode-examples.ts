@@ -1,5 +1,5 @@
 /** One full example of whatever a znode of a group holds. */
-import { groupConfigSchema } from '../../src/core/group-config.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
 import { byHand, decided, failure, instant, registration } from '../core/builders.js';
 
 export const detail = {

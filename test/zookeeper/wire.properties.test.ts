@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { describe, expect, it } from 'vitest';
-import { openAcl } from '../../src/core/acl.js';
 import { JuteWriter } from '../../src/embedded/jute.js';
 import { writeAcl } from '../../src/embedded/records.js';
+import { openAcl } from '../../src/model/acl.js';
 import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
 import { decode } from '../../src/zookeeper/decode.js';
 import { FrameReader } from '../../src/zookeeper/frames.js';

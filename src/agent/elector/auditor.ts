@@ -4,8 +4,8 @@
  *
  * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
  */
-import { slotStates } from '../../core/slots.js';
-import { type GroupSnapshot, writeOf } from '../../core/snapshot.js';
+import { slotStates } from '../../model/slots.js';
+import { type GroupSnapshot, writeOf } from '../../model/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import type { Elector } from './elector.js';

@@ -1,11 +1,11 @@
 /** What an elector's commit is as one write: all of it is done, or nothing. */
 import type { Logger } from 'pino';
-import type { Commit, Decision } from '../../core/group-electing.js';
-import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
+import type { Commit, Decision } from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
-import { slotView } from '../../core/slots.js';
-import type { Brake, GroupSnapshot, Member } from '../../core/snapshot.js';
-import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../core/znodes.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { slotView } from '../../model/slots.js';
+import type { Brake, GroupSnapshot, Member } from '../../model/snapshot.js';
+import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../model/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type StoreError } from '../../ports/store.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';

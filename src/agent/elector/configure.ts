@@ -1,10 +1,10 @@
 /** What the elector itself changes of the group's configuration: written with a record in the history, or not at all. */
 import type { Logger } from 'pino';
-import type { ElectorAction } from '../../core/electing.js';
-import { type GroupConfig, withSites } from '../../core/group-config.js';
-import type { GroupPaths } from '../../core/paths.js';
-import type { GroupSnapshot } from '../../core/snapshot.js';
-import type { ChangeRecord } from '../../core/znodes.js';
+import type { ElectorAction } from '../../core/round.js';
+import { type GroupConfig, withSites } from '../../model/group-config.js';
+import type { GroupPaths } from '../../model/paths.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
+import type { ChangeRecord } from '../../model/znodes.js';
 import type { Store } from '../../ports/store.js';
 import { recordedText, withRecord } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';

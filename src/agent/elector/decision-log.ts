@@ -3,12 +3,12 @@
 
 import type { Logger } from 'pino';
 import type { Rules } from '../../../strategies/registry.js';
-import type { ElectorRound } from '../../core/electing.js';
-import type { GroupConfig } from '../../core/group-config.js';
-import type { GroupRound } from '../../core/group-electing.js';
-import { usesScores } from '../../core/read-config.js';
-import { slotStates, slotView } from '../../core/slots.js';
-import type { GroupSnapshot } from '../../core/snapshot.js';
+import type { GroupRound } from '../../core/group-round.js';
+import type { ElectorRound } from '../../core/round.js';
+import type { GroupConfig } from '../../model/group-config.js';
+import { usesScores } from '../../model/read-config.js';
+import { slotStates, slotView } from '../../model/slots.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
 
 /** A number, or a length of time, that is no part of a name. */
 const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;

@@ -1,13 +1,10 @@
 /**
- * The elector's hands: carries out what `core/electing.ts` decides, each write guarded by the elector's own seat, so
+ * The elector's hands: carries out what `core/round.ts` decides, each write guarded by the elector's own seat, so
  * that one which lost its seat writes nothing.
  */
 import type { Logger } from 'pino';
 import type { Prepared, Rules } from '../../../strategies/registry.js';
-import { durationMs, formatDuration } from '../../core/duration.js';
-import type { ElectorAction, ElectorMemory, Fence } from '../../core/electing.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
-import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import {
   type Commit,
   type Decision,
@@ -16,16 +13,19 @@ import {
   type GroupRound,
   groupRound,
   isGroupDue,
-} from '../../core/group-electing.js';
-import { toInstant } from '../../core/names.js';
-import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import { prepareStrategy } from '../../core/read-config.js';
+} from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
-import { isLaterSeat } from '../../core/sequence.js';
-import { slotOf, slotStates, slotView } from '../../core/slots.js';
-import type { GroupSnapshot } from '../../core/snapshot.js';
+import type { ElectorAction, ElectorMemory, Fence } from '../../core/round.js';
 import { decided } from '../../core/story.js';
-import { initialElected, type Registration, type TransitionRecord } from '../../core/znodes.js';
+import { durationMs, formatDuration } from '../../model/duration.js';
+import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
+import { toInstant } from '../../model/names.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { prepareStrategy } from '../../model/read-config.js';
+import { isLaterSeat } from '../../model/sequence.js';
+import { slotOf, slotStates, slotView } from '../../model/slots.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
+import { initialElected, type Registration, type TransitionRecord } from '../../model/znodes.js';
 import { StrategyAsker } from '../../own-strategies/asker.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Duty } from '../../ports/duty.js';

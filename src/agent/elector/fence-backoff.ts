@@ -1,5 +1,5 @@
 /** Pauses between failed fences of the same claim. */
-import { doubledMs } from '../../core/duration.js';
+import { doubledMs } from '../../model/duration.js';
 
 /** Nobody leads until a fence works, the claim ends, or a person steps in. */
 const longestPauseMs = 60_000;

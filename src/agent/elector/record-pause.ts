@@ -1,5 +1,5 @@
 /** Records that a quota leaves no room for: they are left out for a while, not tried again and again. */
-import type { Commit, GroupAction } from '../../core/group-electing.js';
+import type { Commit, GroupAction } from '../../core/group-round.js';
 import type { Clock } from '../../ports/clock.js';
 
 const pauseMs = 60_000;

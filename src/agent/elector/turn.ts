@@ -1,8 +1,8 @@
 /** What an elector's turn begins with, and ends with. */
-import type { Decision } from '../../core/group-electing.js';
-import { slotStates } from '../../core/slots.js';
-import type { GroupSnapshot, Member } from '../../core/snapshot.js';
-import type { Registration } from '../../core/znodes.js';
+import type { Decision } from '../../core/group-round.js';
+import { slotStates } from '../../model/slots.js';
+import type { GroupSnapshot, Member } from '../../model/snapshot.js';
+import type { Registration } from '../../model/znodes.js';
 import type { Store } from '../../ports/store.js';
 
 /** This node's registration as it is to be, where another stands, and the version of that. */

@@ -3,9 +3,9 @@
  * versions that it was decided by, and writes the node's registration with the rest.
  */
 
-import type { GroupPaths } from '../../core/paths.js';
-import type { Claim } from '../../core/snapshot.js';
-import type { ClaimContent, Registration } from '../../core/znodes.js';
+import type { GroupPaths } from '../../model/paths.js';
+import type { Claim } from '../../model/snapshot.js';
+import type { ClaimContent, Registration } from '../../model/znodes.js';
 import type { Operation, OperationResult, Stat, Store } from '../../ports/store.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';

@@ -1,7 +1,7 @@
 /** What a hook, or a function, is told of the decision that it serves, and how long it may take. */
-import { durationMs } from '../../core/duration.js';
-import type { GroupConfig } from '../../core/group-config.js';
-import type { Elected } from '../../core/znodes.js';
+import { durationMs } from '../../model/duration.js';
+import type { GroupConfig } from '../../model/group-config.js';
+import type { Elected } from '../../model/znodes.js';
 import type { DutyContext } from '../../ports/duty.js';
 
 type About = Omit<DutyContext, 'term' | 'previousLeader' | 'previousSite' | 'timeoutMs' | 'graceMs'>;

@@ -1,4 +1,4 @@
-import type { FailureDetail } from '../../core/znodes.js';
+import type { FailureDetail } from '../../model/znodes.js';
 import type { DutyOutcome } from '../../ports/duty.js';
 
 /** What the group, and the log, are told of a run of the duty. */

@@ -5,15 +5,15 @@
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
 
-import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import { excused, type Lapse, resumption, withLapse } from '../../core/lapse.js';
 import { type Lease, noLease } from '../../core/lease.js';
-import { named } from '../../core/named-slot.js';
-import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import { slotStates, slotsOfNode, slotView } from '../../core/slots.js';
 import { type Story, story } from '../../core/story.js';
 import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
-import { type Elected, type FailureDetail, noCommand } from '../../core/znodes.js';
+import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
+import { named } from '../../model/named-slot.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { slotStates, slotsOfNode, slotView } from '../../model/slots.js';
+import { type Elected, type FailureDetail, noCommand } from '../../model/znodes.js';
 import type { DutyContext, DutyEnd, DutyOutcome, DutyRun, Phase } from '../../ports/duty.js';
 import type { Store } from '../../ports/store.js';
 import { ifStillTrue } from '../conditional-write.js';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import type { GroupPaths } from '../../core/paths.js';
-import type { GroupSnapshot } from '../../core/snapshot.js';
 import type { Story } from '../../core/story.js';
 import type { Stage } from '../../core/tenure.js';
-import type { Registration } from '../../core/znodes.js';
+import type { GroupPaths } from '../../model/paths.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
+import type { Registration } from '../../model/znodes.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Duty } from '../../ports/duty.js';
 import type { Store } from '../../ports/store.js';

@@ -6,7 +6,6 @@
  * elector sees no claims but its own.
  */
 import type { Logger } from 'pino';
-import { defaultGroupConfig, type GroupConfig } from '../../core/group-config.js';
 import {
   goneBack,
   goneBackText,
@@ -16,9 +15,10 @@ import {
   tokensIn,
   withToken,
 } from '../../core/seen-tokens.js';
-import type { GroupSnapshot } from '../../core/snapshot.js';
-import { type FailureDetail, noCommand } from '../../core/znodes.js';
 import { errorMessage } from '../../errors.js';
+import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
+import { type FailureDetail, noCommand } from '../../model/znodes.js';
 
 export interface TokenStore {
   /** What an earlier life saw; null: nothing. */

@@ -7,7 +7,6 @@
  */
 import type { Logger } from 'pino';
 import type { Tolerance } from '../../core/measuring.js';
-import { groupPaths } from '../../core/paths.js';
 import {
   type Measured,
   type Published,
@@ -15,8 +14,9 @@ import {
   publishEveryMs,
   publishedNow,
 } from '../../core/publication.js';
-import { type Score, scoreReportText } from '../../core/scores.js';
 import { errorMessage } from '../../errors.js';
+import { groupPaths } from '../../model/paths.js';
+import { type Score, scoreReportText } from '../../model/scores.js';
 import type { Clock } from '../../ports/clock.js';
 import { isStoreError, type Store } from '../../ports/store.js';
 

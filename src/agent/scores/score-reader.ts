@@ -7,12 +7,12 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Rules } from '../../../strategies/registry.js';
-import { durationMs } from '../../core/duration.js';
-import type { GroupConfig } from '../../core/group-config.js';
-import { parseJson } from '../../core/names.js';
-import type { GroupPaths } from '../../core/paths.js';
-import { usesScores } from '../../core/read-config.js';
-import { requestsScore, type ScoreReport, scoreReportSchema } from '../../core/scores.js';
+import { durationMs } from '../../model/duration.js';
+import type { GroupConfig } from '../../model/group-config.js';
+import { parseJson } from '../../model/names.js';
+import type { GroupPaths } from '../../model/paths.js';
+import { usesScores } from '../../model/read-config.js';
+import { requestsScore, type ScoreReport, scoreReportSchema } from '../../model/scores.js';
 import type { Clock } from '../../ports/clock.js';
 import { isStoreError, type Store } from '../../ports/store.js';
 

@@ -4,9 +4,9 @@
  * its process: something of that life's tenure may still live.
  */
 import type { Logger } from 'pino';
-import { claimPaths, type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import type { Registration } from '../../core/znodes.js';
 import { PetrelError } from '../../errors.js';
+import { claimPaths, type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import type { Registration } from '../../model/znodes.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { depart, type EarlierLife } from '../membership.js';

@@ -17,8 +17,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { longSchema, parseJson } from '../../core/names.js';
 import { errorMessage, PetrelError } from '../../errors.js';
+import { longSchema, parseJson } from '../../model/names.js';
 import { isOtherAlive, ownProcess, type ProcessName, parseProcess, processText } from './process-life.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 

@@ -8,8 +8,8 @@
  * claim stands.
  */
 import type { Logger } from 'pino';
-import { groupPaths } from '../../core/paths.js';
 import { errorMessage } from '../../errors.js';
+import { groupPaths } from '../../model/paths.js';
 import type { Clock } from '../../ports/clock.js';
 import { isStoreError, type Store } from '../../ports/store.js';
 import { depart } from '../membership.js';

@@ -2,10 +2,10 @@
  * A node's view of its group: reads as much as the node's part calls for, which it may learn only by reading, and keeps what
  * it knows from one look to the next.
  */
-import type { Decision } from '../../core/group-electing.js';
-import { pathsOfSlot } from '../../core/paths.js';
-import { slotStates } from '../../core/slots.js';
-import type { GroupSnapshot } from '../../core/snapshot.js';
+import type { Decision } from '../../core/group-round.js';
+import { pathsOfSlot } from '../../model/paths.js';
+import { slotStates } from '../../model/slots.js';
+import type { GroupSnapshot } from '../../model/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { type KnownTree, nothingKnown } from '../../tree/ensure-tree.js';

@@ -1,8 +1,8 @@
 /** Says which znodes of the group hold what cannot be read, once for as long as they do. */
 import type { Logger } from 'pino';
-import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import { slotStates } from '../../core/slots.js';
-import type { GroupSnapshot, Member } from '../../core/snapshot.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { slotStates } from '../../model/slots.js';
+import type { GroupSnapshot, Member } from '../../model/snapshot.js';
 
 export class MalformedReport {
   readonly #paths: GroupPaths;

@@ -4,11 +4,11 @@
  * registered; watches are left on whatever would change the node's next step.
  */
 
-import { defaultGroupConfig } from '../../core/group-config.js';
-import type { Parsed } from '../../core/names.js';
-import { type GroupPaths, pathsOfSlot } from '../../core/paths.js';
-import { seatsInOrder } from '../../core/sequence.js';
-import { slotCount, slotStates, slotsOfNode } from '../../core/slots.js';
+import { defaultGroupConfig } from '../../model/group-config.js';
+import type { Parsed } from '../../model/names.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { seatsInOrder } from '../../model/sequence.js';
+import { slotCount, slotStates, slotsOfNode } from '../../model/slots.js';
 import {
   type Claim,
   type GroupSnapshot,
@@ -18,8 +18,8 @@ import {
   type SlotState,
   type Versioned,
   withScores,
-} from '../../core/snapshot.js';
-import { type ClaimContent, initialElected, initialHistoryHead } from '../../core/znodes.js';
+} from '../../model/snapshot.js';
+import { type ClaimContent, initialElected, initialHistoryHead } from '../../model/znodes.js';
 import { isStoreError, type Stat, type Store } from '../../ports/store.js';
 import { readBrake } from '../../tree/brake-record.js';
 import { readNeighbour } from '../../tree/neighbour.js';

@@ -2,13 +2,13 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { accessOf, identityOf } from '../../config/access-settings.js';
-import type { Access } from '../../core/access.js';
-import { aclText } from '../../core/acl.js';
-import { oneLine } from '../../core/outside.js';
 import { PetrelError } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
 import { lockedOut, readAcls, setAcl, toSet, type ZnodeAcl } from '../../group/access.js';
 import { noGroup } from '../../group/no-group.js';
+import type { Access } from '../../model/access.js';
+import { aclText } from '../../model/acl.js';
+import { oneLine } from '../../model/outside.js';
 import { makeSure } from '../ask.js';
 import { type Printable, print, table } from '../output.js';
 import { type Session, withSession } from '../session.js';

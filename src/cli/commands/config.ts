@@ -3,8 +3,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import type { Rules } from '../../../strategies/registry.js';
-import type { GroupConfig } from '../../core/group-config.js';
-import { oneLine } from '../../core/outside.js';
 import { errorMessage } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
 import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
@@ -16,6 +14,8 @@ import {
   replaceBy,
 } from '../../group/config-text.js';
 import { readableConfig } from '../../group/judge.js';
+import type { GroupConfig } from '../../model/group-config.js';
+import { oneLine } from '../../model/outside.js';
 import { answered } from '../../own-strategies/asker.js';
 import { loadRules } from '../../own-strategies/load.js';
 import { recordedText } from '../../tree/history-room.js';

@@ -1,12 +1,12 @@
 /** `petrel explain` */
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { prepareStrategy } from '../../core/read-config.js';
 import { PetrelError } from '../../errors.js';
 import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
 import { readableConfig, withAnswers } from '../../group/judge.js';
 import { viewOfSlot } from '../../group/slot-view.js';
 import type { GroupView } from '../../group/view.js';
+import { prepareStrategy } from '../../model/read-config.js';
 import { forTerminal, type Printable, table } from '../output.js';
 import { slotOption } from '../slot-option.js';
 import { styled } from '../style.js';

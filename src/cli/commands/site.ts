@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander';
 import * as z from 'zod';
-import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../core/group-config.js';
 import { withAnswers } from '../../group/judge.js';
 import { listing, siteListingSchema } from '../../group/listing.js';
 import {
@@ -14,6 +13,7 @@ import {
   resetPriority,
 } from '../../group/sites.js';
 import type { GroupView } from '../../group/view.js';
+import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../model/group-config.js';
 import { duration, name, wholeNumber } from '../arguments.js';
 import { changeOptions, runChange, saidYes } from '../change.js';
 import { forTerminal, type Printable, table } from '../output.js';

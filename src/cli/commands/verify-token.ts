@@ -1,10 +1,10 @@
 /** `petrel verify-token` */
 import { type Command, InvalidArgumentError } from 'commander';
-import { longSchema } from '../../core/names.js';
-import { oneLine } from '../../core/outside.js';
 import { PetrelError } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
 import { type TokenVerdict, verifyToken } from '../../group/token.js';
+import { longSchema } from '../../model/names.js';
+import { oneLine } from '../../model/outside.js';
 import { type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
 

@@ -5,7 +5,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'owner of the claim as present leader',
     rule: 'The present leader is the node that elected names, not the owner of current',
-    in: 'elect.ts automatic',
+    in: 'choice.ts automatic',
     find: 'present = ranking.find(({ node }) => node === elected.node)',
     replace: `owner = question.current?.value?.status === 'READY' ? question.current.value.node : elected.node; const present = ranking.find(({ node }) => node === owner); if (present !== undefined && owner !== elected.node) return { node: owner, changes: true, cause: 'planned', reason: present.reason }`,
   },

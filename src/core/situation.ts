@@ -3,9 +3,11 @@
  * these. Made anew for each round.
  */
 import type { ReadyStrategy } from '../../strategies/registry.js';
+import { lifeOf, readyNode } from '../model/snapshot.js';
+import type { Elected, FailureRecord } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
+import type { Question } from './choice.js';
 import { type Constraint, type Context, contextOf, type Judged } from './constraint.js';
-import type { Question } from './elect.js';
 import { type ElectorMemory, look, type Scene } from './elector-memory.js';
 import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
@@ -14,9 +16,7 @@ import { needsReading } from './limits.js';
 import { previousLeader } from './records.js';
 import { betterForMs } from './resignation.js';
 import { electedOrRestored } from './restored.js';
-import { lifeOf, readyNode } from './snapshot.js';
 import { overdueMs, type Watched } from './watchdog.js';
-import type { Elected, FailureRecord } from './znodes.js';
 /** `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was not. */
 export interface ElectorSituation extends Scene {
   readonly self: string;

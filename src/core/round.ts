@@ -7,15 +7,19 @@
  * Not promised: that the writes succeed. Each names the versions it was decided on, so one that comes too late
  * writes nothing, and the next round sees why.
  */
+
+import { durationMs } from '../model/duration.js';
+import { type Choice, elect } from './choice.js';
 import { judgeAll } from './constraint.js';
 import { actionsFor, type ElectorAction, siteVerdicts } from './decision.js';
-import { durationMs } from './duration.js';
-import { type Choice, elect } from './elect.js';
 import { type ElectorMemory, fitSince, longestWaitMs } from './elector-memory.js';
 import { isExact, nextMinuteInMs } from './ensemble-clock.js';
 import { awaited } from './first-election.js';
 import { lapsedAgain } from './lapse.js';
 import { nextLimitInMs } from './limits.js';
+import { StrategyFault } from './ranking.js';
+import { previousLeader } from './records.js';
+import { bettersSeen } from './resignation.js';
 import {
   type Case,
   caseOf,
@@ -24,16 +28,13 @@ import {
   failuresIn,
   type Pending,
   questionOf,
-} from './model.js';
-import { StrategyFault } from './rank.js';
-import { previousLeader } from './records.js';
-import { bettersSeen } from './resignation.js';
+} from './situation.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
 export { type ElectorMemory, type Fence, newElector } from './elector-memory.js';
-export { awaitsSuccessor, type ElectorSituation } from './model.js';
 export { electedOrRestored } from './restored.js';
+export { awaitsSuccessor, type ElectorSituation } from './situation.js';
 
 export interface ElectorRound {
   readonly actions: readonly ElectorAction[];

@@ -1,11 +1,11 @@
 /** A group of several leaders as what decides about one leader sees it: one slot, and what the others mean for it. */
 
+import type { GroupConfig } from '../model/group-config.js';
+import { configOfSlot, membersOfSlot, slotOf, slotStates } from '../model/slots.js';
+import { type GroupSnapshot, type Member, ownerName, type SlotState } from '../model/snapshot.js';
+import { initialElected } from '../model/znodes.js';
 import { recovered, settleFailures } from './backoff.js';
 import { type Elsewhere, nowhereElse } from './elsewhere.js';
-import type { GroupConfig } from './group-config.js';
-import { configOfSlot, membersOfSlot, slotOf, slotStates } from './slots.js';
-import { type GroupSnapshot, type Member, ownerName, type SlotState } from './snapshot.js';
-import { initialElected } from './znodes.js';
 
 export interface Surroundings {
   readonly snapshot: GroupSnapshot;

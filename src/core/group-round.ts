@@ -6,9 +6,19 @@
  * because another numbering would be nicer.
  */
 
+import type { GroupConfig } from '../model/group-config.js';
+import { named } from '../model/named-slot.js';
+import { slotCount, slotStates, slotView } from '../model/slots.js';
+import type { Brake, GroupSnapshot } from '../model/snapshot.js';
+import type { Elected, TransitionRecord } from '../model/znodes.js';
+import { StrategyFault } from './choice.js';
 import { circumstanceOf } from './circumstance.js';
 import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
-import { StrategyFault } from './elect.js';
+import { nowhereElse } from './elsewhere.js';
+import { ensembleNowMs } from './ensemble-clock.js';
+import { leadershipOf } from './one-slot.js';
+import { type RankInput, rank } from './ranking.js';
+import { electedOrRestored } from './restored.js';
 import {
   awaitsSuccessor,
   type ElectorAction,
@@ -19,18 +29,8 @@ import {
   isPlainlyDue,
   newElector,
   type Write,
-} from './electing.js';
-import { nowhereElse } from './elsewhere.js';
-import { ensembleNowMs } from './ensemble-clock.js';
-import type { GroupConfig } from './group-config.js';
-import { named } from './named-slot.js';
-import { leadershipOf } from './other-slots.js';
-import { type RankInput, rank } from './rank.js';
-import { electedOrRestored } from './restored.js';
-import { slotCount, slotStates, slotView } from './slots.js';
-import type { Brake, GroupSnapshot } from './snapshot.js';
+} from './round.js';
 import { bySoftConstraints } from './soft-constraints.js';
-import type { Elected, TransitionRecord } from './znodes.js';
 
 /** By slot. */
 export type GroupMemory = ReadonlyMap<number, ElectorMemory>;

@@ -3,11 +3,11 @@
 import * as z from 'zod';
 import { Unanswered } from '../../strategies/questions.js';
 import type { ReadyStrategy } from '../../strategies/registry.js';
-import { type GroupConfig, sitePriority } from './group-config.js';
-import { describeIssues } from './names.js';
-import type { Member } from './snapshot.js';
-import type { Candidate, Circumstance, Peer, Ranked } from './strategy.js';
-import type { Place } from './znodes.js';
+import { type GroupConfig, sitePriority } from '../model/group-config.js';
+import { describeIssues } from '../model/names.js';
+import type { Member } from '../model/snapshot.js';
+import type { Candidate, Circumstance, Peer, Ranked } from '../model/strategy.js';
+import type { Place } from '../model/znodes.js';
 
 /** Thrown where a strategy breaks its contract or throws: the elector cannot elect. */
 export class StrategyFault extends Error {

@@ -6,6 +6,12 @@
  * during a handover is the node on its way out.
  */
 
+import { durationMs, formatDuration } from '../model/duration.js';
+import { failbackDelayMs, sitePriority } from '../model/group-config.js';
+import { fromInstant } from '../model/names.js';
+import { type Claim, claimOwner } from '../model/snapshot.js';
+import type { Ranked } from '../model/strategy.js';
+import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import { cautionMs, excludes, failureOf, letTry, retryAtMs } from './backoff.js';
 import { circumstanceOf, siteOfFailure } from './circumstance.js';
 import {
@@ -21,23 +27,17 @@ import {
   unfitOf,
   withWaived,
 } from './constraint.js';
-import { durationMs, formatDuration } from './duration.js';
 import type { Elsewhere } from './elsewhere.js';
 import { isGivenUp } from './elsewhere.js';
 import { awaited } from './first-election.js';
-import { failbackDelayMs, sitePriority } from './group-config.js';
-import { fromInstant } from './names.js';
-import { type RankInput, rank } from './rank.js';
+import { type RankInput, rank } from './ranking.js';
 import { activeRequest, missedAtMs, requestTarget } from './requests.js';
 import { resignationHoldMs } from './resignation.js';
 import { mayFollow, replacement } from './site-rules.js';
-import { type Claim, claimOwner } from './snapshot.js';
 import { bySoftConstraints } from './soft-constraints.js';
-import type { Ranked } from './strategy.js';
-import type { Cause, Elected, FailureRecord } from './znodes.js';
 
 export type { Unfit } from './constraint.js';
-export { StrategyFault } from './rank.js';
+export { StrategyFault } from './ranking.js';
 
 export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'circumstance'> {
   /** Everyone who is registered, in order of node ids, and what was found about them. */
