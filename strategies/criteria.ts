@@ -86,7 +86,7 @@ class Scale {
     this.#criterion = criterion;
     this.#incumbent = incumbent;
     const { readings } = criterion;
-    const leader = readings.get(incumbent ?? '') ?? unknown;
+    const leader = (incumbent === null ? undefined : readings.get(incumbent)) ?? unknown;
     this.#standings = new Map(
       [...readings].map(([node, reading]) => [node, this.#standing(reading, leader)]),
     );

@@ -3,6 +3,7 @@
  * After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011), whose
  * Eq. 1 and 2 are meant with round trips. Clients are thought to be beside the node that they send to.
  */
+import { present } from '../src/errors.js';
 import type { Peer, StrategyInput } from '../src/model/strategy.js';
 import { kthSmallest } from './select.js';
 
@@ -83,7 +84,7 @@ function fillTrips(
   places: ReadonlyMap<string, number>,
 ): void {
   tripsMs.fill(Number.NaN);
-  const own = places.get(node) ?? 0;
+  const own = present(places.get(node), `the candidate ${node}`);
   // Probes tell of peers in the order of their ids, as they are here: mostly no place has to be looked up.
   let next = 0;
   peers[own]?.roundTripsMs.forEach((ms, peer) => {
@@ -135,7 +136,7 @@ function clientsOf(tripsMs: Float64Array, { of }: Shares, peers: readonly Peer[]
     const share = of[place] ?? 0;
     if (share === 0) continue;
     if (Number.isNaN(ms)) {
-      missing.push(peers[place]?.node ?? '');
+      missing.push(present(peers[place], 'a peer').node);
       continue;
     }
     sumMs += share * ms;
@@ -151,10 +152,10 @@ function farthestOf(tripsMs: Float64Array, own: string, peers: readonly Peer[]):
   let node = own;
   for (let place = 0; place < tripsMs.length; place++) {
     const ms = tripsMs[place] ?? Number.NaN;
-    if (Number.isNaN(ms)) missing.push(peers[place]?.node ?? '');
+    if (Number.isNaN(ms)) missing.push(present(peers[place], 'a peer').node);
     if (!(ms > farthestMs)) continue;
     farthestMs = ms;
-    node = peers[place]?.node ?? own;
+    ({ node } = present(peers[place], 'a peer'));
   }
   return { ms: farthestMs, node, missing };
 }

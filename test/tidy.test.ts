@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
     name: 'the core stands on nothing but itself, errors, zod and ms',
     folders: pure,
     forbidden:
-      /\bfrom '(?!\.\/|(\.\.\/)+errors\.js'|(\.\.\/)+(src\/)?(core|model)\/|(\.\.\/)+strategies\/|zod'|ms')/,
+      /\bfrom '(?!\.\/|(\.\.\/)+(src\/)?errors\.js'|(\.\.\/)+(src\/)?(core|model)\/|(\.\.\/)+strategies\/|zod'|ms')/,
     examples: ["import type { Store } from '../ports/store.js';", "import pino from 'pino';"],
   },
   {

@@ -13,7 +13,7 @@ import type { Stage } from '../dev/group.js';
 import { DevHooks, hookPhases } from '../dev/hooks.js';
 import { type DevHttp, devHttp } from '../dev/http.js';
 import { type Outcome, Rehearsal } from '../dev/rehearsal.js';
-import { errorMessage } from '../errors.js';
+import { errorMessage, present } from '../errors.js';
 import { readGroup } from '../group/view.js';
 import type { LogLevel } from '../log.js';
 import { type GroupConfig, groupConfigSchema } from '../model/group-config.js';
@@ -269,7 +269,7 @@ async function waysToKill(
 }
 
 function httpToTry(http: DevHttp, nodes: readonly string[]): string[] {
-  const url = http.urlOf(nodes[0] ?? '');
+  const url = http.urlOf(present(nodes[0], 'a first node'));
   return [
     '',
     `HTTP: ${nodes.map((node) => `${node} ${http.urlOf(node)}`).join(', ')}`,

@@ -42,7 +42,7 @@ export function groupList(of: GroupFields) {
 function rootProblem(roots: readonly string[]): string | null {
   const seen = new Set(roots);
   if (seen.size < roots.length) {
-    const twice = roots.find((root, index) => roots.indexOf(root) !== index) ?? '';
+    const twice = roots.find((root, index) => roots.indexOf(root) !== index);
     return `${quoted(twice)} is there twice`;
   }
   for (const root of roots) {

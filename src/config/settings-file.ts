@@ -1,6 +1,8 @@
 /** The settings file: YAML, read with the place of every key, so that an error can point at it. */
+
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
+import { present } from '../errors.js';
 import { cut } from '../model/outside.js';
 import { nearestOf } from './nearest.js';
 import { parseYaml, yamlProblem } from './yaml.js';
@@ -89,7 +91,10 @@ class EntryReader implements SettingsFile {
   }
 
   private example(prefix: string): string {
-    const key = this.knownKeys.find((known) => known.startsWith(prefix)) ?? '';
+    const key = present(
+      this.knownKeys.find((known) => known.startsWith(prefix)),
+      `a key below ${prefix}`,
+    );
     return `${key.slice(prefix.length).split('.')[0]}: …`;
   }
 }

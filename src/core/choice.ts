@@ -7,7 +7,7 @@
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';
-import { failbackDelayMs, sitePriority } from '../model/group-config.js';
+import { failbackDelayMs, type GroupConfig, sitePriority } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
 import { type Claim, claimOwner } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
@@ -99,7 +99,7 @@ export function elect(question: Question): Choice {
   const outcome =
     retired(question) ??
     requested(question, ranking, unfit) ??
-    (config.paused === null ? automatic(question, ranking, unfit) : paused(question));
+    (config.paused === null ? automatic(question, ranking, unfit) : paused(question, config.paused));
   return { ranking, unfit, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
 }
 
@@ -143,8 +143,11 @@ function waivable(found: readonly Obstacle[]): string[] {
 }
 
 /** Paused: nobody but the elected node may claim; after a failure it tries again, backed off. */
-function paused({ elected, config, electedFailed, failures, nowMs }: Question): Outcome {
-  const why = `paused by ${config.paused?.by ?? 'somebody'}: ${config.paused?.reason ?? ''}`;
+function paused(
+  { elected, electedFailed, failures, nowMs }: Question,
+  { by, reason: because }: NonNullable<GroupConfig['paused']>,
+): Outcome {
+  const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && excludes(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
   // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.

@@ -194,7 +194,9 @@ export function slotsInOrder(situation: Ordered, nowMs: number, failed: readonly
   const placeOf = ({ slot, elected }: (typeof states)[number]) => {
     if (slot > situation.config.leaders) return Number.MAX_SAFE_INTEGER;
     if (failed.includes(slot)) return Number.MAX_SAFE_INTEGER - 1;
-    return places.get(elected.value?.node ?? '') ?? Number.MAX_SAFE_INTEGER - 1;
+    const node = elected.value?.node ?? null;
+    const place = node === null ? undefined : places.get(node);
+    return place ?? Number.MAX_SAFE_INTEGER - 1;
   };
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
 }

@@ -115,7 +115,8 @@ function sharing(
   );
   return new Map(
     members.flatMap(({ node, value }): [string, string][] => {
-      const holder = (node === incumbent ? byEarlier : byAll).get(value?.site ?? '');
+      const holders = node === incumbent ? byEarlier : byAll;
+      const holder = value === null ? undefined : holders.get(value.site);
       return holder === undefined ? [] : [[node, `slot ${holder}`]];
     }),
   );

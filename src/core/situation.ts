@@ -2,7 +2,9 @@
  * What one decision about a leader goes by: what was read, what the elector saw before, the time, and what follows from
  * these. Made anew for each round.
  */
+
 import type { ReadyStrategy } from '../../strategies/registry.js';
+import { present } from '../errors.js';
 import { lifeOf, readyNode } from '../model/snapshot.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
@@ -143,6 +145,8 @@ export function questionOf(
 ): Question {
   const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, lifeOf(member)]));
+  const fitSinceMs = (node: string) =>
+    memory.fitSinceMs.get(present(lives.get(node), `the member ${node}`)) ?? nowMs;
   return {
     config,
     strategy,
@@ -153,7 +157,7 @@ export function questionOf(
     failures,
     nowMs: epochMs,
     electedFailed: failed !== null || failedBefore(seen),
-    fitForMs: (node) => nowMs - (memory.fitSinceMs.get(lives.get(node) ?? '') ?? nowMs),
+    fitForMs: (node) => nowMs - fitSinceMs(node),
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betters),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,

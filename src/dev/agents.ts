@@ -6,7 +6,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PetrelError } from '../errors.js';
+import { PetrelError, present } from '../errors.js';
 import { hasEnded, parseStat } from '../hooks/process-state.js';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
@@ -57,7 +57,7 @@ export class DevAgents implements AsyncDisposable {
     // Its own group: ^C reaches this process, which then stops the nodes one by one.
     // They have a token of their own, and a ZooKeeper without passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
-    const own = ['--node-id', node, '--site', sites[node] ?? '', ...flagsOf(node)];
+    const own = ['--node-id', node, '--site', present(sites[node], `the site of ${node}`), ...flagsOf(node)];
     const args = [...first, 'agent', ...own, ...flags];
     this.#guardians.set(node, spawn(program, args, options));
   }

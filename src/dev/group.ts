@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInRules } from '../../strategies/index.js';
 import type { DevelopmentServer } from '../embedded/server.js';
-import { PetrelError } from '../errors.js';
+import { PetrelError, present } from '../errors.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import { defaultGroupConfig, type GroupConfig } from '../model/group-config.js';
 import { fromInstant, toInstant } from '../model/names.js';
@@ -57,8 +57,9 @@ export class DevGroup {
   /** All nodes paused in a group in which nobody was ever elected; the elector has come first. */
   async newGroup(): Promise<Cast> {
     const { agents } = this.#stage;
-    const [heir = '', ...others] = agents.nodes;
-    const elector = others.at(-1) ?? '';
+    const [first, ...others] = agents.nodes;
+    const heir = present(first, 'a first node');
+    const elector = present(others.at(-1), 'a second node');
     const order = [heir, ...others];
     const paused = { ...byHand, at: toInstant(systemClock.wallMs()) };
     await this.configure({ ...this.#config(order), paused });
@@ -76,14 +77,18 @@ export class DevGroup {
     agents.startAll();
     const isWhole = (view: GroupView) => areAllIn(view, agents.nodes) && isQuiet(view) && !excludes(view);
     let view = await this.until('the group to be whole', isWhole);
-    const elector = view.seats[0]?.node ?? '';
+    const elector = present(view.seats[0], 'the first seat').node;
     if (readyLeader(view) === elector) {
-      const other = agents.nodes.find((node) => node !== elector) ?? '';
+      const other = present(
+        agents.nodes.find((node) => node !== elector),
+        'a node beside the elector',
+      );
       await this.switchover(other);
       view = await this.until(`${other} to lead`, (seen) => readyLeader(seen) === other && isWhole(seen));
     }
-    const leader = readyLeader(view) ?? '';
-    const [heir = '', ...spare] = agents.nodes.filter((node) => node !== elector && node !== leader);
+    const leader = present(readyLeader(view), 'a leader');
+    const [next, ...spare] = agents.nodes.filter((node) => node !== elector && node !== leader);
+    const heir = present(next, 'a third node');
     await this.configure(this.#config([heir, ...spare, leader, elector]));
     return { elector, leader, heir };
   }

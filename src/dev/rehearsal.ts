@@ -6,7 +6,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInRules } from '../../strategies/index.js';
-import { PetrelError } from '../errors.js';
+import { PetrelError, present } from '../errors.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { systemClock } from '../ports/clock.js';
@@ -96,9 +96,9 @@ export class Rehearsal implements Disposable {
       );
       return {
         cast,
-        leader: readyLeader(view) ?? '',
-        term: view.current?.value?.term ?? 0,
-        token: view.current?.token ?? 0n,
+        leader: present(readyLeader(view), 'a leader'),
+        term: present(view.current?.value, 'a claim').term,
+        token: present(view.current, 'a claim').token,
         leaderlessMs: this.#chronicle.leaderlessMs,
       };
     } finally {
@@ -188,11 +188,11 @@ export class Rehearsal implements Disposable {
         this.#say(`a switchover to ${heir} is asked for`);
         return await this.#group.switchover(heir);
       case 'failover':
-        return await this.#killOf(leader ?? '', 'agent');
+        return await this.#killOf(present(leader, 'a leader'), 'agent');
       case 'drain':
         this.#say(`${leader} is told to leave (SIGTERM)`);
-        this.#parting.add(agents.agentPid(leader ?? ''));
-        return agents.term(leader ?? '');
+        this.#parting.add(agents.agentPid(present(leader, 'a leader')));
+        return agents.term(present(leader, 'a leader'));
       case 'first':
         this.#say('the group, which was paused, is resumed');
         return await this.#group.configure({ paused: null });
@@ -211,7 +211,10 @@ export class Rehearsal implements Disposable {
     }
     const [role, named] = victim.split('-');
     const part = named === 'guardian' || named === 'both' ? named : 'agent';
-    const node = (role === 'leader' ? cast.leader : role === 'heir' ? cast.heir : cast.elector) ?? '';
+    const node = present(
+      role === 'leader' ? cast.leader : role === 'heir' ? cast.heir : cast.elector,
+      `the ${role}`,
+    );
     this.#killedAtMs = systemClock.monotonicMs();
     await this.#killOf(node, part);
     return part === 'guardian' ? null : node;

@@ -54,8 +54,9 @@ async function newestClaim(
   const claims = await Promise.all(
     (await claimsOf(store, paths)).map(async (current) => ({ current, claim: await store.exists(current) })),
   );
-  const newestFirst = claims.toSorted((a, b) => ((a.claim?.czxid ?? 0n) < (b.claim?.czxid ?? 0n) ? 1 : -1));
-  const found = newestFirst.find(({ claim }) => claim?.czxid === token) ?? newestFirst[0];
+  const held = claims.flatMap(({ current, claim }) => (claim === null ? [] : [{ current, claim }]));
+  const newestFirst = held.toSorted((a, b) => (a.claim.czxid < b.claim.czxid ? 1 : -1));
+  const found = newestFirst.find(({ claim }) => claim.czxid === token) ?? newestFirst[0];
   return found ?? { current: paths.current, claim: null };
 }
 

@@ -5,6 +5,7 @@
  * each group that it is in beside those of the others. When the agent has gone, its session is held until everything that
  * it ran, in whatever group, is proven dead, and only then ended.
  */
+import { present } from '../errors.js';
 import { Alarm } from '../hooks/alarm.js';
 import { Guards } from '../hooks/guards.js';
 import type { FromGuards, TenureLease } from '../hooks/messages.js';
@@ -188,7 +189,9 @@ export class Life {
 
   #about(group: number, reason: string | null): About {
     const story = this.#guards.story(group);
-    const root = this.#isOfOne ? {} : { root: this.#guards.rootOf(group) ?? '' };
+    const root = this.#isOfOne
+      ? {}
+      : { root: present(this.#guards.rootOf(group), 'the root of a guarded group') };
     if (story === null) return root;
     const { ending, ...about } = story;
     return { ...root, ...about, reason: ending ?? reason };

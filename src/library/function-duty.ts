@@ -6,7 +6,7 @@
  * as long as the session lives, and after that only the fencing token protects what it writes to.
  */
 
-import { errorMessage, PetrelError } from '../errors.js';
+import { errorMessage, PetrelError, present } from '../errors.js';
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
 import type { Clock } from '../ports/clock.js';
@@ -166,7 +166,7 @@ export class FunctionDuty implements Duty {
     return {
       term,
       slot,
-      fencingToken: fencingToken ?? 0n,
+      fencingToken: present(fencingToken, 'the token of a leadership'),
       reason,
       previousLeader,
       get held() {

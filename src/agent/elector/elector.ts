@@ -2,6 +2,7 @@
  * The elector's hands: carries out what `core/round.ts` decides, each write guarded by the elector's own seat, so
  * that one which lost its seat writes nothing.
  */
+
 import type { Logger } from 'pino';
 import type { Prepared, Rules } from '../../../strategies/registry.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
@@ -17,6 +18,7 @@ import {
 import { recordText } from '../../core/records.js';
 import type { ElectorAction, ElectorMemory, Fence } from '../../core/round.js';
 import { decided } from '../../core/story.js';
+import { present } from '../../errors.js';
 import { durationMs, formatDuration } from '../../model/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
 import { toInstant } from '../../model/names.js';
@@ -322,10 +324,9 @@ export class Elector {
 
   /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
   async #removeFencedClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
-    const { log } = this.#options;
     const { store, snapshot } = turn;
     const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));
-    const owner = snapshot.current?.owner ?? 0n;
+    const { owner } = present(snapshot.current, 'the claim of a fenced node');
     const seats = await heldSeats(store, paths, fence.node, owner);
     const heir = fence.electedNode;
     const operations: Operation[] = [
@@ -340,8 +341,8 @@ export class Elector {
     const done = await ifStillTrue(() => store.multi(operations));
     this.#remember(slotOf(snapshot), { fenced: null });
     if (done !== null)
-      log.warn(
-        { ...decided(turn.snapshot), target: fence.node },
+      this.#options.log.warn(
+        { ...decided(snapshot), target: fence.node },
         `the claim of ${fence.node}, which is fenced, is removed`,
       );
   }

@@ -9,6 +9,7 @@ import { excused, type Lapse, resumption, withLapse } from '../../core/lapse.js'
 import { type Lease, noLease } from '../../core/lease.js';
 import { type Story, story } from '../../core/story.js';
 import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
+import { present } from '../../errors.js';
 import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
 import { named } from '../../model/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
@@ -201,7 +202,7 @@ export class Leadership {
   get #fields(): Partial<Story> & { readonly fencingToken?: bigint } {
     if (this.#tenure === null) return {};
     const { term, token: fencingToken } = this.#tenure;
-    const about = this.#ending ?? { term, reason: this.#elected?.reason ?? '' };
+    const about = this.#ending ?? { term, reason: present(this.#elected, 'the decision of a tenure').reason };
     return { ...story(about.term, about.reason, term, named(this.#slot, this.#slots)), fencingToken };
   }
 
@@ -214,7 +215,7 @@ export class Leadership {
   }
 
   #noteLapse({ term, token }: Tenure): void {
-    const about = { slot: this.#slot, term, token, reason: this.#ending?.reason ?? '' };
+    const about = { slot: this.#slot, term, token, reason: this.#ending?.reason ?? 'the agent has ended' };
     this.#lapses = withLapse(this.#lapses, about, this.lease, this.#options.clock.monotonicMs());
   }
 
@@ -370,7 +371,8 @@ export class Leadership {
   /** `term`: of the decision that asks for it; null where none does. */
   #release(term: number | null, reason: string, newLeader: string | null): void {
     const elected = this.#elected;
-    this.#ending = { term: term ?? this.#tenure?.term ?? 0, reason };
+    const tenure = present(this.#tenure, 'the tenure that is released');
+    this.#ending = { term: term ?? tenure.term, reason };
     this.#options.log.info(this.#fields, `releasing: ${reason}`);
     if (this.#stage === 'claimed' || elected === null) {
       this.#enter('released');
@@ -451,18 +453,17 @@ export class Leadership {
     const { node, log, amend } = this.#options;
     const { store, seat, snapshot } = round;
     if (seat === null) return false;
-    const token = snapshot?.current?.token ?? 0n;
+    const { token } = present(snapshot?.current, 'the claim that is deleted');
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
     // A later decision for this node was made while the old leadership was still being released: it has not failed.
     const isOfThis = elected?.value?.node === node && elected.value.term === this.#tenure?.term;
     const version = isOfThis ? elected.version : this.#tenure?.claimedUnder;
-    const under = version === undefined || failure === null ? null : { slot: this.#slot, version };
-    const change =
-      under === null || failure === null
-        ? {}
-        : { lastFailure: { ...failedUnder(under), token: String(token), detail: failure } };
-    if (under !== null) this.#failedUnder = under;
+    let change = {};
+    if (version !== undefined && failure !== null) {
+      this.#failedUnder = { slot: this.#slot, version };
+      change = { lastFailure: { ...failedUnder(this.#failedUnder), token: String(token), detail: failure } };
+    }
     const claimant = { paths: this.#paths, seat, registration: amend(change) };
     const written = await ifStillTrue(() => store.multi(givingAway(claimant, claimVersion)));
     if (written === null) return true;
@@ -476,8 +477,8 @@ export class Leadership {
     this.#renewal = null;
     this.#lease = null;
     this.#run = null;
-    const token = this.#tenure?.token ?? 0n;
-    if (token > this.#spentToken) this.#spentToken = token;
+    const token = this.#tenure?.token ?? null;
+    if (token !== null && token > this.#spentToken) this.#spentToken = token;
     this.#tenure = null;
     this.#elected = null;
     this.#ending = null;

@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import type { Rules } from '../../../strategies/registry.js';
-import { errorMessage } from '../../errors.js';
+import { errorMessage, present } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
 import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
 import {
@@ -81,7 +81,9 @@ function pairs(words: readonly string[]): Assignment[] {
   if (words.length % 2 !== 0) {
     throw new InvalidArgumentError(`Keys and values come in pairs: ${words.at(-1)} has no value.`);
   }
-  return words.flatMap((key, at) => (at % 2 === 0 ? [{ key, text: words[at + 1] ?? '' }] : []));
+  return words.flatMap((key, at) =>
+    at % 2 === 0 ? [{ key, text: present(words[at + 1], `the value of ${key}`) }] : [],
+  );
 }
 
 function printable(config: GroupConfig): Printable {

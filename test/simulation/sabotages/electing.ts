@@ -125,7 +125,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'paused and yet electing',
     rule: 'Paused: elected stays as it is',
     in: 'elect',
-    find: '(config.paused === null ? automatic(question, ranking, unfit) : paused(question))',
+    find: '(config.paused === null ? automatic(question, ranking, unfit) : paused(question, config.paused))',
     replace: 'automatic(question, ranking, unfit)',
   },
   {

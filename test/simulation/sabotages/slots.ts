@@ -96,7 +96,7 @@ const broken: readonly Sabotage[] = [
     name: 'a better node takes the place of the best leader',
     rule: 'A better node takes the place of the worst of the leaders',
     in: 'slotsInOrder',
-    find: `places.get(elected.value?.node ?? '') ?? Number.MAX_SAFE_INTEGER - 1`,
+    find: `place ?? Number.MAX_SAFE_INTEGER - 1`,
     replace: `1000 - (places.get(elected.value?.node ?? '') ?? 1000 - (Number.MAX_SAFE_INTEGER - 1))`,
   },
   {

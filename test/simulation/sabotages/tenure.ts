@@ -153,7 +153,7 @@ export const tenureSabotages: readonly Sabotage[] = [
     name: 'does not say that it failed',
     rule: 'A failure is recorded with the elected version, and the elector sees it at once',
     in: 'Leadership#deleteClaim',
-    find: '{ lastFailure: { ...failedUnder(under), token: String(token), detail: failure } }',
+    find: '{ lastFailure: { ...failedUnder(this.#failedUnder), token: String(token), detail: failure } }',
     replace: '{}',
   },
   {
