@@ -36,6 +36,7 @@ export { longSchema, nameSchema, strictObject, toInstant } from './model/names.j
 export { cut, depthProblem, firstOf } from './model/outside.js';
 export { groupPaths } from './model/paths.js';
 export { prepareStrategy } from './model/read-config.js';
+export { registrationSchema } from './model/registration.js';
 export { requestsScore } from './model/scores.js';
 export type { Claim, Member, Versioned } from './model/snapshot.js';
 export {
@@ -43,7 +44,6 @@ export {
   initialElected,
   initialHistoryHead,
   lastTerm,
-  registrationSchema,
 } from './model/znodes.js';
 export type { Clock } from './ports/clock.js';
 export type { Host } from './ports/host.js';

@@ -1,8 +1,9 @@
 /** What one round of the elector costs by the number of nodes: what an agent runs, without ZooKeeper. */
+
 import { bench, describe } from 'vitest';
 import { groupRound } from '../../src/core/group-round.js';
 import { parseJson } from '../../src/model/names.js';
-import { registrationSchema } from '../../src/model/znodes.js';
+import { registrationSchema } from '../../src/model/registration.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import {
   claim,

@@ -14,9 +14,9 @@ import { Listeners } from '../listeners.js';
 import { durationMs } from '../model/duration.js';
 import { defaultGroupConfig } from '../model/group-config.js';
 import { type GroupPaths, groupPaths } from '../model/paths.js';
+import { type NodeDescription, type Registration, registrationSchema } from '../model/registration.js';
 import { isElected } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
-import { type ProbeAddress, type Registration, registrationSchema } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
@@ -32,7 +32,7 @@ import { Leadership } from './leadership/leadership.js';
 import type { LeadershipRound } from './leadership/options.js';
 import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
 import { ToldDuty } from './leadership/told-duty.js';
-import { encode, newRegistration, register, takeSeat } from './membership.js';
+import { describe, encode, register, takeSeat } from './membership.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
 import { EarlierLives, type Workload } from './session/earlier-life.js';
@@ -52,7 +52,7 @@ export interface AgentOptions {
   /** Those that are known here. */
   readonly rules: Rules;
   /** Where this node answers probes, and what it hears by them; null, the default, where it does not probe. */
-  readonly probe?: (RatesHeard & { readonly address: ProbeAddress }) | null | undefined;
+  readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
   readonly duty: Duty;
@@ -99,7 +99,7 @@ export class Agent {
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
     this.#unlist = host.agentLives(incarnation);
-    this.#registration = newRegistration(options, incarnation);
+    this.#registration = describe(options, incarnation);
     this.#listeners = new Listeners(log, 'the status');
     this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);

@@ -6,8 +6,13 @@ import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
 import { brief, type Parsed, parseJson, toInstant } from '../model/names.js';
 import { claimPaths, type GroupPaths } from '../model/paths.js';
+import {
+  type NodeDescription,
+  newRegistration,
+  type Registration,
+  registrationSchema,
+} from '../model/registration.js';
 import { parseSeatName } from '../model/sequence.js';
-import { type ProbeAddress, type Registration, registrationSchema } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';
@@ -20,42 +25,16 @@ export function encode(content: unknown): Buffer {
   return Buffer.from(JSON.stringify(content, cut));
 }
 
-/** What one life of an agent says of itself. */
-export interface SelfDescription {
-  readonly node: string;
-  readonly site: string;
-  readonly priority: number;
-  readonly tags: Readonly<Record<string, string>>;
+export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {
   readonly rules: Rules;
-  readonly probe?: { readonly address: ProbeAddress } | null | undefined;
-  readonly version: string;
   readonly host: Host;
   readonly clock: Clock;
 }
 
-/** The registration of a life that has done nothing yet. */
-export function newRegistration(self: SelfDescription, incarnation: string): Registration {
-  const { node, site, priority, tags, rules, probe, version, host, clock } = self;
-  return {
-    node,
-    site,
-    priority,
-    host: host.name,
-    pid: host.pid,
-    incarnation,
-    startedAt: toInstant(clock.wallMs()),
-    version,
-    tags: { ...tags },
-    strategies: ownVersions(rules),
-    health: { ok: true, reason: null },
-    probe: probe?.address ?? null,
-    draining: false,
-    claimedUnder: null,
-    lastFailure: null,
-    lastTakeover: null,
-    lastRelease: null,
-    gaveUp: null,
-  };
+/** What a new life of this agent tells of itself. */
+export function describe(self: SelfDescription, incarnation: string): Registration {
+  const startedAt = toInstant(self.clock.wallMs());
+  return newRegistration({ ...self, strategies: ownVersions(self.rules) }, { incarnation, startedAt });
 }
 
 /** Versions of users' own strategies, by name. */

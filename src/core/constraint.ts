@@ -5,8 +5,9 @@
 
 import type { GroupConfig } from '../model/group-config.js';
 import type { Neighbour } from '../model/neighbour.js';
+import type { Registration } from '../model/registration.js';
 import type { Member } from '../model/snapshot.js';
-import type { Cause, Elected, FailureRecord, Registration } from '../model/znodes.js';
+import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
 /** hard: a node that has it against it may not lead. soft: it comes after all nodes that nothing speaks against. */

@@ -6,9 +6,10 @@
  * person steps in.
  */
 
+import type { Registration } from '../model/registration.js';
 import { slotOf } from '../model/slots.js';
 import type { Claim, GroupSnapshot, Member } from '../model/snapshot.js';
-import type { Elected, Registration } from '../model/znodes.js';
+import type { Elected } from '../model/znodes.js';
 import type { ElectorMemory, Fence } from './elector-memory.js';
 import { overdueMs } from './watchdog.js';
 

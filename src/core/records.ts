@@ -1,6 +1,7 @@
 /** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
 
 import { fromInstant, toInstant } from '../model/names.js';
+import type { Registration } from '../model/registration.js';
 import { type Claim, type GroupSnapshot, type Member, ownerName } from '../model/snapshot.js';
 import {
   type Elected,
@@ -10,7 +11,6 @@ import {
   initialHistoryHead,
   noCommand,
   type Place,
-  type Registration,
   type TransitionRecord,
 } from '../model/znodes.js';
 import { type Failed, failureOf, failureReason } from './backoff.js';

@@ -6,8 +6,9 @@
 import type { Commit, WriteOperation } from '../embedded/commit.js';
 import { parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
+import { registrationSchema } from '../model/registration.js';
 import { parseSeatName } from '../model/sequence.js';
-import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../model/znodes.js';
+import { claimSchema, electedSchema, historyRecordSchema } from '../model/znodes.js';
 import type { HookEvent } from './hooks.js';
 
 export interface ChronicleOptions {

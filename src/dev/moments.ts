@@ -4,7 +4,8 @@ import type { Write, WriteOperation } from '../embedded/commit.js';
 import type { Moment } from '../embedded/standstill.js';
 import { parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
-import { claimSchema, electedSchema, historyRecordSchema, registrationSchema } from '../model/znodes.js';
+import { registrationSchema } from '../model/registration.js';
+import { claimSchema, electedSchema, historyRecordSchema } from '../model/znodes.js';
 import type { StepName } from './crash-points.js';
 import type { HookPhase } from './hooks.js';
 

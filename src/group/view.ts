@@ -10,6 +10,7 @@ import type { GroupConfig } from '../model/group-config.js';
 import { type Parsed, parseJson } from '../model/names.js';
 import { type GroupPaths, pathsOfSlot } from '../model/paths.js';
 import { parseGroupConfig, usesScores } from '../model/read-config.js';
+import { registrationSchema } from '../model/registration.js';
 import { type ScoreReport, scoreReportSchema } from '../model/scores.js';
 import { parseSeatName, type SeatName, seatsInOrder } from '../model/sequence.js';
 import { slotStates } from '../model/slots.js';
@@ -22,7 +23,7 @@ import {
   type Versioned,
   withScores,
 } from '../model/snapshot.js';
-import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../model/znodes.js';
+import { claimSchema, electedSchema, historyHeadSchema } from '../model/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from '../tree/neighbour.js';
 import type { GroupAccess } from './config-write.js';

@@ -3,11 +3,13 @@
  * never from an event. Each part says by itself whether its content was readable; a part that was not never
  * makes the others unusable.
  */
+
 import type { GroupConfig } from './group-config.js';
 import type { Parsed } from './names.js';
 import type { Neighbour } from './neighbour.js';
+import type { Registration } from './registration.js';
 import type { ScoreReport } from './scores.js';
-import type { BrakeRecord, ClaimContent, Elected, HistoryHead, Registration } from './znodes.js';
+import type { BrakeRecord, ClaimContent, Elected, HistoryHead } from './znodes.js';
 
 export type SessionId = bigint;
 

@@ -8,10 +8,10 @@ import { instantSchema, longSchema, nameSchema, strictObject } from './names.js'
 
 /** More decisions than any group will take. What names a later one is junk, and must not become the last. */
 export const lastTerm = 2 ** 48;
-const termSchema = z.int().min(0).max(lastTerm);
+export const termSchema = z.int().min(0).max(lastTerm);
 
 /** Missing: the first. */
-const slotSchema = z.int().min(1).max(mostLeaders).optional();
+export const slotSchema = z.int().min(1).max(mostLeaders).optional();
 
 const longestTail = 20;
 /** What lists more is junk: a group has no more nodes, and junk must not make the next decision too large to write. */
@@ -48,58 +48,6 @@ export const probeAddressSchema = z.object({
   protocol: z.enum(probeProtocols),
 });
 export type ProbeAddress = z.infer<typeof probeAddressSchema>;
-
-/** `nodes/<nodeId>`, written by that node. */
-export const registrationSchema = z.object({
-  node: nameSchema,
-  site: nameSchema,
-  priority: z.int().min(0),
-  host: z.string(),
-  pid: z.int(),
-  /** Random for each start of the agent: tells one life of a node from another. */
-  incarnation: z.string().min(1),
-  /** The node's own wall clock, for people. */
-  startedAt: instantSchema,
-  version: z.string(),
-  tags: z.record(z.string(), z.string()).default({}),
-  /** Versions of the strategies of users' own that the node knows, by name. */
-  strategies: z.record(z.string(), z.string()).default({}),
-  health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
-  /** Null where it answers none. What cannot be read harms the measuring alone. */
-  probe: probeAddressSchema.nullable().default(null).catch(null),
-  /** Leaving on purpose: elects somebody else. */
-  draining: z.boolean().default(false),
-  /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */
-  claimedUnder: z.int().nullable().default(null),
-  /** The slot of that `elected`. */
-  claimedSlot: slotSchema,
-  /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the
-   * claim it gave away; null when it had none. */
-  lastFailure: z
-    .object({
-      electedVersion: z.int(),
-      slot: slotSchema,
-      token: longSchema.nullable().default(null),
-      detail: failureDetailSchema,
-    })
-    .nullable()
-    .default(null),
-  lastTakeover: z.object({ token: longSchema, durationMs: z.number() }).nullable().default(null),
-  lastRelease: z
-    .object({
-      token: longSchema,
-      /** Of the decision that it answered; its own leadership's where there was none yet. */
-      term: termSchema.nullable().default(null),
-      result: z.string(),
-      durationMs: z.number(),
-      error: z.string().nullable(),
-    })
-    .nullable()
-    .default(null),
-  /** Why the node, as elector, gave the seat up: it counts under the version of `config` that it names. */
-  gaveUp: z.object({ configVersion: z.int(), reason: z.string() }).nullable().default(null),
-});
-export type Registration = z.infer<typeof registrationSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,

@@ -3,9 +3,11 @@
  * request every ten seconds while nobody comes or goes. After that, one more for each node that is new, and for each that
  * does not answer where it was registered last.
  */
+
 import { parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
-import { type ProbeAddress, registrationSchema } from '../model/znodes.js';
+import { registrationSchema } from '../model/registration.js';
+import type { ProbeAddress } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 

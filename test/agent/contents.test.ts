@@ -1,8 +1,9 @@
 /** What is told of the same bytes is told again; of others it is read anew. */
+
 import { describe, expect, it } from 'vitest';
 import { Contents } from '../../src/agent/snapshot/contents.js';
 import { parseJson } from '../../src/model/names.js';
-import { registrationSchema } from '../../src/model/znodes.js';
+import { registrationSchema } from '../../src/model/registration.js';
 import { examples } from '../support/znode-examples.js';
 
 const bytes = (content: unknown) => Buffer.from(JSON.stringify(content));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Registration } from '../../src/model/znodes.js';
+import type { Registration } from '../../src/model/registration.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';

@@ -8,6 +8,7 @@ import { type GroupConfig, groupConfigSchema } from '../../src/model/group-confi
 import { toInstant } from '../../src/model/names.js';
 import type { Neighbour } from '../../src/model/neighbour.js';
 import { prepareStrategy } from '../../src/model/read-config.js';
+import type { Registration } from '../../src/model/registration.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
 import type { Circumstance } from '../../src/model/strategy.js';
 import {
@@ -16,7 +17,6 @@ import {
   type FailureRecord,
   initialElected,
   initialHistoryHead,
-  type Registration,
 } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';

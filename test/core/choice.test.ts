@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { type Choice, type Question, StrategyFault } from '../../src/core/choice.js';
 import type { switchoverSchema } from '../../src/model/group-config.js';
+import type { Registration } from '../../src/model/registration.js';
 import type { Ranked } from '../../src/model/strategy.js';
-import type { Registration } from '../../src/model/znodes.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import {
   ask,

@@ -1,6 +1,8 @@
 /** Groups drawn from a seed: every part of their state in any combination, likely or not. */
+
 import { toInstant } from '../../src/model/names.js';
-import type { Elected, FailureRecord, Registration } from '../../src/model/znodes.js';
+import type { Registration } from '../../src/model/registration.js';
+import type { Elected, FailureRecord } from '../../src/model/znodes.js';
 import { type Chance, chance } from '../support/chance.js';
 import { Bench } from './bench.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { excludes } from '../../src/core/backoff.js';
-import type { Registration } from '../../src/model/znodes.js';
+import type { Registration } from '../../src/model/registration.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import {
   ask,

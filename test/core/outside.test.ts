@@ -8,7 +8,8 @@ import { parseJson } from '../../src/model/names.js';
 import { oneLine, quoted, visibleJson } from '../../src/model/outside.js';
 import { rootSchema } from '../../src/model/paths.js';
 import { configProblems, parseGroupConfig } from '../../src/model/read-config.js';
-import { electedSchema, lastTerm, mostFailures, registrationSchema } from '../../src/model/znodes.js';
+import { registrationSchema } from '../../src/model/registration.js';
+import { electedSchema, lastTerm, mostFailures } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import {

@@ -7,6 +7,7 @@ import { tenureStep } from '../../src/core/tenure.js';
 import { defaultGroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type Parsed, parseJson } from '../../src/model/names.js';
 import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/model/read-config.js';
+import { registrationSchema } from '../../src/model/registration.js';
 import type { Claim, Member, Versioned } from '../../src/model/snapshot.js';
 import {
   claimSchema,
@@ -17,7 +18,6 @@ import {
   initialElected,
   initialHistoryHead,
   lastTerm,
-  registrationSchema,
 } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { builtInRules } from '../../strategies/index.js';

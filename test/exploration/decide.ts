@@ -6,8 +6,9 @@
 import { type ElectorRound, isPlainlyDue } from '../../src/core/round.js';
 import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import { durationMs } from '../../src/model/duration.js';
+import type { Registration } from '../../src/model/registration.js';
 import type { Claim } from '../../src/model/snapshot.js';
-import type { ClaimContent, Elected, Registration } from '../../src/model/znodes.js';
+import type { ClaimContent, Elected } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import { Electing } from './electing.js';
 import { type Facets, facetsFor } from './facets.js';

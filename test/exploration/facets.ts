@@ -7,14 +7,9 @@ import type { Tenure } from '../../src/core/tenure.js';
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { fromInstant } from '../../src/model/names.js';
+import type { Registration } from '../../src/model/registration.js';
 import type { Claim, Member, Versioned } from '../../src/model/snapshot.js';
-import type {
-  ClaimContent,
-  Elected,
-  FailureRecord,
-  HistoryHead,
-  Registration,
-} from '../../src/model/znodes.js';
+import type { ClaimContent, Elected, FailureRecord, HistoryHead } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import { type Facet, FacetWriter, kinds, numberOf } from './key.js';
 import type { Agent, Operation, Purpose, Request, Rest, Round, Setting, Tree, World } from './world.js';

@@ -11,6 +11,7 @@ import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { type ElectorAction, type ElectorMemory, newElector } from '../../src/core/round.js';
 import type { Tenure } from '../../src/core/tenure.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
+import type { Registration } from '../../src/model/registration.js';
 import type { Claim, Member, SessionId, Versioned } from '../../src/model/snapshot.js';
 import {
   type ClaimContent,
@@ -18,7 +19,6 @@ import {
   type HistoryHead,
   initialElected,
   initialHistoryHead,
-  type Registration,
 } from '../../src/model/znodes.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { config, epoch0Ms, registration, strategyOf, versioned } from '../core/builders.js';

@@ -3,14 +3,8 @@
 import type { Database } from '../../src/embedded/database.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
-import {
-  type ClaimContent,
-  claimSchema,
-  type Elected,
-  electedSchema,
-  type Registration,
-  registrationSchema,
-} from '../../src/model/znodes.js';
+import { type Registration, registrationSchema } from '../../src/model/registration.js';
+import { type ClaimContent, claimSchema, type Elected, electedSchema } from '../../src/model/znodes.js';
 import type { Commit } from './ensemble.js';
 
 interface Seen<T> {

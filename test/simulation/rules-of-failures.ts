@@ -348,7 +348,8 @@ export function failureRules(court: Court): Rule {
   }
 
   function remember({ is, nowMs }: Step): void {
-    for (const record of is.elected?.content.failures ?? []) {
+    // Also those of other slots: a failure counts for the next wherever that is.
+    for (const record of [is, ...is.others].flatMap(({ elected }) => elected?.content.failures ?? [])) {
       if (!knownSinceMs.has(keyOf(record))) knownSinceMs.set(keyOf(record), nowMs);
     }
     knownThen.set(is, { vanished, claimGoneMs, lastOwn });

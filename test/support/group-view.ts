@@ -2,10 +2,12 @@
  * One group as its znodes show it to an onlooker, and as an operator may change it. Every read is preceded by a
  * sync, so that a server that lags behind or is cut off from the others can't answer with what no longer holds.
  */
+
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { type Parsed, parseJson } from '../../src/model/names.js';
 import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import { parseGroupConfig } from '../../src/model/read-config.js';
+import { type Registration, registrationSchema } from '../../src/model/registration.js';
 import { type Score, scoreReportSchema } from '../../src/model/scores.js';
 import { seatsInOrder } from '../../src/model/sequence.js';
 import {
@@ -14,8 +16,6 @@ import {
   electedSchema,
   type HistoryRecord,
   historyRecordSchema,
-  type Registration,
-  registrationSchema,
   type TransitionRecord,
 } from '../../src/model/znodes.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';

@@ -6,12 +6,12 @@
 import type { GroupAccess } from '../../src/group/config-write.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/model/paths.js';
+import type { Registration } from '../../src/model/registration.js';
 import {
   type ClaimContent,
   type Elected,
   type HistoryRecord,
   initialElected,
-  type Registration,
   type TransitionRecord,
 } from '../../src/model/znodes.js';
 import { systemClock } from '../../src/ports/clock.js';

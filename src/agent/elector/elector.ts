@@ -24,10 +24,11 @@ import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.j
 import { toInstant } from '../../model/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { prepareStrategy } from '../../model/read-config.js';
+import type { Registration } from '../../model/registration.js';
 import { isLaterSeat } from '../../model/sequence.js';
 import { slotOf, slotStates, slotView } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
-import { initialElected, type Registration, type TransitionRecord } from '../../model/znodes.js';
+import { initialElected, type TransitionRecord } from '../../model/znodes.js';
 import { StrategyAsker } from '../../own-strategies/asker.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Duty } from '../../ports/duty.js';

@@ -1,5 +1,5 @@
 /** A write of one slot's `elected`, as a node tells of it: versions count from 0 in each slot. */
-import type { Registration } from '../../model/znodes.js';
+import type { Registration } from '../../model/registration.js';
 
 export interface DecisionKnown {
   readonly slot: number;

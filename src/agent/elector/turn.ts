@@ -1,8 +1,9 @@
 /** What an elector's turn begins with, and ends with. */
+
 import type { Decision } from '../../core/group-round.js';
+import type { Registration } from '../../model/registration.js';
 import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot, Member } from '../../model/snapshot.js';
-import type { Registration } from '../../model/znodes.js';
 import type { Store } from '../../ports/store.js';
 
 /** This node's registration as it is to be, where another stands, and the version of that. */

@@ -4,8 +4,9 @@
  */
 
 import type { GroupPaths } from '../../model/paths.js';
+import type { Registration } from '../../model/registration.js';
 import type { Claim } from '../../model/snapshot.js';
-import type { ClaimContent, Registration } from '../../model/znodes.js';
+import type { ClaimContent } from '../../model/znodes.js';
 import type { Operation, OperationResult, Stat, Store } from '../../ports/store.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';

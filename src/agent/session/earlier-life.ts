@@ -3,10 +3,11 @@
  * has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless work dies with
  * its process: something of that life's tenure may still live.
  */
+
 import type { Logger } from 'pino';
 import { PetrelError } from '../../errors.js';
 import { claimPaths, type GroupPaths, pathsOfSlot } from '../../model/paths.js';
-import type { Registration } from '../../model/znodes.js';
+import type { Registration } from '../../model/registration.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { depart, type EarlierLife } from '../membership.js';

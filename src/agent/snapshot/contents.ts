@@ -2,9 +2,11 @@
  * What the znodes of a group hold, parsed. Most of them hold at one look what they held at the look before: the same bytes
  * at the same path are not parsed again. By nothing else is it known that they are the same, so what is told is never old.
  */
+
 import { type Parsed, parseJson } from '../../model/names.js';
 import { parseGroupConfig } from '../../model/read-config.js';
-import { claimSchema, electedSchema, historyHeadSchema, registrationSchema } from '../../model/znodes.js';
+import { registrationSchema } from '../../model/registration.js';
+import { claimSchema, electedSchema, historyHeadSchema } from '../../model/znodes.js';
 
 /** Of one group, for one agent. What is told is frozen: it will be told again. */
 export class Contents {
