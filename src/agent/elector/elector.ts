@@ -140,11 +140,11 @@ export class Elector {
   async #decide(turn: ElectorTurn): Promise<GroupRound> {
     const config = this.#usableConfig(turn.snapshot);
     const isAbandoned = this.#isAbandoned(config, turn);
+    const named = isAbandoned ? { strategy: 'first-available', strategyOptions: {} } : config;
     const nowMs = this.#options.clock.monotonicMs();
-    return await this.#strategies.answered((rules) => {
-      const named = isAbandoned ? { strategy: 'first-available', strategyOptions: {} } : config;
-      return this.#round({ ...turn, config, nowMs }, prepareStrategy(named, rules));
-    });
+    return await this.#strategies.answered((rules) =>
+      this.#round({ ...turn, config, nowMs }, prepareStrategy(named, rules)),
+    );
   }
 
   /** Remembers what it saw: the memory may have changed while a strategy was asked. */
