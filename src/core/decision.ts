@@ -14,7 +14,7 @@ import { ended, previousLeader, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
 import { isRestored } from './restored.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
-import { type Case, contextIn } from './situation.js';
+import type { Case } from './situation.js';
 export type ElectorAction =
   | { readonly do: 'read-clock' }
   | {
@@ -114,7 +114,9 @@ function stillWaived(seen: Case): Elected['asked'] {
   const { asked, node } = seen.elected;
   const member = seen.members.find((other) => other.node === node);
   if (asked === null || member === undefined) return asked;
-  const found = ownObstacles(judge(member, seen.constraints, contextIn(seen, []))).map(({ kind }) => kind);
+  const found = ownObstacles(judge(member, seen.constraints, { ...seen.context, failures: [] })).map(
+    ({ kind }) => kind,
+  );
   const waived = asked.waived.filter((kind) => found.includes(kind));
   return waived.length === asked.waived.length ? asked : { ...asked, waived };
 }

@@ -20,15 +20,7 @@ import { nextLimitInMs } from './limits.js';
 import { StrategyFault } from './ranking.js';
 import { previousLeader } from './records.js';
 import { bettersSeen } from './resignation.js';
-import {
-  type Case,
-  caseOf,
-  contextIn,
-  type ElectorSituation,
-  failuresIn,
-  type Pending,
-  questionOf,
-} from './situation.js';
+import { blaming, type Case, caseOf, type ElectorSituation, type Pending, questionOf } from './situation.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
@@ -74,12 +66,11 @@ function readClock(memory: ElectorMemory): ElectorRound {
 }
 
 function decide(model: Case): ElectorRound {
-  const failures = failuresIn(model);
-  const judged = judgeAll(model.members, model.constraints, contextIn(model, failures));
+  const judged = judgeAll(model.members, model.constraints, model.context);
   const fitSinceMs = fitSince(judged, model.memory.fitSinceMs, model.nowMs);
   const seen = { ...model, memory: { ...model.memory, fitSinceMs } };
   try {
-    const choice = elect(questionOf(seen, judged, failures));
+    const choice = elect(questionOf(seen, judged));
     return { ...afterwards(seen, choice, actionsFor(seen, choice)), choice };
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
@@ -133,7 +124,7 @@ function judgeLapses(seen: Case, asItStands: ElectorRound): ElectorRound {
   };
   const failed = lapsedAgain(witness, elected);
   if (failed === null || memory.leftTo === current.token) return asItStands;
-  const round = decide({ ...seen, failed });
+  const round = decide(blaming(seen, failed));
   const { node = null, changes = false } = round.choice ?? {};
   if (!changes || node === null || node === elected.node) return asItStands;
   if (!isOwn)

@@ -41,6 +41,10 @@ export interface Case extends Omit<ElectorSituation, 'elsewhere'> {
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
+  /** Failures as they stand, with the one that is being acted on. */
+  readonly failures: readonly FailureRecord[];
+  /** What constraints go by. */
+  readonly context: Context;
 }
 
 /** What is to be done before anything can be decided; `memory` is kept meanwhile. */
@@ -61,7 +65,7 @@ export function caseOf(situation: ElectorSituation): Case | Pending {
     return { pending: 'clock', memory };
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = situation.elsewhere?.(epochMs) ?? nowhereElse;
-  return { ...situation, memory, elected, failed, epochMs, elsewhere };
+  return blaming({ ...situation, memory, elected, epochMs, elsewhere }, failed);
 }
 
 function mustReadClock(
@@ -113,37 +117,20 @@ function failedBefore({
   return failureOf(elected.failures, elected.node)?.until != null;
 }
 
-/** Failures as they stand, with the one that is being acted on. */
-export function failuresIn({
-  elected,
-  members,
-  snapshot,
-  config,
-  epochMs,
-  failed,
-  elsewhere,
-}: Case): readonly FailureRecord[] {
+/** The same, with this failure acted on; null: with none. */
+export function blaming(seen: Omit<Case, 'failed' | 'failures' | 'context'>, failed: Failed | null): Case {
+  const { snapshot, members, config, elected, elsewhere, epochMs } = seen;
   const own = settleFailures(elected, members, snapshot.current, config, epochMs);
   const settled = withFailuresOfOthers(own, elsewhere);
-  return failed === null ? settled : withFailure(settled, failed, config, epochMs);
-}
-
-/** What constraints go by. */
-export function contextIn(
-  { snapshot, config, elected, elsewhere, epochMs }: Case,
-  failures: readonly FailureRecord[],
-): Context {
+  const failures = failed === null ? settled : withFailure(settled, failed, config, epochMs);
   const { neighbour = null } = snapshot;
-  return contextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
+  const context = contextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
+  return { ...seen, failed, failures, context };
 }
 
 /** What the elector's choice goes by. */
-export function questionOf(
-  seen: Case,
-  judged: readonly Judged[],
-  failures: readonly FailureRecord[],
-): Question {
-  const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
+export function questionOf(seen: Case, judged: readonly Judged[]): Question {
+  const { snapshot, members, config, strategy, memory, elected, failed, failures, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, lifeOf(member)]));
   const fitSinceMs = (node: string) =>
     memory.fitSinceMs.get(present(lives.get(node), `the member ${node}`)) ?? nowMs;
