@@ -48,7 +48,9 @@ export function electingRules(court: Court): Rule {
         `${elected.content.node} is elected instead of ${before.node} in the same term ${before.term}`,
       );
     if (isNew) {
-      termMark = toldTerm(was, commit);
+      // One that is made again with the decision that stood there goes on in its term.
+      const told = toldTerm(was, commit);
+      termMark = elected.content.term < told ? told : 0;
     } else if (elected.content.term <= termMark && elected.content.term <= toldTerm(was, commit)) {
       violate(3, `term ${elected.content.term} comes after term ${termMark}`);
     } else termMark = 0;
