@@ -14,6 +14,7 @@ import {
   switchoverSchema,
 } from '../model/group-config.js';
 import { instantSchema, longSchema, nameSchema, toInstant } from '../model/names.js';
+import { toldOf, toldShape } from '../model/registration.js';
 import { configOfSlot, slotOf, slotsOfNode } from '../model/slots.js';
 import { claimOwner, type Member } from '../model/snapshot.js';
 import { judge, judgeMembers } from './judge.js';
@@ -64,14 +65,9 @@ export type SiteListing = z.infer<typeof siteListingSchema>;
 
 export const nodeListingSchema = z.object({
   node: z.string(),
-  /** Null when the registration cannot be read; so are priority and score. */
-  site: nameSchema.nullable(),
-  /** The machine it runs on, and the agent's process there; null when the registration cannot be read. */
-  host: z.string().nullable(),
-  pid: z.int().nullable(),
+  ...toldShape,
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
-  priority: z.int().nullable(),
   /** What the strategy compares first, where that is a number; null also for a node that is not fit. */
   score: z.number().nullable(),
   /** What the node tells of itself; numbers of 64 bits as strings. */
@@ -249,12 +245,9 @@ function nodeListing(
   const slot = own === undefined ? view : viewOfSlot(view, own);
   return {
     node: member.node,
-    site: member.value?.site ?? null,
-    host: member.value?.host ?? null,
-    pid: member.value?.pid ?? null,
+    ...toldOf(member.value),
     roles: rolesOf(slot, member),
     state: stateOf(slot, member, found),
-    priority: member.value?.priority ?? null,
     scores: scoresOf(member),
     slot: own ?? null,
     seat: member.seat,

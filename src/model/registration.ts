@@ -61,6 +61,20 @@ export const registrationSchema = z.object({
 });
 export type Registration = z.infer<typeof registrationSchema>;
 
+/** What commands and HTTP tell of a registration as it stands; null where it cannot be read. */
+export const toldShape = {
+  site: nameSchema.nullable(),
+  /** The machine it runs on, and the agent's process there. */
+  host: z.string().nullable(),
+  pid: z.int().nullable(),
+  priority: z.int().nullable(),
+};
+
+export function toldOf(registration: Registration | null) {
+  const { site = null, host = null, pid = null, priority = null } = registration ?? {};
+  return { site, host, pid, priority };
+}
+
 /** A node as its settings and its machine describe it. */
 export interface NodeDescription {
   readonly node: string;
