@@ -61,7 +61,10 @@ function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot[
 }
 
 /** How many slots there are, as far as can be told: what `elected` cannot tell the history and `known` do. */
-export function slotCount({ elected, history, config }: GroupSnapshot, known: number): number {
+export function slotCount(
+  { elected, history, config }: Pick<GroupSnapshot, 'elected' | 'history' | 'config'>,
+  known: number,
+): number {
   const { value } = elected;
   if (value !== null && value.term > 0) return value.slots ?? 1;
   const recorded = Object.keys(history?.value?.slots ?? {}).map(Number);

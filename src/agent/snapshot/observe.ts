@@ -20,7 +20,7 @@ import {
   withScores,
 } from '../../model/snapshot.js';
 import { type ClaimContent, initialElected, initialHistoryHead } from '../../model/znodes.js';
-import { isStoreError, type Stat, type Store } from '../../ports/store.js';
+import { isStoreError, type Stat, type Store, type StoreError } from '../../ports/store.js';
 import { readBrake } from '../../tree/brake-record.js';
 import { readNeighbour } from '../../tree/neighbour.js';
 import type { ScoreReader } from '../scores/score-reader.js';
@@ -102,7 +102,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
       seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
       reads.getData(paths.config, { watch: isConcerned }),
       decision(1),
-      settleAll(others.map(decision)),
+      settleAll(others.map((slot) => orMissing(decision(slot)))),
       claim(1),
       settleAll(others.map(claim)),
       seat.below === null ? false : seatStands(observer, seat.below),
@@ -119,9 +119,14 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   );
   const config = readConfig(observer, configRead);
   const decided = readElected(observer, 1, elected);
-  const beyondFirst = others.map((slot, index): SlotState => {
-    const own = readElected(observer, slot, decisions[index]);
-    return { slot, elected: own, current: claims[index] ?? null };
+  const count = slotCount({ config, elected: decided, history: null }, slots.count);
+  const beyondFirst = others.flatMap((slot, index): SlotState[] => {
+    const decision = decisions[index];
+    if (!isStoreError(decision))
+      return [{ slot, elected: readElected(observer, slot, decision), current: claims[index] ?? null }];
+    // Of a slot that the group no longer has nothing is missing: the tree may have been made again without it.
+    if (slot <= count) throw decision;
+    return [];
   });
   const [members, reports, neighbour, brake] = await settleAll([
     names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self),
@@ -166,6 +171,16 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
     return await call;
   } catch (error) {
     if (isStoreError(error, 'NO_NODE')) return null;
+    throw error;
+  }
+}
+
+/** The error where it is not there. */
+async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isStoreError(error, 'NO_NODE')) return error;
     throw error;
   }
 }
