@@ -18,4 +18,9 @@ export {
 export type { Moment, Standstill } from './embedded/standstill.js';
 export type { SessionTraffic } from './embedded/traffic.js';
 export type { SequenceOverflow } from './embedded/tree.js';
+export {
+  type TriedConstraintNode,
+  type TriedContext,
+  tryConstraint,
+} from './own-strategies/try-constraint.js';
 export { type TriedInput, type TriedNode, tryStrategy } from './own-strategies/try-strategy.js';

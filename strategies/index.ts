@@ -15,9 +15,16 @@ import { roundRobin } from './round-robin.js';
 import { sitePriority } from './site-priority.js';
 import { worstCase } from './worst-case.js';
 
+export type {
+  ConstraintContext,
+  ConstraintNode,
+  Finding,
+  OwnConstraint,
+} from '../src/model/own-constraint.js';
 export type { Candidate, Peer, Ranked, Strategy, StrategyInput } from '../src/model/strategy.js';
 export {
   type ReadyStrategy,
+  type RegisteredConstraint,
   type RegisteredStrategy,
   type Rules,
   register,
@@ -57,4 +64,4 @@ const builtIn = [
 export const strategies: StrategyRegistry = new Map(builtIn.map((strategy) => [strategy.name, strategy]));
 
 /** Those that every process knows. */
-export const builtInRules: Rules = { strategies, constraints };
+export const builtInRules: Rules = { strategies, constraints, ownConstraints: new Map() };

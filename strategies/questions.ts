@@ -1,7 +1,8 @@
 /**
- * Questions to strategies that run elsewhere: a user's own runs in a thread. Whoever ranks does not wait for it. Where an
- * answer is missing it throws the question; its caller asks, and ranks again with the answer.
+ * Questions to strategies and constraints that run elsewhere: a user's own runs in a thread. Whoever judges by it does not
+ * wait for it. Where an answer is missing it throws the question; its caller asks, and judges again with the answer.
  */
+import type { ConstraintInput, Finding } from '../src/model/own-constraint.js';
 import type { Ranked, StrategyInput } from '../src/model/strategy.js';
 
 export type RankingInput = Omit<StrategyInput<unknown>, 'options'>;
@@ -14,40 +15,52 @@ export interface StrategyQuestion {
   readonly input: RankingInput | null;
 }
 
+export interface ConstraintQuestion {
+  /** Its name in the rules. */
+  readonly constraint: string;
+  readonly input: ConstraintInput;
+}
+
+export type Question = StrategyQuestion | ConstraintQuestion;
+
 /** As zod has them. */
 export interface OptionIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-export type StrategyAnswer =
+export type Answer =
   | { readonly problems: readonly OptionIssue[] }
   | { readonly ranking: readonly Ranked[] }
+  /** By node; a node that nothing was found against is missing. */
+  | { readonly findings: readonly (readonly [string, Finding])[] }
   | { readonly failure: string };
 
 /** By `keyOf` their questions. */
-export type StrategyAnswers = ReadonlyMap<string, StrategyAnswer>;
+export type Answers = ReadonlyMap<string, Answer>;
 
-/** Thrown where a strategy has yet to be asked. */
+/** Thrown where a strategy, or a constraint, has yet to be asked. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
-  readonly question: StrategyQuestion;
+  readonly question: Question;
 
-  constructor(question: StrategyQuestion) {
-    super(`strategy ${question.strategy} has yet to be asked`);
+  constructor(question: Question) {
+    const whom =
+      'strategy' in question ? `strategy ${question.strategy}` : `constraint ${question.constraint}`;
+    super(`${whom} has yet to be asked`);
     this.question = question;
   }
 }
 
 /** Throws Unanswered. */
-export function answerTo(question: StrategyQuestion, answers: StrategyAnswers | undefined): StrategyAnswer {
+export function answerTo(question: Question, answers: Answers | undefined): Answer {
   const answer = answers?.get(keyOf(question));
   if (answer === undefined) throw new Unanswered(question);
   return answer;
 }
 
 /** Equal questions have equal keys. */
-export function keyOf(question: StrategyQuestion): string {
+export function keyOf(question: Question): string {
   return JSON.stringify(question, (_key, value: unknown) => {
     if (value instanceof Map) return [...value];
     return typeof value === 'bigint' ? `${value}n` : value;

@@ -1,7 +1,7 @@
 /** What makes a strategy fit for a group's configuration to name: its options checked, and bound. */
-import type { Constraint } from '../src/core/constraint.js';
+import type { AnyConstraint, Constraint } from '../src/core/constraint.js';
 import type { Strategy } from '../src/model/strategy.js';
-import type { OptionIssue, StrategyAnswer, StrategyAnswers, StrategyQuestion } from './questions.js';
+import type { Answer, Answers, ConstraintQuestion, OptionIssue, StrategyQuestion } from './questions.js';
 
 /** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */
 export interface ReadyStrategy {
@@ -21,8 +21,20 @@ export interface Rules {
   readonly strategies: StrategyRegistry;
   /** All of them hold, in the order in which people are told of them. */
   readonly constraints: readonly Constraint[];
-  /** Answers of strategies that run elsewhere; missing: none yet. */
-  readonly answers?: StrategyAnswers;
+  /** Of users' own, by name: those hold that the configuration names, after the others. */
+  readonly ownConstraints: ReadonlyMap<string, RegisteredConstraint>;
+  /** Answers of strategies and constraints that run elsewhere; missing: none yet. */
+  readonly answers?: Answers;
+}
+
+export interface RegisteredConstraint {
+  readonly name: string;
+  /** Two that differ may find otherwise. */
+  readonly version: string;
+  /** As it is folded, by these answers. */
+  prepare(rules: Rules): AnyConstraint;
+  /** Never rejects. */
+  ask(question: ConstraintQuestion): Promise<Answer>;
 }
 
 export type Prepared =
@@ -39,7 +51,7 @@ export interface RegisteredStrategy {
   /** Checks options and binds them. The problems say what would be right. Throws Unanswered, as `ReadyStrategy.rank` does. */
   prepare(options: unknown, rules: Rules): Prepared;
   /** Asks one that runs elsewhere; missing: it is a plain function. Never rejects. */
-  ask?(question: StrategyQuestion): Promise<StrategyAnswer>;
+  ask?(question: StrategyQuestion): Promise<Answer>;
 }
 
 /** Makes a strategy fit for a registry. */

@@ -5,6 +5,7 @@
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
 import { brief, type Parsed, parseJson, toInstant } from '../model/names.js';
+import { constraintKey } from '../model/own-constraint.js';
 import { claimPaths, type GroupPaths } from '../model/paths.js';
 import {
   type NodeDescription,
@@ -37,11 +38,14 @@ export function describe(self: SelfDescription, incarnation: string): Registrati
   return newRegistration({ ...self, strategies: ownVersions(self.rules) }, { incarnation, startedAt });
 }
 
-/** Versions of users' own strategies, by name. */
-function ownVersions({ strategies }: Rules): Record<string, string> {
-  return Object.fromEntries(
-    [...strategies.values()].flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),
-  );
+/** Versions of users' own strategies, by name, and of their constraints. */
+function ownVersions({ strategies, ownConstraints }: Rules): Record<string, string> {
+  return Object.fromEntries([
+    ...[...strategies.values()].flatMap(({ name, version }) =>
+      version === undefined ? [] : [[name, version]],
+    ),
+    ...[...ownConstraints.values()].map(({ name, version }) => [constraintKey(name), version]),
+  ]);
 }
 
 /** A write of an earlier life that arrives late finds its seat gone, whatever else stands as it did. */

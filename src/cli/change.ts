@@ -11,6 +11,7 @@ import {
   isTransitionExpected,
 } from '../group/change-result.js';
 import { differenceText } from '../group/config-keys.js';
+import { withAnswers } from '../group/judge.js';
 import { readOrEstimateClock } from '../group/time.js';
 import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
@@ -183,7 +184,8 @@ export async function tellOutcome({ access }: Session, outcome: Outcome): Promis
   if (outcome.state === 'READY') return;
   const view = await readGroup(access);
   const reading = await readOrEstimateClock(access.store, view, access.clock);
-  process.stdout.write(`${oneLine(presentText(view, reading.epochMs))}\n`);
+  const text = await withAnswers(view, (judged) => presentText(judged, reading.epochMs));
+  process.stdout.write(`${oneLine(text)}\n`);
 }
 
 export function outcomeText(outcome: Outcome): string {

@@ -16,6 +16,7 @@ export const valueOptions: readonly string[] = [
   '--root',
   '--auth-file',
   '--strategy-module',
+  '--constraint-module',
   '--tls-ca',
   '--tls-cert',
   '--tls-key',

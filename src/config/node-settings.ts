@@ -44,6 +44,15 @@ export const commonSettings = z.object({
     separator: ',',
     isPath: true,
   }),
+  constraints: setting(z.array(z.string('a path or the name of a package').min(1)).max(20).prefault([]), {
+    key: 'constraints',
+    flags: '--constraint-module <module...>',
+    env: 'PETREL_CONSTRAINTS',
+    help: 'constraints of your own: paths of ES modules, beginning with / or ./, or names of packages; the variable separates them by commas',
+    fromText: (texts) => texts,
+    separator: ',',
+    isPath: true,
+  }),
   tlsCa: setting(optionalPath(), {
     key: 'tls.ca',
     flags: '--tls-ca <file>',

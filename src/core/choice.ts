@@ -37,7 +37,7 @@ import { mayFollow, replacement } from './site-rules.js';
 import { bySoftConstraints } from './soft-constraints.js';
 
 export type { Unfit } from './constraint.js';
-export { StrategyFault } from './ranking.js';
+export { RuleFault } from './ranking.js';
 
 export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'circumstance'> {
   /** Everyone who is registered, in order of node ids, and what was found about them. */
@@ -84,7 +84,7 @@ export interface Choice {
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
 
-/** Decides. Throws StrategyFault when the strategy cannot rank the fit nodes. */
+/** Decides. Throws RuleFault when the strategy cannot rank the fit nodes. */
 export function elect(question: Question): Choice {
   const { config, elected, failures } = question;
   const members = question.judged.map(({ member }) => member);

@@ -5,20 +5,13 @@
 
 import type { GroupConfig } from '../model/group-config.js';
 import type { Neighbour } from '../model/neighbour.js';
+import type { Finding } from '../model/own-constraint.js';
 import type { Registration } from '../model/registration.js';
 import type { Member } from '../model/snapshot.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
-/** hard: a node that has it against it may not lead. soft: it comes after all nodes that nothing speaks against. */
-export type Strength = 'hard' | 'soft';
-
-/** What a constraint has against one node. */
-export interface Finding {
-  readonly strength: Strength;
-  /** For people: continues the node's name ("it is unhealthy: …"), or follows "but" where it is soft. */
-  readonly reason: string;
-}
+export type { Finding } from '../model/own-constraint.js';
 
 /** A node, as its registration tells of it. */
 export interface Registered {
@@ -61,9 +54,19 @@ export interface Constraint {
   readonly canBeForced: boolean;
   /** It is nothing against the node itself, which counts as eligible where a strategy asks how many are. */
   readonly isOfPlace?: boolean;
+  /** Minutes of the day, in UTC, at which it may begin to find otherwise. Missing: none. */
+  readonly minutes?: readonly number[];
   /** Null: it has nothing against the node. */
   check(node: Registered, context: Context): Finding | null;
 }
+
+/** One that runs elsewhere, and is asked about all nodes at once. */
+export interface AskedConstraint extends Omit<Constraint, 'check'> {
+  /** By node. Throws Unanswered where it has yet to be asked, and RuleFault where it failed. */
+  checkAll(nodes: readonly Registered[], context: Context): ReadonlyMap<string, Finding>;
+}
+
+export type AnyConstraint = Constraint | AskedConstraint;
 
 /** One thing that keeps a node from leading. */
 export interface Obstacle extends Pick<Constraint, 'kind' | 'ends' | 'canBeForced' | 'isOfPlace'> {
@@ -86,17 +89,31 @@ export const kindOfUnreadable = 'unreadable';
 /** … and no node leads twice, not even by force. */
 export const kindOfBusy = 'leads-slot';
 
-/** The fold: what all constraints have against each node, in order of node ids. */
+/** The fold: what all constraints have against each node, in order of node ids. Throws as `AskedConstraint.checkAll`. */
 export function judgeAll(
   members: readonly Member[],
-  constraints: readonly Constraint[],
+  constraints: readonly AnyConstraint[],
   context: Context,
 ): readonly Judged[] {
   const inOrder = members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
-  return inOrder.map((member) => judge(member, constraints, context));
+  const ready = constraints.map((constraint) => answeredFor(inOrder, constraint, context));
+  return inOrder.map((member) => judgeOne(member, ready, context));
 }
 
-export function judge(member: Member, constraints: readonly Constraint[], context: Context): Judged {
+/** Throws as `judgeAll`. */
+export function judge(member: Member, constraints: readonly AnyConstraint[], context: Context): Judged {
+  const ready = constraints.map((constraint) => answeredFor([member], constraint, context));
+  return judgeOne(member, ready, context);
+}
+
+function answeredFor(members: readonly Member[], constraint: AnyConstraint, context: Context): Constraint {
+  if ('check' in constraint) return constraint;
+  const nodes = members.flatMap(({ node, value }) => (value === null ? [] : [{ node, registration: value }]));
+  const found = constraint.checkAll(nodes, context);
+  return { ...constraint, check: ({ node }) => found.get(node) ?? null };
+}
+
+function judgeOne(member: Member, constraints: readonly Constraint[], context: Context): Judged {
   const { node, value: registration } = member;
   if (registration === null) return { member, obstacles: [unreadable(member)], objections: [] };
   const obstacles: Obstacle[] = [];

@@ -11,7 +11,7 @@ import { named } from '../model/named-slot.js';
 import { slotCount, slotStates, slotView } from '../model/slots.js';
 import type { Brake, GroupSnapshot } from '../model/snapshot.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
-import { StrategyFault } from './choice.js';
+import { RuleFault } from './choice.js';
 import { circumstanceOf } from './circumstance.js';
 import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
 import { nowhereElse } from './elsewhere.js';
@@ -209,25 +209,25 @@ function placesOf(situation: Ordered, nowMs: number): ReadonlyMap<string, number
   const { neighbour = null } = snapshot;
   const elsewhere = { ...nowhereElse, elected: leading };
   const context = contextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
-  const judged = judgeAll(situation.members, constraints, context);
-  const members = judged.map(({ member }) => member);
-  const circumstance = circumstanceOf({ elected, members, config, nowMs }, unfitOf(judged), elected.node);
-  const input: RankInput = {
-    ...{ ...situation, members, circumstance, nowMs },
-    ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
-  };
-  return placesIn(input, judged);
-}
-
-/** Where the strategy cannot rank, the order is of no importance: no slot can be decided about. */
-function placesIn(input: RankInput, judged: readonly Judged[]): ReadonlyMap<string, number> {
   try {
-    const ranking = bySoftConstraints(rank(input, fitOf(judged)), judged);
-    return new Map(ranking.map(({ node }, place) => [node, place]));
+    const judged = judgeAll(situation.members, constraints, context);
+    const members = judged.map(({ member }) => member);
+    const circumstance = circumstanceOf({ elected, members, config, nowMs }, unfitOf(judged), elected.node);
+    const input: RankInput = {
+      ...{ ...situation, members, circumstance, nowMs },
+      ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
+    };
+    return placesIn(input, judged);
   } catch (error) {
-    if (!(error instanceof StrategyFault)) throw error;
+    if (!(error instanceof RuleFault)) throw error;
+    // The order is of no importance: no slot can be decided about.
     return new Map();
   }
+}
+
+function placesIn(input: RankInput, judged: readonly Judged[]): ReadonlyMap<string, number> {
+  const ranking = bySoftConstraints(rank(input, fitOf(judged)), judged);
+  return new Map(ranking.map(({ node }, place) => [node, place]));
 }
 
 type Rounds = ReadonlyMap<number, ElectorRound>;

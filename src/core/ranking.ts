@@ -9,9 +9,9 @@ import type { Member } from '../model/snapshot.js';
 import type { Candidate, Circumstance, Peer, Ranked } from '../model/strategy.js';
 import type { Place } from '../model/znodes.js';
 
-/** Thrown where a strategy breaks its contract or throws: the elector cannot elect. */
-export class StrategyFault extends Error {
-  override readonly name = 'StrategyFault';
+/** Thrown where a strategy, or a constraint of a user's own, breaks its contract or throws: the elector cannot elect. */
+export class RuleFault extends Error {
+  override readonly name = 'RuleFault';
 }
 
 /** What a strategy answers, as far as it can be told without what it was asked. */
@@ -45,7 +45,7 @@ export interface RankInput {
   readonly nowMs: number;
 }
 
-/** The nodes of `fit`, which come in order of node ids, the best first. Throws StrategyFault, and Unanswered where the
+/** The nodes of `fit`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered where the
  * strategy has yet to be asked. */
 export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term, circumstance } = input;
@@ -57,12 +57,12 @@ export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[
     answer = strategy.rank({ candidates, previous, peers, incumbent, term, circumstance });
   } catch (cause) {
     if (cause instanceof Unanswered) throw cause;
-    throw new StrategyFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
+    throw new RuleFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
   return heldToContract(strategy, answer, known);
 }
 
-/** What a strategy answered to `known`, in order of node ids. Throws StrategyFault where that breaks its contract. */
+/** What a strategy answered to `known`, in order of node ids. Throws RuleFault where that breaks its contract. */
 export function heldToContract(
   strategy: Pick<ReadyStrategy, 'name'>,
   answer: unknown,
@@ -77,8 +77,8 @@ export function heldToContract(
   return parsed.data;
 }
 
-function broken({ name }: Pick<ReadyStrategy, 'name'>, how: string): StrategyFault {
-  return new StrategyFault(`strategy ${name} broke its contract: ${how}`);
+function broken({ name }: Pick<ReadyStrategy, 'name'>, how: string): RuleFault {
+  return new RuleFault(`strategy ${name} broke its contract: ${how}`);
 }
 
 function list(nodes: readonly string[]): string {

@@ -17,10 +17,18 @@ import { isExact, nextMinuteInMs } from './ensemble-clock.js';
 import { awaited } from './first-election.js';
 import { lapsedAgain } from './lapse.js';
 import { nextLimitInMs } from './limits.js';
-import { StrategyFault } from './ranking.js';
+import { RuleFault } from './ranking.js';
 import { previousLeader } from './records.js';
 import { bettersSeen } from './resignation.js';
-import { blaming, type Case, caseOf, type ElectorSituation, type Pending, questionOf } from './situation.js';
+import {
+  blaming,
+  type Case,
+  caseOf,
+  type ElectorSituation,
+  minutesOf,
+  type Pending,
+  questionOf,
+} from './situation.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
@@ -49,7 +57,7 @@ export function isPlainlyDue({ actions, choice, isTestimony = false }: ElectorRo
   return !isOpinion && actions.some(({ do: verb }) => verb === 'write-elected');
 }
 
-/** One round. Of what a strategy does it throws only that it has yet to be asked: Unanswered. */
+/** One round. Of what strategies and constraints do it throws only that one has yet to be asked: Unanswered. */
 export function electorRound(situation: ElectorSituation): ElectorRound {
   const model = caseOf(situation);
   if ('pending' in model) return pendingRound(model);
@@ -66,20 +74,21 @@ function readClock(memory: ElectorMemory): ElectorRound {
 }
 
 function decide(model: Case): ElectorRound {
-  const judged = judgeAll(model.members, model.constraints, model.context);
-  const fitSinceMs = fitSince(judged, model.memory.fitSinceMs, model.nowMs);
-  const seen = { ...model, memory: { ...model.memory, fitSinceMs } };
+  let seen = model;
   try {
+    const judged = judgeAll(model.members, model.constraints, model.context);
+    const fitSinceMs = fitSince(judged, model.memory.fitSinceMs, model.nowMs);
+    seen = { ...model, memory: { ...model.memory, fitSinceMs } };
     const choice = elect(questionOf(seen, judged));
     return { ...afterwards(seen, choice, actionsFor(seen, choice)), choice };
   } catch (error) {
-    if (!(error instanceof StrategyFault)) throw error;
+    if (!(error instanceof RuleFault)) throw error;
     return givingUp(seen, error);
   }
 }
 
-/** Another node may be able to run the strategy. */
-function givingUp({ snapshot, memory }: Case, { message }: StrategyFault): ElectorRound {
+/** Another node may be able to run the strategy, or the constraint. */
+function givingUp({ snapshot, memory }: Case, { message }: RuleFault): ElectorRound {
   const configVersion = snapshot.config.version;
   const actions = [{ do: 'give-up-seat', reason: message, configVersion } as const];
   return { actions, memory, recheckInMs: null, choice: null };
@@ -100,7 +109,7 @@ function afterwards(
     recheckInMs: soonest([
       choice.recheckInMs,
       nextLimitInMs(config, choice.failures, epochMs),
-      nextMinuteInMs(strategy.minutes ?? [], epochMs),
+      nextMinuteInMs(minutesOf(seen), epochMs),
       siteVerdicts(seen).waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
       strategy.usesScores === true ? durationMs(config.resignation.every) : null,

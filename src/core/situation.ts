@@ -9,7 +9,7 @@ import { lifeOf, readyNode } from '../model/snapshot.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
 import type { Question } from './choice.js';
-import { type Constraint, type Context, contextOf, type Judged } from './constraint.js';
+import { type AnyConstraint, type Context, contextOf, type Judged } from './constraint.js';
 import { type ElectorMemory, look, type Scene } from './elector-memory.js';
 import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
@@ -29,7 +29,7 @@ export interface ElectorSituation extends Scene {
   readonly canFence: boolean;
   /** Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since before. */
   readonly witnessSinceMs: number;
-  readonly constraints: readonly Constraint[];
+  readonly constraints: readonly AnyConstraint[];
   /** What other leaderships of the group mean for this one, at an instant on the ensemble's clock; missing: there is no other. */
   readonly elsewhere?: (epochMs: number) => Elsewhere;
 }
@@ -72,20 +72,30 @@ function mustReadClock(
   {
     config,
     strategy,
+    constraints,
     memory,
     elected,
     failed,
     nowMs,
-  }: Pick<Case, 'config' | 'strategy' | 'memory' | 'elected' | 'failed' | 'nowMs'>,
+  }: Pick<Case, 'config' | 'strategy' | 'constraints' | 'memory' | 'elected' | 'failed' | 'nowMs'>,
   clock: ClockReading,
 ): boolean {
-  const { minutes = [] } = strategy;
+  const minutes = minutesOf({ strategy, constraints });
   const isAgainst = failed !== null || memory.watched?.condition.kind === 'holding';
   return (
     needsReading(clock, { config, failures: elected.failures, minutes }, nowMs) ||
     (failed !== null && isOutdated(clock, nowMs)) ||
     (isAgainst && isHearsay(memory.watched, clock, nowMs))
   );
+}
+
+/** Minutes of the day at which a decision may begin to be another. */
+export function minutesOf({
+  strategy,
+  constraints,
+}: Pick<ElectorSituation, 'strategy' | 'constraints'>): readonly number[] {
+  const { minutes = [] } = strategy;
+  return [...minutes, ...constraints.flatMap((constraint) => constraint.minutes ?? [])];
 }
 
 /**

@@ -11,7 +11,7 @@ import { electedOrRestored } from '../core/restored.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { brief, toInstant } from '../model/names.js';
-import { configProblems, formProblems } from '../model/read-config.js';
+import { formProblems, prepareConstraints, prepareStrategy } from '../model/read-config.js';
 import { slotStates } from '../model/slots.js';
 import type { ChangeRecord, Elected } from '../model/znodes.js';
 import { recordedText } from '../tree/history-room.js';
@@ -163,15 +163,18 @@ function decided(request: Request, scene: Scene) {
   return { decision, after, choices: choicesOrNull(after, nowMs) };
 }
 
-/** A strategy that cannot be used here, or fails, keeps nobody from pausing, draining, or failing over. */
+/** A strategy or a constraint that cannot be used here, or fails, keeps nobody from pausing, draining, or failing over. */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
-  const isAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));
+  const ranksAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));
+  const refusesAsBefore = isDeepStrictEqual(config.constraints, before.constraints);
   const problems = [
     ...epochProblems(config, before),
-    ...(isAsBefore
-      ? formProblems(config)
-      : [...configProblems(config, rules), ...sizeProblems(config, members.length)]),
+    ...formProblems(config),
+    ...(ranksAsBefore
+      ? []
+      : [...(prepareStrategy(config, rules).problems ?? []), ...sizeProblems(config, members.length)]),
+    ...(refusesAsBefore ? [] : (prepareConstraints(config, rules).problems ?? [])),
   ];
   if (problems.length === 0) return;
   throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {

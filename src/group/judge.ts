@@ -1,8 +1,8 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf, settleFailures } from '../core/backoff.js';
-import { type Choice, elect, type Question, StrategyFault } from '../core/choice.js';
-import { contextOf, type Judged, judgeAll } from '../core/constraint.js';
+import { type Choice, elect, type Question, RuleFault } from '../core/choice.js';
+import { type AnyConstraint, contextOf, type Judged, judgeAll } from '../core/constraint.js';
 import { withFailuresOfOthers } from '../core/elsewhere.js';
 import { awaited } from '../core/first-election.js';
 import { slotsInOrder, throughSlots } from '../core/group-round.js';
@@ -13,7 +13,13 @@ import { electedOrRestored } from '../core/restored.js';
 import { PetrelError } from '../errors.js';
 import { writeDuration } from '../model/duration.js';
 import { failbackDelayMs, type GroupConfig } from '../model/group-config.js';
-import { prepareStrategy, usesScores } from '../model/read-config.js';
+import {
+  type NamedRules,
+  type PreparedRules,
+  prepareConstraints,
+  prepareRules,
+  usesScores,
+} from '../model/read-config.js';
 import { slotOf, slotStates, slotView } from '../model/slots.js';
 import { type Claim, type GroupSnapshot, type Member, readyNode } from '../model/snapshot.js';
 import { answered } from '../own-strategies/asker.js';
@@ -31,8 +37,8 @@ export interface WhatIf {
 /**
  * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has been fit only
  * the elector knows: it is taken to be long enough.
- * Throws PetrelError: INVALID where the configuration cannot be read or names no strategy known here, FAILED where
- * the strategy cannot rank. Throws Unanswered where a strategy has yet to be asked: see `withAnswers`.
+ * Throws PetrelError: INVALID where the configuration cannot be read or names a rule that is not known here, FAILED where
+ * the strategy cannot rank, or a constraint fails. Throws Unanswered where one has yet to be asked: see `withAnswers`.
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
@@ -45,15 +51,14 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   const whole = view.whole ?? view;
   const config = readableConfig(whole);
   const members = remaining(whole, whatIf);
-  const strategy = strategyOf(whatIf.strategy ?? config, view.rules);
-  const { constraints } = view.rules;
+  const { strategy, constraints } = rulesOf({ ...config, ...whatIf.strategy }, view.rules);
   const failed = slotStates(whole)
     .map(({ slot }) => slotView(whole, slot))
     .filter((snapshot) => isFailed(snapshot, members, whole.members))
     .map(slotOf);
   const order = slotsInOrder({ snapshot: whole, members, config, strategy, constraints }, nowMs, failed);
   return throughSlots(whole, order, (snapshot, _slot, courted) => {
-    const choice = chooseFor({ whole, snapshot, members, config, strategy, nowMs, courted });
+    const choice = chooseFor({ whole, snapshot, members, config, strategy, constraints, nowMs, courted });
     const member = members.find(({ node }) => node === choice.node)?.value ?? null;
     const { node, changes } = choice;
     const decided = { ...electedOrRestored(snapshot), node, site: member?.site ?? null };
@@ -61,7 +66,7 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   });
 }
 
-/** Does `work`, which judges the group, with the answers of strategies that run elsewhere: see `StrategyAsker.answered`. */
+/** Does `work`, which judges the group, with the answers of rules that run elsewhere: see `RuleAsker.answered`. */
 export async function withAnswers<T>(view: GroupView, work: (view: GroupView) => T): Promise<T> {
   return await answered(view.rules, (rules) => work(underRules(view, rules)));
 }
@@ -72,12 +77,13 @@ interface Asked {
   readonly members: readonly Member[];
   readonly config: GroupConfig;
   readonly strategy: ReadyStrategy;
+  readonly constraints: readonly AnyConstraint[];
   readonly nowMs: number;
   readonly courted: ReadonlyMap<string, number>;
 }
 
 function chooseFor(asked: Asked): Choice {
-  const { whole, strategy, nowMs, courted } = asked;
+  const { whole, strategy, constraints, nowMs, courted } = asked;
   const current = ownedBy(asked.snapshot.current, asked.members);
   const others = asked.snapshot.others?.map((state) => ({
     ...state,
@@ -100,7 +106,7 @@ function chooseFor(asked: Asked): Choice {
       current,
       previous: previousLeader(snapshot, whole.members),
       members,
-      judged: judgeAll(members, whole.rules.constraints, context),
+      judged: judgeAll(members, constraints, context),
       failures,
       nowMs,
       electedFailed: isFailed(snapshot, members, whole.members),
@@ -114,7 +120,7 @@ function chooseFor(asked: Asked): Choice {
     const wait = waitText(question, choice);
     return wait === null ? choice : { ...choice, reason: `${choice.reason}; ${wait}` };
   } catch (error) {
-    if (!(error instanceof StrategyFault)) throw error;
+    if (!(error instanceof RuleFault)) throw error;
     throw new PetrelError('FAILED', error.message, { cause: error });
   }
 }
@@ -146,18 +152,24 @@ function waitText(question: Question, choice: Choice): string | null {
   return `not before it has been better for ${writeDuration(holdMs)} ${counted}`;
 }
 
-/** Everyone, and what keeps them from leading at `nowMs`. */
+/**
+ * Everyone, and what keeps them from leading at `nowMs`. A constraint that is not known here, or fails, is left out: `judge`
+ * says so. Throws Unanswered.
+ */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
   const { members, current, neighbour = null } = view;
   const elected = electedOrRestored(view);
   const elsewhere = elsewhereOf({ snapshot: view, members, config, nowMs });
   const own = settleFailures(elected, members, current, config, nowMs);
   const failures = withFailuresOfOthers(own, elsewhere);
-  return judgeAll(
-    members,
-    view.rules.constraints,
-    contextOf({ config, failures, nowMs, neighbour, elsewhere, elected }),
-  );
+  const context = contextOf({ config, failures, nowMs, neighbour, elsewhere, elected });
+  const { constraints } = prepareConstraints(config, view.rules);
+  try {
+    return judgeAll(members, constraints ?? view.rules.constraints, context);
+  } catch (error) {
+    if (!(error instanceof RuleFault)) throw error;
+    return judgeAll(members, view.rules.constraints, context);
+  }
 }
 
 /** Throws PetrelError INVALID where it cannot be read. */
@@ -169,12 +181,12 @@ export function readableConfig({ config, paths }: GroupView): GroupConfig {
   );
 }
 
-function strategyOf(config: NonNullable<WhatIf['strategy']>, rules: Rules): ReadyStrategy {
-  const { strategy, problems } = prepareStrategy(config, rules);
-  if (strategy !== null) return strategy;
-  throw new PetrelError('INVALID', `the group's strategy cannot be used here: ${problems.join('; ')}`, {
-    reasons: problems,
-  });
+function rulesOf(config: NamedRules, rules: Rules): Extract<PreparedRules, { problems: null }> {
+  const prepared = prepareRules(config, rules);
+  if (prepared.problems === null) return prepared;
+  const { problems } = prepared;
+  const message = `the group's strategy or constraints cannot be used here: ${problems.join('; ')}`;
+  throw new PetrelError('INVALID', message, { reasons: problems });
 }
 
 function remaining({ members }: GroupView, { without = [], withoutSites = [] }: WhatIf): Member[] {

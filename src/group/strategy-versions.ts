@@ -1,13 +1,14 @@
-/** Strategies of users' own, of which every agent has its own copy: that all are of one version, nobody else looks at. */
+/** Strategies and constraints of users' own, of which every agent has its own copy: that all are of one version, nobody else looks at. */
 
 import type { GroupConfig } from '../model/group-config.js';
+import { constraintKey } from '../model/own-constraint.js';
 import type { GroupPaths } from '../model/paths.js';
 import type { Member } from '../model/snapshot.js';
 import type { Problem } from './problem.js';
 
 const none = 'not known';
 
-/** What is said of each strategy that the configuration names and that some node knows as its own. */
+/** What is said of each strategy and constraint that the configuration names and that some node knows as its own. */
 export function strategyProblems(
   paths: GroupPaths,
   config: GroupConfig | null,
@@ -15,22 +16,33 @@ export function strategyProblems(
 ): Problem[] {
   if (config === null) return [];
   const values = members.flatMap(({ value }) => (value === null ? [] : [value]));
-  return [...new Set(namedBy(config))].flatMap((name) => {
+  return namedBy(config).flatMap(({ what, key }) => {
     const nodes = new Map<string, string[]>();
     for (const { node, strategies } of values) {
-      const version = Object.hasOwn(strategies, name) ? (strategies[name] ?? none) : none;
+      const version = Object.hasOwn(strategies, key) ? (strategies[key] ?? none) : none;
       nodes.set(version, [...(nodes.get(version) ?? []), node]);
     }
     if (nodes.size < 2) return [];
     const who = [...nodes].map(([version, those]) => `${version} on ${those.join(', ')}`).join('; ');
-    const problem = `strategy ${name} is not the same on all nodes, so they may elect otherwise: ${who}`;
+    const problem = `${what} is not the same on all nodes, so they may elect otherwise: ${who}`;
     return [{ path: paths.config, node: null, problem }];
   });
 }
 
-function namedBy({ strategy, strategyOptions: { rules } }: GroupConfig): string[] {
+interface Named {
+  /** For people. */
+  readonly what: string;
+  /** In registrations. */
+  readonly key: string;
+}
+
+function namedBy({ strategy, strategyOptions: { rules }, constraints }: GroupConfig): Named[] {
   const inner = Array.isArray(rules) ? rules.map((rule: unknown) => strategyOf(rule)) : [];
-  return [strategy, ...inner.filter((name) => name !== null)];
+  const strategies = new Set([strategy, ...inner.filter((name) => name !== null)]);
+  return [
+    ...[...strategies].map((name) => ({ what: `strategy ${name}`, key: name })),
+    ...[...new Set(constraints)].map((name) => ({ what: `constraint ${name}`, key: constraintKey(name) })),
+  ];
 }
 
 function strategyOf(rule: unknown): string | null {

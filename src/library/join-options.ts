@@ -50,6 +50,8 @@ export interface JoinOptions {
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
   /** Strategies of your own, as the group's configuration may name them: paths of ES modules, or names of packages. */
   readonly strategies?: readonly string[] | undefined;
+  /** Constraints of your own, likewise. */
+  readonly constraints?: readonly string[] | undefined;
   /** A length of time like `6s`, the default. The ensemble may grant another. */
   readonly sessionTimeout?: string | undefined;
   /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
@@ -67,7 +69,7 @@ export interface JoinOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const { zookeeper, root, nodeId, site, priority, tags, scores, strategies, sessionTimeoutMs } =
+const { zookeeper, root, nodeId, site, priority, tags, scores, strategies, constraints, sessionTimeoutMs } =
   agentSettings.shape;
 
 const { probeListen, probeAddress, probeProtocol, probeIntervalMs } = agentSettings.shape;
@@ -98,6 +100,7 @@ const joinSchema = strictObject({
   tags,
   scores,
   strategies,
+  constraints,
   sessionTimeout: sessionTimeoutMs,
   credentials: z
     .string('written USER:PASSWORD')

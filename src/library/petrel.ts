@@ -74,7 +74,8 @@ export class Petrel implements AsyncDisposable {
       signal,
       scores,
       probe: _,
-      strategies: _modules,
+      strategies: _strategies,
+      constraints: _constraints,
       ...rest
     } = settings;
     this.#log = logger ?? silent;

@@ -129,6 +129,8 @@ export const groupConfigSchema = strictObject({
     where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
     strength: strength.default('hard'),
   }).prefault({}),
+  /** Constraints of users' own that hold, beside the built-in ones. */
+  constraints: z.array(nameSchema).max(20).default([]),
   /** When leaderships that move by themselves are too many. */
   brake: strictObject({
     /** So many may move within `within`; the next pauses its group instead. 0: no brake. */

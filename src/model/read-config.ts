@@ -1,5 +1,6 @@
-/** Reads a group's configuration: the schema, the inequalities between its times, and the strategy it names. */
-import type { Prepared, Rules } from '../../strategies/registry.js';
+/** Reads a group's configuration: the schema, the inequalities between its times, and the rules it names. */
+import type { Prepared, ReadyStrategy, Rules } from '../../strategies/registry.js';
+import type { AnyConstraint } from '../core/constraint.js';
 import { type GroupConfig, groupConfigSchema } from './group-config.js';
 import { describeIssues, type Parsed, parseJson } from './names.js';
 import { depthProblem, quoted } from './outside.js';
@@ -17,10 +18,18 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
 export function configProblems(value: unknown, rules: Rules): string[] {
   const read = readForm(value);
   if (read.config === null) return read.problems;
-  return [...read.problems, ...(prepareStrategy(read.config, rules).problems ?? [])];
+  return [...read.problems, ...ruleProblems(read.config, rules)];
 }
 
-/** The same, but for the strategy: that it cannot be used here does not make it wrong. */
+/** What is wrong with the rules that it names. Throws Unanswered. */
+function ruleProblems(config: NamedRules, rules: Rules): string[] {
+  return [
+    ...(prepareStrategy(config, rules).problems ?? []),
+    ...(prepareConstraints(config, rules).problems ?? []),
+  ];
+}
+
+/** The same, but for the rules that it names: that they cannot be used here does not make it wrong. */
 export function formProblems(value: unknown): string[] {
   return readForm(value).problems;
 }
@@ -44,6 +53,44 @@ export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
     strategy: null,
     problems: [`strategy: there is no ${quoted(config.strategy)}; known are ${valid}`],
   };
+}
+
+type NamedConstraints = Pick<GroupConfig, 'constraints'>;
+
+export type PreparedConstraints =
+  | { readonly constraints: readonly AnyConstraint[]; readonly problems: null }
+  | { readonly constraints: null; readonly problems: string[] };
+
+/** The constraints that hold: the built-in ones, and users' own that a configuration names. */
+export function prepareConstraints({ constraints }: NamedConstraints, rules: Rules): PreparedConstraints {
+  const { ownConstraints } = rules;
+  const named = new Set(constraints);
+  const unknown = [...named].filter((name) => !ownConstraints.has(name));
+  if (unknown.length > 0) {
+    const known = [...ownConstraints.keys()].join(', ') || 'none';
+    const problems = unknown.map((name) => `constraints: there is no ${quoted(name)}; known are ${known}`);
+    return { constraints: null, problems };
+  }
+  const own = [...named].flatMap((name) => ownConstraints.get(name)?.prepare(rules) ?? []);
+  return { constraints: [...rules.constraints, ...own], problems: null };
+}
+
+export type NamedRules = NamedStrategy & NamedConstraints;
+
+export type PreparedRules =
+  | {
+      readonly strategy: ReadyStrategy;
+      readonly constraints: readonly AnyConstraint[];
+      readonly problems: null;
+    }
+  | { readonly problems: string[] };
+
+/** What a group is decided about by. Throws Unanswered. */
+export function prepareRules(config: NamedRules, rules: Rules): PreparedRules {
+  const { strategy } = prepareStrategy(config, rules);
+  const { constraints } = prepareConstraints(config, rules);
+  if (strategy === null || constraints === null) return { problems: ruleProblems(config, rules) };
+  return { strategy, constraints, problems: null };
 }
 
 /** Whether what nodes measure is needed to elect by this configuration. */

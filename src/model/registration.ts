@@ -22,7 +22,7 @@ export const registrationSchema = z.object({
   startedAt: instantSchema,
   version: z.string(),
   tags: z.record(z.string(), z.string()).default({}),
-  /** Versions of the strategies of users' own that the node knows, by name. */
+  /** Versions of the strategies of users' own that the node knows, by name, and of constraints, by `constraintKey`. */
   strategies: z.record(z.string(), z.string()).default({}),
   health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
   /** Null where it answers none. What cannot be read harms the measuring alone. */

@@ -1,21 +1,21 @@
-/** Asks strategies that run elsewhere, for work that itself waits for nothing. */
-import { keyOf, type StrategyAnswer, type StrategyQuestion, Unanswered } from '../../strategies/questions.js';
+/** Asks strategies and constraints that run elsewhere, for work that itself waits for nothing. */
+import { type Answer, keyOf, type Question, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 
 /** For whoever does the same work again and again, mostly with the same questions. */
 const keptAnswers = 16;
 
-export class StrategyAsker {
+export class RuleAsker {
   readonly #rules: Rules;
   /** The oldest first. */
-  #kept: ReadonlyMap<string, StrategyAnswer> = new Map();
+  #kept: ReadonlyMap<string, Answer> = new Map();
 
   constructor(rules: Rules) {
     this.#rules = rules;
   }
 
   /**
-   * Does `work` by the rules. Where that throws Unanswered, the strategy is asked, and the work is done again with the
+   * Does `work` by the rules. Where that throws Unanswered, the rule is asked, and the work is done again with the
    * answer: it must do nothing before it has all answers. Throws what `work` throws otherwise.
    */
   async answered<T>(work: (rules: Rules) => T): Promise<T> {
@@ -36,23 +36,28 @@ export class StrategyAsker {
     }
   }
 
-  async #ask(question: StrategyQuestion): Promise<StrategyAnswer> {
-    const { strategies } = this.#rules;
-    const answer = await strategies.get(question.strategy)?.ask?.(question);
+  async #ask(question: Question): Promise<Answer> {
+    const { strategies, ownConstraints } = this.#rules;
+    const answer =
+      'strategy' in question
+        ? await strategies.get(question.strategy)?.ask?.(question)
+        : await ownConstraints.get(question.constraint)?.ask(question);
     return answer ?? { failure: 'it cannot be asked here' };
   }
 
-  #keep(key: string, answer: StrategyAnswer): void {
+  #keep(key: string, answer: Answer): void {
     this.#kept = new Map([...this.#kept, [key, answer] as const].slice(-keptAnswers));
   }
 }
 
 /** What fails now may go well later. */
-function isLasting(answer: StrategyAnswer): boolean {
-  return 'ranking' in answer || ('problems' in answer && answer.problems.length === 0);
+function isLasting(answer: Answer): boolean {
+  return (
+    'ranking' in answer || 'findings' in answer || ('problems' in answer && answer.problems.length === 0)
+  );
 }
 
-/** As `StrategyAsker.answered`, for work that is done once. */
+/** As `RuleAsker.answered`, for work that is done once. */
 export async function answered<T>(rules: Rules, work: (rules: Rules) => T): Promise<T> {
-  return await new StrategyAsker(rules).answered(work);
+  return await new RuleAsker(rules).answered(work);
 }

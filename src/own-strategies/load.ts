@@ -1,66 +1,107 @@
-/** Strategies of users' own, by the path of an ES module or the name of a package. */
+/** Strategies and constraints of users' own, by the path of an ES module or the name of a package. */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { builtInRules, type Rules, type StrategyRegistry, strategies } from '../../strategies/index.js';
+import { builtInRules, type Rules } from '../../strategies/index.js';
 import { PetrelError } from '../errors.js';
+import { OwnConstraint } from './own-constraint.js';
+import type { RuleSetting } from './own-rule.js';
 import { OwnStrategy } from './own-strategy.js';
 
-/** The rules that a process with these settings knows. Throws as `loadStrategies` does. */
-export async function loadRules(settings: { readonly strategies: readonly string[] }): Promise<Rules> {
-  return { ...builtInRules, strategies: await loadStrategies(settings.strategies) };
+/**
+ * The rules that a process with these settings knows: those that ship with Petrel, and those of these modules. A path
+ * begins with `/`, `./` or `../`; anything else is a package, as it is found from the working directory.
+ * Throws PetrelError INVALID for a module that cannot be loaded or is no such rule, and for a name that is taken.
+ */
+export async function loadRules(settings: Readonly<Record<RuleSetting, readonly string[]>>): Promise<Rules> {
+  const { strategies, ownConstraints } = builtInRules;
+  const [ownStrategies, constraints] = await Promise.all([
+    loadEach(settings.strategies, strategyModules),
+    loadEach(settings.constraints, constraintModules),
+  ]);
+  return {
+    ...builtInRules,
+    strategies: new Map([...strategies, ...ownStrategies]),
+    ownConstraints: new Map([...ownConstraints, ...constraints]),
+  };
 }
 
-/**
- * The strategies that ship with Petrel, and those of these modules. A path begins with `/`, `./` or `../`; anything else
- * is a package, as it is found from the working directory.
- * Throws PetrelError INVALID for a module that cannot be loaded or is no strategy, and for a name that is taken.
- */
-export async function loadStrategies(modules: readonly string[]): Promise<StrategyRegistry> {
-  const urls = [...new Set(modules.map(urlOf))];
-  const loaded = await Promise.all(urls.map(async (url) => ({ url, strategy: await loadOnce(url) })));
-  const known = new Map(strategies);
-  for (const { url, strategy } of loaded) {
-    if (known.has(strategy.name)) throw nameTaken(url, strategy.name);
-    known.set(strategy.name, strategy);
+interface Loaded {
+  readonly name: string;
+  close(): Promise<void>;
+}
+
+interface Modules<Rule> {
+  readonly setting: RuleSetting;
+  readonly what: string;
+  isTaken(name: string): boolean;
+  load(url: string): Promise<Rule>;
+  /** A process may run several nodes: one thread does for all of them. */
+  readonly loading: Map<string, Promise<Rule>>;
+}
+
+const strategyModules: Modules<OwnStrategy> = {
+  ...{ setting: 'strategies', what: 'strategy', loading: new Map() },
+  isTaken: (name) => builtInRules.strategies.has(name),
+  load: (url) => OwnStrategy.load(url),
+};
+
+const constraintModules: Modules<OwnConstraint> = {
+  ...{ setting: 'constraints', what: 'constraint', loading: new Map() },
+  // Its thread refuses the names that are.
+  isTaken: () => false,
+  load: (url) => OwnConstraint.load(url),
+};
+
+/** By name. */
+async function loadEach<Rule extends Loaded>(
+  names: readonly string[],
+  modules: Modules<Rule>,
+): Promise<ReadonlyMap<string, Rule>> {
+  const urls = [...new Set(names.map((name) => urlOf(name, modules.setting)))];
+  const loaded = await Promise.all(urls.map(async (url) => ({ url, rule: await loadOnce(url, modules) })));
+  const known = new Map<string, Rule>();
+  for (const { url, rule } of loaded) {
+    if (known.has(rule.name)) throw nameTaken(url, rule.name, modules);
+    known.set(rule.name, rule);
   }
   return known;
 }
 
-/** A process may run several nodes: one thread does for all of them. */
-const loading = new Map<string, Promise<OwnStrategy>>();
-
-function loadOnce(url: string): Promise<OwnStrategy> {
+function loadOnce<Rule extends Loaded>(url: string, modules: Modules<Rule>): Promise<Rule> {
+  const { loading } = modules;
   const known = loading.get(url);
   if (known !== undefined) return known;
-  const loaded = load(url);
+  const loaded = load(url, modules);
   loading.set(url, loaded);
   loaded.catch(() => loading.delete(url));
   return loaded;
 }
 
-async function load(url: string): Promise<OwnStrategy> {
-  const strategy = await OwnStrategy.load(url);
-  if (!strategies.has(strategy.name)) return strategy;
-  await strategy.close();
-  throw nameTaken(url, strategy.name);
+async function load<Rule extends Loaded>(url: string, modules: Modules<Rule>): Promise<Rule> {
+  const rule = await modules.load(url);
+  if (!modules.isTaken(rule.name)) return rule;
+  await rule.close();
+  throw nameTaken(url, rule.name, modules);
 }
 
-function nameTaken(url: string, name: string): PetrelError {
-  return new PetrelError(
-    'INVALID',
-    `strategies: ${url}: there is a strategy ${name} already: give yours another name`,
-  );
+function nameTaken(
+  url: string,
+  name: string,
+  { setting, what }: Pick<Modules<unknown>, 'setting' | 'what'>,
+): PetrelError {
+  const message = `${setting}: ${url}: there is a ${what} ${name} already: give yours another name`;
+  return new PetrelError('INVALID', message);
 }
 
-function urlOf(module: string): string {
+function urlOf(module: string, setting: RuleSetting): string {
   if (/^\.{0,2}\//.test(module)) return pathToFileURL(resolve(module)).href;
   try {
     const found = createRequire(join(process.cwd(), 'package.json')).resolve(module);
     return pathToFileURL(found).href;
   } catch (error) {
     const right = 'a path begins with /, ./ or ../, and a package has to be installed';
-    throw new PetrelError('INVALID', `strategies: there is no package ${module} here; ${right}`, {
+    throw new PetrelError('INVALID', `${setting}: there is no package ${module} here; ${right}`, {
       cause: error,
     });
   }

@@ -1,43 +1,60 @@
-/** What passes between an agent and the thread that runs a strategy of a user's own. */
+/** What passes between an agent and the thread that runs a strategy, or a constraint, of a user's own. */
 import { MessagePort } from 'node:worker_threads';
 import * as z from 'zod';
-import type { RankingInput, StrategyAnswer } from '../../strategies/questions.js';
+import type { Answer, RankingInput } from '../../strategies/questions.js';
 import { rankingSchema } from '../core/ranking.js';
+import { type ConstraintInput, findingSchema } from '../model/own-constraint.js';
+
+export type RuleKind = 'strategy' | 'constraint';
 
 export const startSchema = z.object({
   /** Of the module. */
   url: z.string(),
+  kind: z.enum(['strategy', 'constraint']),
   port: z.instanceof(MessagePort),
 });
 export type Start = z.infer<typeof startSchema>;
 
-/** What the thread says first of all. */
-export const introductionSchema = z.object({
+const named = (kind: RuleKind) => ({
   name: z
-    .string('a strategy has a name')
+    .string(`a ${kind} has a name`)
     .regex(/^[a-z0-9][a-z0-9.-]{0,63}$/, 'a name has 1 to 64 small letters, digits, dots or hyphens'),
   description: z
-    .string('a strategy has a description')
+    .string(`a ${kind} has a description`)
     .min(1)
     .max(200)
     .regex(/^[^\n]*$/, 'a description is one line'),
   version: z.string('a version is a text').min(1).max(64).nullable(),
-  usesScores: z.boolean(),
 });
-export type Introduction = z.infer<typeof introductionSchema>;
 
-export const askedSchema = z.object({
-  id: z.int(),
+/** What the thread says first of all. */
+export const strategySchema = z.object({ ...named('strategy'), usesScores: z.boolean() });
+export type StrategyIntroduction = z.infer<typeof strategySchema>;
+
+export const constraintSchema = z.object({
+  ...named('constraint'),
+  ends: z.enum(['planned', 'failure'], 'ends is planned or failure'),
+  canBeForced: z.boolean('canBeForced is true or false'),
+  minutes: z.array(z.int().min(0).max(1439), 'minutes are minutes of the day, from 0 to 1439').max(1440),
+});
+export type ConstraintIntroduction = z.infer<typeof constraintSchema>;
+
+export const askedSchema = z.object({ id: z.int(), question: z.unknown() });
+
+export const strategyQuestionSchema = z.object({
   options: z.unknown(),
   /** Null: only the options are to be checked. */
   input: z.custom<RankingInput>((value) => typeof value === 'object').nullable(),
 });
-export type Asked = z.infer<typeof askedSchema>;
+export type AskedStrategy = z.infer<typeof strategyQuestionSchema>;
+
+export const constraintQuestionSchema = z.custom<ConstraintInput>((value) => typeof value === 'object');
 
 const problemSchema = z.object({ path: z.array(z.string()), message: z.string() });
-const answerSchema: z.ZodType<StrategyAnswer> = z.union([
+const answerSchema: z.ZodType<Answer> = z.union([
   z.strictObject({ problems: z.array(problemSchema) }),
   z.strictObject({ ranking: rankingSchema }),
+  z.strictObject({ findings: z.array(z.tuple([z.string(), findingSchema])) }),
   z.strictObject({ failure: z.string() }),
 ]);
 

@@ -13,12 +13,16 @@ const hidden: readonly (readonly [object, string])[] = [
   [globalThis, 'queueMicrotask'],
 ];
 
-export function withoutSideEffects<T>(work: () => T): T {
+/** `what`: what the function is, for people. */
+export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () => T): T {
+  const refuse = (use: string): never => {
+    throw new Error(`a ${what} is a pure function, it has no use for ${use}`);
+  };
   const kept = hidden.map(([owner, key]) => Object.getOwnPropertyDescriptor(owner, key));
   const { Date: dates } = globalThis;
   try {
     for (const [owner, key] of hidden)
-      Object.defineProperty(owner, key, { ...forbidden(key), configurable: true });
+      Object.defineProperty(owner, key, { value: () => refuse(key), writable: true, configurable: true });
     globalThis.Date = new Proxy(dates, {
       construct: (target, args) =>
         args.length === 0 ? refuse('new Date()') : Reflect.construct(target, args),
@@ -28,14 +32,6 @@ export function withoutSideEffects<T>(work: () => T): T {
     globalThis.Date = dates;
     for (const [index, [owner, key]] of hidden.entries()) restore(owner, key, kept[index]);
   }
-}
-
-function forbidden(key: string): PropertyDescriptor {
-  return { value: () => refuse(key), writable: true };
-}
-
-function refuse(what: string): never {
-  throw new Error(`a strategy is a pure function, it has no use for ${what}`);
 }
 
 /** What was inherited is so again. */

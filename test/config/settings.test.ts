@@ -94,6 +94,7 @@ describe('settings', () => {
       root: '/a/b',
       authFile: path,
       strategies: 'petrel-fair',
+      constraints: 'petrel-spares',
       'tls.ca': path,
       'tls.cert': path,
       'tls.key': path,

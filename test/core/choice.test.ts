@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { type Choice, type Question, StrategyFault } from '../../src/core/choice.js';
+import { type Choice, type Question, RuleFault } from '../../src/core/choice.js';
 import type { switchoverSchema } from '../../src/model/group-config.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Ranked } from '../../src/model/strategy.js';
@@ -547,7 +547,7 @@ describe('a strategy', () => {
     ['returns nothing', undefined, /broke its contract/],
     ['returns a name', 'a1', /broke its contract/],
   ])('that %s breaks its contract', (_, answer, message) => {
-    expect(() => run(answering(answer))).toThrow(StrategyFault);
+    expect(() => run(answering(answer))).toThrow(RuleFault);
     expect(() => run(answering(answer))).toThrow(message);
   });
 

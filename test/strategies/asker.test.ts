@@ -1,13 +1,13 @@
 /** Work that ranks by a strategy that runs elsewhere: asked between two attempts, never waited for within one. */
 import { describe, expect, it } from 'vitest';
-import { rank, StrategyFault } from '../../src/core/ranking.js';
-import { answered, StrategyAsker } from '../../src/own-strategies/asker.js';
+import { RuleFault, rank } from '../../src/core/ranking.js';
+import { answered, RuleAsker } from '../../src/own-strategies/asker.js';
 import { builtInRules } from '../../strategies/index.js';
 import {
+  type Answer,
   answerTo,
   keyOf,
   type RankingInput,
-  type StrategyAnswer,
   type StrategyQuestion,
   Unanswered,
 } from '../../strategies/questions.js';
@@ -15,7 +15,7 @@ import type { RegisteredStrategy, Rules } from '../../strategies/registry.js';
 import { config, ordinary } from '../core/builders.js';
 
 /** A strategy that is answered for by `answer`, and what it was asked. */
-function elsewhere(answer: (question: StrategyQuestion) => StrategyAnswer) {
+function elsewhere(answer: (question: StrategyQuestion) => Answer) {
   const asked: StrategyQuestion[] = [];
   const strategy: RegisteredStrategy = {
     ...{ name: 'far', description: 'runs elsewhere', usesScores: () => false },
@@ -48,13 +48,12 @@ function rankedBy(rules: Rules, term: number) {
     .strategy?.rank({ ...nobody, term });
 }
 
-const fine = ({ input }: StrategyQuestion): StrategyAnswer =>
-  input === null ? { problems: [] } : { ranking: [] };
+const fine = ({ input }: StrategyQuestion): Answer => (input === null ? { problems: [] } : { ranking: [] });
 
 describe('a strategy that runs elsewhere', () => {
   it('is asked for what is missing, and for nothing twice by whoever keeps its answers', async () => {
     const { rules, asked } = elsewhere(fine);
-    const asker = new StrategyAsker(rules);
+    const asker = new RuleAsker(rules);
     for (const term of [1, 1, 2, 1]) {
       expect(await asker.answered((known) => rankedBy(known, term))).toEqual([]);
     }
@@ -66,7 +65,7 @@ describe('a strategy that runs elsewhere', () => {
     const { rules, asked } = elsewhere((question) =>
       fails && question.input !== null ? { failure: 'it did not answer' } : fine(question),
     );
-    const asker = new StrategyAsker(rules);
+    const asker = new RuleAsker(rules);
     const once = () => asker.answered((known) => rankedBy(known, 1));
     await expect(once()).rejects.toThrow('it did not answer');
     fails = false;
@@ -78,7 +77,7 @@ describe('a strategy that runs elsewhere', () => {
     const { rules } = elsewhere(({ input }) => (input === null ? { problems: [] } : { failure: 'it hangs' }));
     const known = { ...rules, answers: new Map([[keyOf(checked), fine(checked)]]) };
     expect(() => ranking(known)).toThrow(Unanswered);
-    await expect(answered(rules, ranking)).rejects.toThrow(StrategyFault);
+    await expect(answered(rules, ranking)).rejects.toThrow(RuleFault);
     await expect(answered(rules, ranking)).rejects.toThrow('strategy far failed: Error: it hangs');
   });
 

@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from 'pino';
-import type { Prepared, Rules } from '../../../strategies/registry.js';
+import type { Rules } from '../../../strategies/registry.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
 import {
   type Commit,
@@ -23,13 +23,13 @@ import { durationMs, formatDuration } from '../../model/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
 import { toInstant } from '../../model/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
-import { prepareStrategy } from '../../model/read-config.js';
+import { type NamedRules, type PreparedRules, prepareRules } from '../../model/read-config.js';
 import type { Registration } from '../../model/registration.js';
 import { isLaterSeat } from '../../model/sequence.js';
 import { slotOf, slotStates, slotView } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 import { initialElected, type TransitionRecord } from '../../model/znodes.js';
-import { StrategyAsker } from '../../own-strategies/asker.js';
+import { RuleAsker } from '../../own-strategies/asker.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Duty } from '../../ports/duty.js';
 import type { Operation, Store } from '../../ports/store.js';
@@ -46,7 +46,7 @@ import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import { FenceBackoff } from './fence-backoff.js';
 import { RecordPause } from './record-pause.js';
-import { type ElectorTurn, haveAllGivenUp, type TurnResult } from './turn.js';
+import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnResult } from './turn.js';
 
 export interface ElectorOptions {
   readonly rules: Rules;
@@ -71,7 +71,7 @@ export class Elector {
   readonly #malformed: MalformedReport;
   readonly #decisions: DecisionLog;
   readonly #recordPause: RecordPause;
-  readonly #strategies: StrategyAsker;
+  readonly #asker: RuleAsker;
   #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
@@ -91,7 +91,7 @@ export class Elector {
     this.#malformed = new MalformedReport(options.paths, options.log);
     this.#decisions = new DecisionLog(options.log, options.rules);
     this.#recordPause = new RecordPause(options.clock);
-    this.#strategies = new StrategyAsker(options.rules);
+    this.#asker = new RuleAsker(options.rules);
   }
 
   /** Throws StoreError. */
@@ -119,11 +119,17 @@ export class Elector {
    * is. Never by a configuration that cannot be read: the last one that could be may not be the same for both.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
-    if (turn.snapshot.config.value === null) return false;
-    let round = await this.#decide(turn);
+    const { value } = turn.snapshot.config;
+    if (value === null || !(await this.#isDue(turn, value))) return false;
+    // Two nodes may have different versions of a user's own constraint, and differ for ever.
+    return value.constraints.length === 0 || (await this.#isDue(turn, { ...value, constraints: [] }));
+  }
+
+  async #isDue(turn: ElectorTurn, by: NamedRules): Promise<boolean> {
+    let round = await this.#decide(turn, by);
     if (round.actions.some(({ action }) => action.do === 'read-clock')) {
       await this.#readClock(turn.store);
-      round = await this.#decide(turn);
+      round = await this.#decide(turn, by);
     }
     return isGroupDue(round, turn.snapshot);
   }
@@ -136,19 +142,16 @@ export class Elector {
     return since === null || nowMs - since >= putOffMs;
   }
 
-  /** Everything else goes on while a user's own strategy is asked; what is decided is decided of this one instant. */
-  async #decide(turn: ElectorTurn): Promise<GroupRound> {
+  /** Everything else goes on while a rule of a user's own is asked; what is decided is decided of this one instant. */
+  async #decide(turn: ElectorTurn, by?: NamedRules): Promise<GroupRound> {
     const config = this.#usableConfig(turn.snapshot);
-    const isAbandoned = this.#isAbandoned(config, turn);
-    const named = isAbandoned ? { strategy: 'first-available', strategyOptions: {} } : config;
-    const nowMs = this.#options.clock.monotonicMs();
-    return await this.#strategies.answered((rules) =>
-      this.#round({ ...turn, config, nowMs }, prepareStrategy(named, rules)),
-    );
+    const named = this.#isAbandoned(config, turn) ? lastResort : (by ?? config);
+    const timed = { ...turn, config, nowMs: this.#options.clock.monotonicMs() };
+    return await this.#asker.answered((rules) => this.#round(timed, prepareRules(named, rules)));
   }
 
   /** Remembers what it saw: the memory may have changed while a strategy was asked. */
-  #round(turn: ElectorTurn & { config: GroupConfig; nowMs: number }, prepared: Prepared): GroupRound {
+  #round(turn: ElectorTurn & { config: GroupConfig; nowMs: number }, prepared: PreparedRules): GroupRound {
     const { node, duty } = this.#options;
     const { store, snapshot, members, config, nowMs } = turn;
     if (prepared.problems !== null) {
@@ -161,7 +164,7 @@ export class Elector {
       self: node,
       ...{ snapshot, members, config, nowMs },
       strategy: prepared.strategy,
-      constraints: this.#options.rules.constraints,
+      constraints: prepared.constraints,
       memory: this.#memory,
       clock: this.#clock,
       canFence: duty.has('fence'),
@@ -187,13 +190,10 @@ export class Elector {
     return this.#config ?? defaultGroupConfig;
   }
 
-  /** Nobody is left who could try the configured strategy. */
-  #isAbandoned({ strategy }: GroupConfig, turn: ElectorTurn): boolean {
+  /** Nobody is left who could try the configured rules. */
+  #isAbandoned(config: GroupConfig, turn: ElectorTurn): boolean {
     if (!haveAllGivenUp(turn) && this.#stuckUnder !== turn.snapshot.config.version) return false;
-    this.#options.log.error(
-      { strategy },
-      `no node can run strategy ${strategy}: electing by first-available`,
-    );
+    this.#options.log.error({ strategy: config.strategy }, abandonedText(config));
     return true;
   }
 

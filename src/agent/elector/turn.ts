@@ -1,6 +1,7 @@
 /** What an elector's turn begins with, and ends with. */
 
 import type { Decision } from '../../core/group-round.js';
+import type { GroupConfig } from '../../model/group-config.js';
 import type { Registration } from '../../model/registration.js';
 import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot, Member } from '../../model/snapshot.js';
@@ -50,6 +51,15 @@ export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decis
     return { ...state, elected: { ...state.elected, value, problem: null, version: electedVersion + 1 } };
   });
   return first === undefined ? snapshot : { ...snapshot, elected: first.elected, others };
+}
+
+/** Rules that every node can run. */
+export const lastResort = { strategy: 'first-available', strategyOptions: {}, constraints: [] };
+
+export function abandonedText({ strategy, constraints }: GroupConfig): string {
+  const own = constraints.length === 0 ? '' : ` with constraints ${constraints.join(', ')}`;
+  const without = constraints.length === 0 ? '' : ' without these';
+  return `no node can run strategy ${strategy}${own}: electing by first-available${without}`;
 }
 
 /** Every node that could elect has given up under the present version of the configuration. */

@@ -1,13 +1,22 @@
-/** The thread that one strategy of a user's own runs in. */
+/** The thread that one strategy, or one constraint, of a user's own runs in. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { StrategyAnswer } from '../../strategies/questions.js';
+import type * as z from 'zod';
+import type { Answer } from '../../strategies/questions.js';
 import { threadProgram } from '../thread-program.js';
-import { answeredSchema, type Introduction, introductionSchema, type Start } from './messages.js';
+import { answeredSchema, type RuleKind, type Start } from './messages.js';
 
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
 
-export class StrategyThread {
+/** What a module is to be. */
+export interface RuleModule<Introduction> {
+  readonly url: string;
+  readonly kind: RuleKind;
+  /** What the thread says first of all. */
+  readonly introduction: z.ZodType<Introduction>;
+}
+
+export class RuleThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
   #asked = 0;
@@ -17,10 +26,14 @@ export class StrategyThread {
     this.#port = port;
   }
 
-  /** Throws what the module throws when it is loaded, and an Error where it is no strategy or takes too long. */
-  static async start(url: string): Promise<{ thread: StrategyThread; introduction: Introduction }> {
+  /** Throws what the module throws when it is loaded, and an Error where it is none of its kind or takes too long. */
+  static async start<Introduction>({
+    url,
+    kind,
+    introduction: schema,
+  }: RuleModule<Introduction>): Promise<{ thread: RuleThread; introduction: Introduction }> {
     const { port1, port2 } = new MessageChannel();
-    const start: Start = { url, port: port2 };
+    const start: Start = { url, kind, port: port2 };
     const worker = new Worker(threadProgram(import.meta.url, 'worker'), {
       workerData: start,
       transferList: [port2],
@@ -29,13 +42,13 @@ export class StrategyThread {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     });
     try {
-      const introduction = await introductionOf(worker);
+      const introduction = await introductionOf(worker, schema);
       // Neither keeps a process alive that has nothing else to do.
       worker.unref();
       port1.unref();
       // An error after this is told to whoever asks next: nothing answers.
       worker.on('error', () => {});
-      return { thread: new StrategyThread(worker, port1), introduction };
+      return { thread: new RuleThread(worker, port1), introduction };
     } catch (error) {
       await worker.terminate();
       throw error;
@@ -43,13 +56,10 @@ export class StrategyThread {
   }
 
   /** One question at a time. Null when there is no answer in time. Rejects where the answer is malformed. */
-  async ask(
-    what: { readonly options: unknown; readonly input: unknown },
-    limitMs: number,
-  ): Promise<StrategyAnswer | null> {
+  async ask(question: unknown, limitMs: number): Promise<Answer | null> {
     this.#asked += 1;
     const id = this.#asked;
-    const message = await this.#exchange({ id, ...what }, limitMs);
+    const message = await this.#exchange({ id, question }, limitMs);
     if (message === null) return null;
     const answered = answeredSchema.parse(message.value);
     if (answered.id !== id) throw new Error('the answer is to another question');
@@ -83,14 +93,17 @@ export class StrategyThread {
   }
 }
 
-function introductionOf(worker: Worker): Promise<Introduction> {
+function introductionOf<Introduction>(
+  worker: Worker,
+  schema: z.ZodType<Introduction>,
+): Promise<Introduction> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Error(`it is not loaded within ${startLimitMs / 1000} s`));
     }, startLimitMs);
     worker.once('message', (message: unknown) => {
       clearTimeout(timer);
-      const read = introductionSchema.safeParse(message);
+      const read = schema.safeParse(message);
       if (read.success) resolve(read.data);
       else reject(new Error(read.error.issues.map(({ message: problem }) => problem).join('; ')));
     });

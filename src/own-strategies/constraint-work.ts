@@ -1,0 +1,24 @@
+/** What the thread of a constraint of a user's own does. */
+import type { ConstraintInput, Finding, OwnConstraint } from '../model/own-constraint.js';
+import { exampleContext, exampleNode } from './example-node.js';
+import { constraintIn, findingOf, introductionOf, pureFindingOf } from './held-constraint.js';
+import { constraintQuestionSchema } from './messages.js';
+import type { Work } from './work.js';
+
+/** Throws an Error where a module's default export is no constraint, or can be seen not to be pure. */
+export function constraintWork(found: unknown): Work {
+  const constraint = constraintIn(found);
+  const introduction = introductionOf(constraint);
+  pureFindingOf(constraint, exampleNode({ node: 'a1' }), exampleContext({}));
+  return {
+    introduction,
+    answerTo: (question) => ({ findings: findings(constraint, constraintQuestionSchema.parse(question)) }),
+  };
+}
+
+function findings(constraint: OwnConstraint, { nodes, context }: ConstraintInput): [string, Finding][] {
+  return nodes.flatMap((node): [string, Finding][] => {
+    const found = findingOf(constraint, node, context);
+    return found === null ? [] : [[node.node, found]];
+  });
+}

@@ -1,0 +1,72 @@
+/** A constraint of a user's own, held to its contract: in its thread, and in its author's tests. */
+import { isDeepStrictEqual } from 'node:util';
+import { builtInKinds } from '../../strategies/constraints/index.js';
+import { describeIssues } from '../model/names.js';
+import {
+  type ConstraintContext,
+  type ConstraintNode,
+  type Finding,
+  findingSchema,
+  type OwnConstraint,
+} from '../model/own-constraint.js';
+import { frozen } from './frozen.js';
+import { type ConstraintIntroduction, constraintSchema } from './messages.js';
+import { withoutSideEffects } from './side-effects.js';
+
+/** Throws an Error where it is none. */
+export function constraintIn(found: unknown): OwnConstraint {
+  if (isConstraint(found)) return found;
+  throw new Error('its default export is no constraint: it wants name, description and check, a function');
+}
+
+function isConstraint(value: unknown): value is OwnConstraint {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'name' in value && 'description' in value && 'check' in value && typeof value.check === 'function';
+}
+
+/** What it says of itself, the defaults filled in. Throws an Error where that will not do. */
+export function introductionOf(constraint: OwnConstraint): ConstraintIntroduction {
+  const {
+    name,
+    description,
+    version = null,
+    ends = 'planned',
+    canBeForced = true,
+    minutes = [],
+  } = constraint;
+  const read = constraintSchema.safeParse({ name, description, version, ends, canBeForced, minutes });
+  if (!read.success) throw new Error(read.error.issues.map(({ message }) => message).join('; '));
+  if (builtInKinds.has(name)) {
+    throw new Error(`there is a built-in constraint ${name}: give yours another name`);
+  }
+  return read.data;
+}
+
+/** What `check` answers. Throws what it throws, and an Error where the answer is none. */
+export function findingOf(
+  constraint: OwnConstraint,
+  node: ConstraintNode,
+  context: ConstraintContext,
+): Finding | null {
+  const answer: unknown = withoutSideEffects('constraint', () => constraint.check(node, context));
+  if (answer === null) return null;
+  if (answer instanceof Promise) {
+    throw new Error('check answered with a promise: it is a plain function, not an async one');
+  }
+  const finding = findingSchema.safeParse(answer);
+  if (finding.success) return finding.data;
+  const what = typeof answer === 'object' ? describeIssues(finding.error).join('; ') : String(answer);
+  throw new Error(`check answers null or {strength, reason}, and answered for ${node.node}: ${what}`);
+}
+
+/** The same, seen to be pure as far as running it twice, on what it may not change, can tell. */
+export function pureFindingOf(
+  constraint: OwnConstraint,
+  node: ConstraintNode,
+  context: ConstraintContext,
+): Finding | null {
+  const [given, circumstances] = [frozen(structuredClone(node)), frozen(structuredClone(context))];
+  const first = findingOf(constraint, given, circumstances);
+  if (isDeepStrictEqual(first, findingOf(constraint, given, circumstances))) return first;
+  throw new Error('it answers otherwise when it is asked again about the same node');
+}

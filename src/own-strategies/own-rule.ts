@@ -1,0 +1,127 @@
+/**
+ * A strategy, or a constraint, of a user's own: an ES module that runs in a thread, and is asked there. One that does not
+ * answer in time is ended, and started again for later.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Answer } from '../../strategies/questions.js';
+import { errorMessage, PetrelError } from '../errors.js';
+import { type RuleModule, RuleThread } from './rule-thread.js';
+
+/** For one answer: a decision waits for it. */
+const limitMs = 250;
+
+/** The settings that name modules. */
+export type RuleSetting = 'strategies' | 'constraints';
+
+interface Introduced {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string | null;
+}
+
+export class OwnRule<Introduction extends Introduced> {
+  readonly introduction: Introduction;
+  readonly #module: RuleModule<Introduction>;
+  readonly #digest: string;
+  /** Null while it is started again. */
+  #thread: RuleThread | null;
+  #isStarting = false;
+  /** Why it could not be started again; null: nothing prevented it. */
+  #lacks: string | null = null;
+  /** Of the question before: the thread takes one at a time, and each has the whole limit. */
+  #answered: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    module: RuleModule<Introduction>,
+    thread: RuleThread,
+    introduction: Introduction,
+    digest: string,
+  ) {
+    this.#module = module;
+    this.#thread = thread;
+    this.introduction = introduction;
+    this.#digest = digest;
+  }
+
+  /** Throws PetrelError INVALID for a module that is not what it is to be. */
+  static async load<Introduction extends Introduced>(
+    module: RuleModule<Introduction>,
+    setting: RuleSetting,
+  ): Promise<OwnRule<Introduction>> {
+    const path = fileURLToPath(module.url);
+    try {
+      const digest = digestOf(module.url);
+      const { thread, introduction } = await RuleThread.start(module);
+      return new OwnRule(module, thread, introduction, digest);
+    } catch (error) {
+      throw new PetrelError('INVALID', `${setting}: ${path}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+
+  /** Its own, and a digest of the module's text: two that differ may judge otherwise. */
+  get version(): string {
+    const { version } = this.introduction;
+    return version === null ? this.#digest : `${version}+${this.#digest}`;
+  }
+
+  /** Never rejects. */
+  async ask(question: unknown): Promise<Answer> {
+    const answer = this.#answered.then(() => this.#answerTo(question));
+    this.#answered = answer;
+    return await answer;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.end();
+  }
+
+  /** Never rejects. */
+  async #answerTo(question: unknown): Promise<Answer> {
+    const thread = this.#thread;
+    if (thread === null) {
+      void this.#start();
+      return { failure: `it did not answer in time, and ${this.#lacks ?? 'is being started again'}` };
+    }
+    try {
+      const answer = await thread.ask(question, limitMs);
+      if (answer !== null) return answer;
+    } catch (error) {
+      return { failure: errorMessage(error) };
+    }
+    void this.#restart(thread);
+    return { failure: `it did not answer within ${limitMs} ms` };
+  }
+
+  async #restart(thread: RuleThread): Promise<void> {
+    this.#thread = null;
+    this.#lacks = null;
+    await thread.end();
+    await this.#start();
+  }
+
+  /** Where it fails whoever asks is told why, and it is tried once more. Never rejects. */
+  async #start(): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      // Everybody was told the version of the text that was loaded first.
+      if (digestOf(this.#module.url) !== this.#digest) {
+        throw new Error(
+          'its module has changed since: start the agent anew, with the same module everywhere',
+        );
+      }
+      this.#thread = (await RuleThread.start(this.#module)).thread;
+    } catch (error) {
+      this.#lacks = `cannot be started again: ${errorMessage(error)}`;
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+}
+
+function digestOf(url: string): string {
+  const text = readFileSync(fileURLToPath(url));
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,72 @@
+/** What the thread of a strategy of a user's own does. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Ranked, Strategy } from '../../strategies/index.js';
+import type { Answer, RankingInput } from '../../strategies/questions.js';
+import { rankingSchema } from '../core/ranking.js';
+import { describeIssues } from '../model/names.js';
+import { frozen } from './frozen.js';
+import { type AskedStrategy, strategyQuestionSchema } from './messages.js';
+import { samples } from './samples.js';
+import { withoutSideEffects } from './side-effects.js';
+import type { Work } from './work.js';
+
+interface OwnStrategy extends Strategy {
+  readonly version?: unknown;
+}
+
+/** Throws an Error where a module's default export is no strategy. */
+export function strategyWork(found: unknown): Work {
+  if (!isStrategy(found)) {
+    throw new Error(
+      'its default export is no strategy: it wants name, description, options (a schema of zod’s) and rank',
+    );
+  }
+  const { name, description, version = null, usesScores = false } = found;
+  return {
+    introduction: { name, description, version, usesScores },
+    answerTo: (question) => answerTo(found, strategyQuestionSchema.parse(question)),
+  };
+}
+
+function isStrategy(value: unknown): value is OwnStrategy {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('name' in value && 'description' in value && 'options' in value && 'rank' in value)) return false;
+  const { options, rank } = value;
+  const isSchema = typeof options === 'object' && options !== null && 'safeParse' in options;
+  return isSchema && typeof options.safeParse === 'function' && typeof rank === 'function';
+}
+
+function answerTo(strategy: OwnStrategy, asked: AskedStrategy): Answer {
+  const read = strategy.options.safeParse(asked.options);
+  if (!read.success) {
+    const issues = read.error.issues.map(({ path, message }) => ({ path: path.map(String), message }));
+    return { problems: issues };
+  }
+  if (asked.input === null) return { problems: impurities(strategy, read.data) };
+  return { ranking: ranked(strategy, asked.input, read.data) };
+}
+
+function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): Ranked[] {
+  const answer: unknown = withoutSideEffects('strategy', () => strategy.rank({ ...input, options }));
+  if (answer instanceof Promise) {
+    throw new Error('rank answered with a promise: it is a plain function, not an async one');
+  }
+  const { length } = input.candidates;
+  // Before it is looked at, and sent: it may be of any size.
+  if (Array.isArray(answer) && answer.length > length) {
+    throw new Error(`it was given ${length} nodes and ranked ${answer.length}`);
+  }
+  const ranking = rankingSchema.safeParse(answer);
+  if (!ranking.success) throw new Error(describeIssues(ranking.error).join('; '));
+  return ranking.data;
+}
+
+/** What can be seen of it by running it: twice on the same input, and on one that it may not change. */
+function impurities(strategy: OwnStrategy, options: unknown): { path: string[]; message: string }[] {
+  for (const sample of samples) {
+    const [first, again] = [1, 2].map(() => ranked(strategy, frozen(sample), options));
+    if (isDeepStrictEqual(first, again)) continue;
+    return [{ path: [], message: 'it ranks the same nodes otherwise when it is asked again' }];
+  }
+  return [];
+}

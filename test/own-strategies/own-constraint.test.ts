@@ -1,0 +1,169 @@
+/** Constraints of users' own: in a thread, asked about all nodes at once, and held to their contract. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { judgeAll } from '../../src/core/constraint.js';
+import { nowhereElse } from '../../src/core/elsewhere.js';
+import { prepareConstraints } from '../../src/model/read-config.js';
+import type { answered as answeredBy } from '../../src/own-strategies/asker.js';
+import type { OwnConstraint as Constraint } from '../../src/own-strategies/own-constraint.js';
+import { builtInRules } from '../../strategies/index.js';
+import { byHand, config, epoch0Ms, member, members, unreadable } from '../core/builders.js';
+import { builtModule } from '../support/built.js';
+import { until } from '../support/until.js';
+
+let dir = '';
+/** As it is built: from the sources, every constraint's thread would compile them again. */
+let OwnConstraint: typeof Constraint;
+let answered: typeof answeredBy;
+const loaded: Constraint[] = [];
+beforeAll(async () => {
+  const built = async (name: string) =>
+    await import(pathToFileURL(await builtModule(`own-strategies/${name}.js`)).href);
+  ({ OwnConstraint } = await built('own-constraint'));
+  ({ answered } = await built('asker'));
+  dir = await mkdtemp(join(tmpdir(), 'petrel-own-'));
+});
+afterAll(async () => {
+  await Promise.all(loaded.map((constraint) => constraint.close()));
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function written(text: string): Promise<string> {
+  const path = join(dir, `${Math.random().toString(36).slice(2)}.mjs`);
+  await writeFile(path, text);
+  return pathToFileURL(path).href;
+}
+
+/** One whose `check` has this text as its body. */
+async function constraintOf(body: string, more = ''): Promise<Constraint> {
+  const url = await written(
+    `export default { name: 'mine', description: 'of my own', check({ node, tags, sitePriority }, { config, flags, elected, minuteOfDay }) { ${body} }, ${more} };`,
+  );
+  const constraint = await OwnConstraint.load(url);
+  loaded.push(constraint);
+  return constraint;
+}
+
+/** b1 is a spare; of c1 nothing can be read, so nothing is asked about it. */
+const group = [
+  ...members('a1', member('b1', { tags: { spare: 'yes' } })),
+  { ...member('c1'), ...unreadable() },
+];
+
+/** What is found about each node of the group, and how often the constraint was asked. */
+async function judged(constraint: Constraint, settings: Parameters<typeof config>[0] = {}) {
+  const asked: string[][] = [];
+  const own = {
+    ...{ name: constraint.name, version: constraint.version },
+    prepare: constraint.prepare.bind(constraint),
+    ask: async (question: Parameters<Constraint['ask']>[0]) => {
+      asked.push(question.input.nodes.map(({ node }) => node));
+      return await constraint.ask(question);
+    },
+  };
+  const known = { ...builtInRules, ownConstraints: new Map([[own.name, own]]) };
+  const read = config({ constraints: ['mine'], ...settings });
+  const all = await answered(known, (rules) => {
+    const { constraints, problems } = prepareConstraints(read, rules);
+    if (constraints === null) throw new Error(problems.join('; '));
+    return judgeAll(group, constraints, {
+      ...{ config: read, failures: [], nowMs: epoch0Ms, neighbour: null },
+      ...{ elsewhere: nowhereElse, elected: new Set(['a1']) },
+    });
+  });
+  return {
+    asked,
+    found: all
+      .slice(0, 2)
+      .map(({ member: { node }, obstacles, objections }) => ({ node, obstacles, objections })),
+  };
+}
+
+const spare = (strength: string) =>
+  `return 'spare' in tags ? { strength: '${strength}', reason: 'it is a spare' } : null`;
+
+describe('a constraint of a user’s own', () => {
+  it('that is hard keeps a node from leading, and is asked once about all nodes', async () => {
+    const { found, asked } = await judged(await constraintOf(spare('hard')));
+    expect(asked).toEqual([['a1', 'b1']]);
+    const obstacle = { kind: 'mine', reason: 'it is a spare', ends: 'planned', canBeForced: true };
+    expect(found).toEqual([
+      { node: 'a1', obstacles: [], objections: [] },
+      { node: 'b1', obstacles: [obstacle], objections: [] },
+    ]);
+  });
+
+  it('that is soft is an objection', async () => {
+    const { found } = await judged(await constraintOf(spare('soft')));
+    expect(found).toMatchObject([{ objections: [] }, { obstacles: [], objections: ['it is a spare'] }]);
+  });
+
+  it('says what it puts an end to, whether force overrides it, and when it may answer otherwise', async () => {
+    const constraint = await constraintOf(
+      spare('hard'),
+      'ends: "failure", canBeForced: false, minutes: [480]',
+    );
+    const { found } = await judged(constraint);
+    expect(found[1]?.obstacles).toMatchObject([{ ends: 'failure', canBeForced: false }]);
+    expect(constraint.prepare(builtInRules).minutes).toEqual([480]);
+    expect(constraint.version).toMatch(/^[0-9a-f]{12}$/);
+  });
+
+  it('goes by flags, by who is elected, by the time of day and by the configuration', async () => {
+    const told = '[flags, elected, minuteOfDay, config.leaders, sitePriority]';
+    const constraint = await constraintOf(`return { strength: 'soft', reason: JSON.stringify(${told}) }`);
+    const { found } = await judged(constraint, { flags: { night: byHand } });
+    const minute = Math.floor(epoch0Ms / 60_000) % 1440;
+    expect(found[0]?.objections).toEqual([JSON.stringify([['night'], ['a1'], minute, 1, 100])]);
+  });
+
+  it.each([
+    ['throws', 'throw new Error("oh no")', 'constraint mine failed: oh no'],
+    ['does not end', 'while (true) {}', 'constraint mine failed: it did not answer within 250 ms'],
+    ['ends its thread', 'process.exit(1)', 'constraint mine failed: it did not answer within'],
+    ['goes by the clock', 'return Date.now() > 0', 'a constraint is a pure function'],
+    ['answers nonsense', 'return { strength: "strong", reason: "" }', 'answered for b1: strength'],
+    ['answers true', 'return true', 'check answers null or {strength, reason}, and answered for b1: true'],
+    ['is async', 'return Promise.resolve(null)', 'check answered with a promise'],
+  ])('that %s elects nobody, and says which it is', async (_, body, problem) => {
+    const constraint = await constraintOf(`if (!('spare' in tags)) return null; ${body}`);
+    const fails = judged(constraint);
+    await expect(fails).rejects.toMatchObject({ name: 'RuleFault' });
+    await expect(fails).rejects.toThrow(problem);
+  });
+
+  it('that did not end is there again after that', async () => {
+    const constraint = await constraintOf(`if (flags.includes('loop')) while (true) {} ${spare('hard')}`);
+    await expect(judged(constraint, { flags: { loop: byHand } })).rejects.toThrow('250 ms');
+    await until(async () => (await judged(constraint).catch(() => null)) !== null);
+  });
+
+  it('that nobody knows here is named', () => {
+    const { problems } = prepareConstraints(config({ constraints: ['mine'] }), builtInRules);
+    expect(problems).toEqual(['constraints: there is no "mine"; known are none']);
+  });
+
+  it.each([
+    ['no constraint', 'export default { name: "mine" }', 'its default export is no constraint'],
+    [
+      'of a name that will not do',
+      'export default { name: "M y", description: "x", check() { return null } }',
+      'small letters',
+    ],
+    [
+      'of a built-in one’s name',
+      'export default { name: "drained", description: "x", check() { return null } }',
+      'there is a built-in constraint drained',
+    ],
+    [
+      'one that remembers',
+      'let turn = 0; export default { name: "mine", description: "x", check: () => ({ strength: "soft", reason: String(turn++) }) }',
+      'it answers otherwise when it is asked again',
+    ],
+  ])('that is %s is refused when it is loaded', async (_, text, problem) => {
+    await expect(OwnConstraint.load(await written(text))).rejects.toThrow(problem);
+  });
+});
