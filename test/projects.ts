@@ -23,9 +23,9 @@ const rest = [
   'test/cli/{lab,simulate,deployments}.test.ts',
   'test/bench/**/*.test.ts',
   'test/live/**/*.test.ts',
-  // A user's own strategy that loops, throws or grows: `test/core/choice.test.ts` for how its failure is taken.
+  // A user's own strategy or constraint that loops, throws or grows: `test/core/choice.test.ts` for how its failure is taken.
   'test/own-strategies/**/*.test.ts',
-  'test/cli/own-strategies.test.ts',
+  'test/cli/own-{strategies,constraints}.test.ts',
   // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each, and the same
   // agents inside the test's process in `test/agent`.
   'test/integration/{crashes,elector,groups,guardian,hooks,network,packages,random-cuts,reload,running,servers,shipped}.test.ts',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Constraint } from '../../src/core/constraint.js';
 import { type ElectorAction, electorRound, isPlainlyDue, newElector } from '../../src/core/round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
@@ -67,6 +68,25 @@ describe('a round', () => {
       witnessSinceMs: 0,
     };
     expect(electorRound(situation).actions).toMatchObject([{ configVersion: 17, electedVersion: 23 }]);
+  });
+
+  it('looks again at the minutes of the day at which a constraint may find otherwise', () => {
+    const atNight: Constraint = {
+      ...{ kind: 'at-night', description: 'it is night', ends: 'planned', canBeForced: true },
+      minutes: [1],
+      check: (_, { nowMs }) => (nowMs < minute ? { strength: 'hard', reason: 'it is night' } : null),
+    };
+    const situation = {
+      ...{ self: 'a1', snapshot: group({}), members: members('a1'), config: config() },
+      ...{ strategy: strategyOf(config()), memory: newElector, canFence: false, witnessSinceMs: 0 },
+      ...{ constraints: [...constraints, atNight], clock: { epochMs: 40_000, atMs: 0 }, nowMs: 0 },
+    };
+    const { choice, recheckInMs } = electorRound(situation);
+    expect(choice?.reason).toBe('nobody is fit to lead: a1: it is night');
+    expect(recheckInMs).toBe(20_000);
+    expect(electorRound({ ...situation, nowMs: 20_000 }).actions).toEqual([{ do: 'read-clock' }]);
+    const later = { ...situation, clock: { epochMs: minute, atMs: 20_000 }, nowMs: 20_000 };
+    expect(electorRound(later).choice?.node).toBe('a1');
   });
 
   it('changes nothing that it was given', () => {

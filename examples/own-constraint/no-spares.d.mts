@@ -1,0 +1,4 @@
+import type { OwnConstraint } from 'petrel/strategies';
+
+declare const noSpares: OwnConstraint;
+export default noSpares;
