@@ -3,7 +3,6 @@
  * that one which lost its seat writes nothing.
  */
 
-import type { Logger } from 'pino';
 import type { Rules } from '../../../strategies/registry.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
 import {
@@ -16,50 +15,38 @@ import {
   isGroupDue,
 } from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
-import type { ElectorAction, ElectorMemory, Fence } from '../../core/round.js';
+import type { ElectorAction } from '../../core/round.js';
 import { decided } from '../../core/story.js';
-import { present } from '../../errors.js';
-import { durationMs, formatDuration } from '../../model/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
 import { toInstant } from '../../model/names.js';
-import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { pathsOfSlot } from '../../model/paths.js';
 import { type NamedRules, type PreparedRules, prepareRules } from '../../model/read-config.js';
 import type { Registration } from '../../model/registration.js';
 import { isLaterSeat } from '../../model/sequence.js';
-import { slotOf, slotStates, slotView } from '../../model/slots.js';
+import { slotStates, slotView } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
-import { initialElected, type TransitionRecord } from '../../model/znodes.js';
+import type { TransitionRecord } from '../../model/znodes.js';
 import { RuleAsker } from '../../own-strategies/asker.js';
-import type { Clock } from '../../ports/clock.js';
-import type { Duty } from '../../ports/duty.js';
 import type { Operation, Store } from '../../ports/store.js';
 import { ensureSlots } from '../../tree/ensure-tree.js';
 import { isHeldByOthers } from '../../tree/foreign.js';
 import { prune, withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
 import type { AgentEvent } from '../events.js';
-import { dutyContext } from '../leadership/duty-context.js';
-import { checkSeat, encode, heldSeats } from '../membership.js';
+import { encode } from '../membership.js';
 import { MalformedReport } from '../snapshot/malformed.js';
 import { canBeTold, precedesLeader, writeCommit } from './commit.js';
 import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
-import { FenceBackoff } from './fence-backoff.js';
+import { type FenceNews, Fencer, type FencerOptions } from './fencer.js';
 import { RecordPause } from './record-pause.js';
 import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnResult } from './turn.js';
 
-export interface ElectorOptions {
+export interface ElectorOptions extends FencerOptions {
   readonly rules: Rules;
-  readonly node: string;
-  readonly site: string;
-  readonly paths: GroupPaths;
-  readonly duty: Duty;
-  readonly clock: Clock;
-  readonly log: Logger;
   tell(event: AgentEvent): void;
   /** When what the rounds at hand are about began to wait for them, monotonic. */
   dueSinceMs(): number;
-  wake(): void;
   amend(change: Partial<Registration>): Registration;
 }
 
@@ -76,9 +63,7 @@ export class Elector {
   #clock: ClockReading | null = null;
   /** The last configuration that could be read. */
   #config: GroupConfig | null = null;
-  /** Tokens of the claims whose owners are being fenced, or are not to be yet again. */
-  readonly #fencing = new Set<bigint>();
-  readonly #backoff = new FenceBackoff();
+  readonly #fencer: Fencer;
   /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
    * counter has come to its end: nobody else gets to elect. */
   #stuckUnder: number | null = null;
@@ -92,6 +77,14 @@ export class Elector {
     this.#decisions = new DecisionLog(options.log, options.rules);
     this.#recordPause = new RecordPause(options.clock);
     this.#asker = new RuleAsker(options.rules);
+    this.#fencer = new Fencer(options, {
+      config: () => this.#config ?? defaultGroupConfig,
+      known: (slot) => this.#memory.get(slot),
+      remember: (slot, news) => this.#remember(slot, news),
+      forgetClock: () => {
+        this.#clock = null;
+      },
+    });
   }
 
   /** Throws StoreError. */
@@ -214,10 +207,10 @@ export class Elector {
         this.#options.log.error({ ...decided(turn.snapshot), holder: action.node }, action.message);
         return;
       case 'fence':
-        this.#fence(turn, action.fence);
+        this.#fencer.fence(turn, action.fence);
         return;
       case 'remove-fenced-claim':
-        return await this.#removeFencedClaim(turn, action.fence);
+        return await this.#fencer.removeClaim(turn, action.fence);
     }
   }
 
@@ -275,77 +268,9 @@ export class Elector {
     if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
   }
 
-  /** Runs one fence at a time for each claim; while the claim stands, retries it after ever longer pauses. */
-  #fence(turn: ElectorTurn, fence: Fence): void {
-    if (this.#fencing.has(fence.token)) return;
-    this.#fencing.add(fence.token);
-    const { duty, node, site, paths, wake, clock } = this.#options;
-    const slot = slotOf(turn.snapshot);
-    const config = this.#config ?? defaultGroupConfig;
-    const about = decided(turn.snapshot);
-    const log = this.#options.log.child({ ...about, target: fence.node });
-    log.warn(`fencing ${fence.node}, which keeps leader/current`);
-    const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
-    const reason = `${fence.node} did not release in time: ${about.reason}`;
-    const run = duty.run(
-      dutyContext(
-        { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },
-        turn.snapshot.elected.value ?? initialElected,
-        config,
-      ),
-    );
-    void run.outcome.then((outcome) => {
-      const mayTryAgain = () => {
-        this.#fencing.delete(fence.token);
-        wake();
-      };
-      if (outcome.result === 'ok') {
-        log.warn(`${fence.node} is fenced: its claim will be removed`);
-        this.#remember(slot, { fenced: fence });
-        mayTryAgain();
-      } else {
-        const { token } = fence;
-        const { count, pauseMs } = this.#backoff.failed(slot, token, durationMs(config.timeouts.fence));
-        this.#remember(slot, { failedFences: { token, count } });
-        const again = `next attempt in ${formatDuration(pauseMs)}`;
-        log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
-        // By then what is read has to be read after a write again.
-        clock.timer(pauseMs, () => {
-          this.#clock = null;
-          mayTryAgain();
-        });
-      }
-    });
-  }
-
-  #remember(slot: number, news: Partial<Pick<ElectorMemory, 'fenced' | 'failedFences'>>): void {
+  #remember(slot: number, news: FenceNews): void {
     const known = this.#memory.get(slot);
     if (known !== undefined) this.#memory = new Map([...this.#memory, [slot, { ...known, ...news }]]);
-  }
-
-  /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
-  async #removeFencedClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
-    const { store, snapshot } = turn;
-    const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));
-    const { owner } = present(snapshot.current, 'the claim of a fenced node');
-    const seats = await heldSeats(store, paths, fence.node, owner);
-    const heir = fence.electedNode;
-    const operations: Operation[] = [
-      checkSeat(this.#options.paths, turn.seat),
-      { type: 'check', path: paths.elected, version: fence.electedVersion },
-      ...(heir === null
-        ? []
-        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),
-      ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),
-      { type: 'delete', path: paths.current, version: fence.claimVersion },
-    ];
-    const done = await ifStillTrue(() => store.multi(operations));
-    this.#remember(slotOf(snapshot), { fenced: null });
-    if (done !== null)
-      this.#options.log.warn(
-        { ...decided(snapshot), target: fence.node },
-        `the claim of ${fence.node}, which is fenced, is removed`,
-      );
   }
 
   async #giveUpSeat(

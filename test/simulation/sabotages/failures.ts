@@ -159,7 +159,7 @@ export const failureSabotages: readonly Sabotage[] = [
   {
     name: 'a claim removed unfenced',
     rule: 'Only when the fence hook reports success is the old claim removed',
-    in: 'Elector#fence',
+    in: 'Fencer#fence',
     find: `outcome.result === 'ok'`,
     replace: `outcome.result !== 'aborted'`,
   },
@@ -194,14 +194,14 @@ export const failureSabotages: readonly Sabotage[] = [
   {
     name: 'a removal that does not look at the heir',
     rule: "Removing a fenced claim checks the heir's registration, which its claim has moved",
-    in: 'Elector#removeFencedClaim',
+    in: 'Fencer#removeClaim',
     find: 'heir === null',
     replace: 'heir !== undefined',
   },
   {
     name: 'a removal that checks nothing',
     rule: "Removing a fenced claim checks the own seat, elected and the heir's registration",
-    in: 'Elector#removeFencedClaim',
+    in: 'Fencer#removeClaim',
     find: `checkSeat(this.#options.paths, turn.seat), { type: 'check', path: paths.elected, version: fence.electedVersion }, ...(heir === null ? [] : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),`,
     replace: '...(heir === undefined ? [] : []),',
     also: [
@@ -211,7 +211,7 @@ export const failureSabotages: readonly Sabotage[] = [
         replace: 'heir.value === null',
       },
       {
-        in: 'Elector#removeFencedClaim',
+        in: 'Fencer#removeClaim',
         find: 'fence.claimVersion',
         replace: `'any'`,
       },
@@ -220,7 +220,7 @@ export const failureSabotages: readonly Sabotage[] = [
   {
     name: 'a fenced owner keeps its seat',
     rule: "With a fenced claim its owner's seat goes, so that a returning owner can delete nothing",
-    in: 'Elector#removeFencedClaim',
+    in: 'Fencer#removeClaim',
     find: `seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const)`,
     replace: '(seats.length < 0 ? [checkSeat(this.#options.paths, turn.seat)] : [])',
   },

@@ -1,0 +1,129 @@
+/** The elector's hands on a claim that its owner does not give up: the fence hook, and the removal of the claim. */
+import type { Logger } from 'pino';
+import type { ElectorMemory, Fence } from '../../core/round.js';
+import { decided } from '../../core/story.js';
+import { present } from '../../errors.js';
+import { doubledMs, durationMs, formatDuration } from '../../model/duration.js';
+import type { GroupConfig } from '../../model/group-config.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { slotOf, slotStates } from '../../model/slots.js';
+import { initialElected } from '../../model/znodes.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Duty } from '../../ports/duty.js';
+import type { Operation } from '../../ports/store.js';
+import { ifStillTrue } from '../conditional-write.js';
+import { dutyContext } from '../leadership/duty-context.js';
+import { checkSeat, heldSeats } from '../membership.js';
+import type { ElectorTurn } from './turn.js';
+
+/** Nobody leads until a fence works, the claim ends, or a person steps in. */
+const longestPauseMs = 60_000;
+
+/** Between the `count`-th failed fence of a claim and the next; `timeoutMs`: of one fence. */
+export function fencePauseMs(timeoutMs: number, count: number): number {
+  return doubledMs(timeoutMs, longestPauseMs, count);
+}
+
+export type FenceNews = Partial<Pick<ElectorMemory, 'fenced' | 'failedFences'>>;
+
+/** What it shares with the elector. */
+export interface FencingElector {
+  config(): GroupConfig;
+  known(slot: number): ElectorMemory | undefined;
+  remember(slot: number, news: FenceNews): void;
+  /** What is read from now on has to be read after a write. */
+  forgetClock(): void;
+}
+
+export interface FencerOptions {
+  readonly node: string;
+  readonly site: string;
+  readonly paths: GroupPaths;
+  readonly duty: Duty;
+  readonly clock: Clock;
+  readonly log: Logger;
+  wake(): void;
+}
+
+export class Fencer {
+  readonly #options: FencerOptions;
+  readonly #elector: FencingElector;
+  /** Tokens of the claims whose owners are being fenced, or are not to be yet again. */
+  readonly #fencing = new Set<bigint>();
+
+  constructor(options: FencerOptions, elector: FencingElector) {
+    this.#options = options;
+    this.#elector = elector;
+  }
+
+  /** Runs one fence at a time for each claim; while the claim stands, retries it after ever longer pauses. */
+  fence(turn: ElectorTurn, fence: Fence): void {
+    if (this.#fencing.has(fence.token)) return;
+    this.#fencing.add(fence.token);
+    const { duty, node, site, paths, wake, clock } = this.#options;
+    const { config, known, remember, forgetClock } = this.#elector;
+    const slot = slotOf(turn.snapshot);
+    const { timeouts } = config();
+    const about = decided(turn.snapshot);
+    const log = this.#options.log.child({ ...about, target: fence.node });
+    log.warn(`fencing ${fence.node}, which keeps leader/current`);
+    const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
+    const reason = `${fence.node} did not release in time: ${about.reason}`;
+    const run = duty.run(
+      dutyContext(
+        { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },
+        turn.snapshot.elected.value ?? initialElected,
+        config(),
+      ),
+    );
+    void run.outcome.then((outcome) => {
+      const mayTryAgain = () => {
+        this.#fencing.delete(fence.token);
+        wake();
+      };
+      if (outcome.result === 'ok') {
+        log.warn(`${fence.node} is fenced: its claim will be removed`);
+        remember(slot, { fenced: fence });
+        mayTryAgain();
+      } else {
+        const { token } = fence;
+        const before = known(slot)?.failedFences ?? null;
+        const count = before?.token === token ? before.count + 1 : 1;
+        const pauseMs = fencePauseMs(durationMs(timeouts.fence), count);
+        remember(slot, { failedFences: { token, count } });
+        const again = `next attempt in ${formatDuration(pauseMs)}`;
+        log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
+        // By then what is read has to be read after a write again.
+        clock.timer(pauseMs, () => {
+          forgetClock();
+          mayTryAgain();
+        });
+      }
+    });
+  }
+
+  /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
+  async removeClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
+    const { store, snapshot } = turn;
+    const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));
+    const { owner } = present(snapshot.current, 'the claim of a fenced node');
+    const seats = await heldSeats(store, paths, fence.node, owner);
+    const heir = fence.electedNode;
+    const operations: Operation[] = [
+      checkSeat(this.#options.paths, turn.seat),
+      { type: 'check', path: paths.elected, version: fence.electedVersion },
+      ...(heir === null
+        ? []
+        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),
+      ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),
+      { type: 'delete', path: paths.current, version: fence.claimVersion },
+    ];
+    const done = await ifStillTrue(() => store.multi(operations));
+    this.#elector.remember(slotOf(snapshot), { fenced: null });
+    if (done !== null)
+      this.#options.log.warn(
+        { ...decided(snapshot), target: fence.node },
+        `the claim of ${fence.node}, which is fenced, is removed`,
+      );
+  }
+}
