@@ -23,6 +23,7 @@ import {
   kindOfUnreadable,
   type Obstacle,
   obstaclesOf,
+  stillWaived,
   type Unfit,
   unfitOf,
   withWaived,
@@ -144,14 +145,15 @@ function waivable(found: readonly Obstacle[]): string[] {
 
 /** Paused: nobody but the elected node may claim; after a failure it tries again, backed off. */
 function paused(
-  { elected, electedFailed, failures, nowMs }: Question,
+  { elected, judged, electedFailed, failures, nowMs }: Question,
   { by, reason: because }: NonNullable<GroupConfig['paused']>,
 ): Outcome {
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && excludes(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
   // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.
-  const { node, asked } = elected;
+  const { node } = elected;
+  const asked = stillWaived(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `tried again while ${why}`, asked };
 }
 

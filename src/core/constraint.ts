@@ -181,3 +181,12 @@ export function withWaived(judged: readonly Judged[], { node, asked }: Elected):
     return { ...one, obstacles: one.obstacles.filter(({ kind }) => !asked.waived.includes(kind)) };
   });
 }
+
+/** Of what a forced failover overrode, what still keeps the elected node from leading: the rest counts again. */
+export function stillWaived({ node, asked }: Elected, judged: readonly Judged[]): Elected['asked'] {
+  const own = judged.find(({ member }) => member.node === node);
+  if (asked === null || own === undefined) return asked;
+  const found = ownObstacles(own).map(({ kind }) => kind);
+  const waived = asked.waived.filter((kind) => found.includes(kind));
+  return waived.length === asked.waived.length ? asked : { ...asked, waived };
+}

@@ -8,13 +8,13 @@ import { failureOf, recovered } from './backoff.js';
 import { brake } from './brake.js';
 import type { Choice } from './choice.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
-import { judge, ownObstacles } from './constraint.js';
+import { stillWaived } from './constraint.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
 import { ended, previousLeader, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
 import { isRestored } from './restored.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
-import type { Case } from './situation.js';
+import type { JudgedCase } from './situation.js';
 export type ElectorAction =
   | { readonly do: 'read-clock' }
   | {
@@ -39,7 +39,7 @@ export type ElectorAction =
 export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
 /** What a choice comes to: a new decision, or what is to be noted while the present one stands. */
-export function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
+export function actionsFor(seen: JudgedCase, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
   const made = decision === null ? null : braked(seen, decision);
   if (made?.do === 'write-elected') return [made];
@@ -51,7 +51,7 @@ export function actionsFor(seen: Case, choice: Choice): ElectorAction[] {
 }
 
 /** The decision with what the brake counts of it, or the pause that the brake puts in its place. */
-function braked({ snapshot, config, epochMs }: Case, decision: Write): ElectorAction {
+function braked({ snapshot, config, epochMs }: JudgedCase, decision: Write): ElectorAction {
   if (snapshot.brake == null) return decision;
   const made = brake(snapshot.brake, config, decision.elected, epochMs);
   const { configVersion } = decision;
@@ -63,7 +63,7 @@ function braked({ snapshot, config, epochMs }: Case, decision: Write): ElectorAc
 }
 
 /** A new decision, under a new term: another choice, or whatever repairs an unreadable one. */
-function decisionWrite(seen: Case, choice: Choice): Write | null {
+function decisionWrite(seen: JudgedCase, choice: Choice): Write | null {
   const { snapshot, members, config, strategy, self, elected, failed, epochMs } = seen;
   const isRepair = isRestored(snapshot, elected);
   if (!choice.changes && !isRepair) return null;
@@ -87,38 +87,26 @@ function decisionWrite(seen: Case, choice: Choice): Write | null {
   return electedWrite(snapshot, next, record);
 }
 
-function missedRequest(seen: Case, { asked }: Choice): Pick<Elected, 'missedRequest'> {
+function missedRequest(seen: JudgedCase, { asked }: Choice): Pick<Elected, 'missedRequest'> {
   return asked === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
-function upkeepWrite(seen: Case, choice: Choice): Write | null {
+function upkeepWrite(seen: JudgedCase, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = seen;
   const leader = recovered(elected, snapshot.current, members);
   const isForgiven = leader !== null && failureOf(elected.failures, leader) !== null;
   const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
-  const asked = seen.memory.progress === null ? stillWaived(seen) : elected.asked;
+  const asked = seen.memory.progress === null ? stillWaived(elected, seen.judged) : elected.asked;
   if (failed === null && !isForgiven && !isOver && asked === elected.asked) return null;
   return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
 }
 
 /** Those that other slots keep are theirs. */
-function ownFailures({ elsewhere }: Case, { failures }: Choice): FailureRecord[] {
+function ownFailures({ elsewhere }: JudgedCase, { failures }: Choice): FailureRecord[] {
   return failures.filter((record) => !elsewhere.failures.includes(record));
-}
-
-/** What a forced failover overrode counts again once it has ended. */
-function stillWaived(seen: Case): Elected['asked'] {
-  const { asked, node } = seen.elected;
-  const member = seen.members.find((other) => other.node === node);
-  if (asked === null || member === undefined) return asked;
-  const found = ownObstacles(judge(member, seen.constraints, { ...seen.context, failures: [] })).map(
-    ({ kind }) => kind,
-  );
-  const waived = asked.waived.filter((kind) => found.includes(kind));
-  return waived.length === asked.waived.length ? asked : { ...asked, waived };
 }
 
 function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: TransitionRecord | null): Write {
@@ -133,7 +121,7 @@ function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: Transit
   };
 }
 
-function recordOfReady(seen: Case): Extract<ElectorAction, { do: 'record' }> | null {
+function recordOfReady(seen: JudgedCase): Extract<ElectorAction, { do: 'record' }> | null {
   const { snapshot, elected, memory } = seen;
   const { current, history } = snapshot;
   const isReady = current?.value?.status === 'READY' && current.value.term === elected.term;
@@ -143,7 +131,7 @@ function recordOfReady(seen: Case): Extract<ElectorAction, { do: 'record' }> | n
 }
 
 /** One site at a time: each change is told with its own reason. */
-function declareSites(seen: Case): ChangeSites | null {
+function declareSites(seen: JudgedCase): ChangeSites | null {
   const { snapshot, epochMs, self } = seen;
   const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;
   if (verdict === undefined) return null;
@@ -158,6 +146,6 @@ function declareSites(seen: Case): ChangeSites | null {
   };
 }
 
-export function siteVerdicts(seen: Case): SiteJudgement {
+export function siteVerdicts(seen: JudgedCase): SiteJudgement {
   return judgeSites(seen, seen.memory.sites?.counts ?? new Map());
 }

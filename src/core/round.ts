@@ -2,7 +2,7 @@
  * The elector's round: from a snapshot to what the elector should write, or do, next. The elector decides; it need
  * not lead. What it saw and since when is its memory: a value that goes in and comes out.
  *
- *     model → constraints → ranking → choice → decision
+ *     situation → constraints → ranking → choice → decision
  *
  * Not promised: that the writes succeed. Each names the versions it was decided on, so one that comes too late
  * writes nothing, and the next round sees why.
@@ -25,6 +25,7 @@ import {
   type Case,
   caseOf,
   type ElectorSituation,
+  type JudgedCase,
   minutesOf,
   type Pending,
   questionOf,
@@ -74,16 +75,16 @@ function readClock(memory: ElectorMemory): ElectorRound {
 }
 
 function decide(model: Case): ElectorRound {
-  let seen = model;
+  let { memory } = model;
   try {
     const judged = judgeAll(model.members, model.constraints, model.context);
-    const fitSinceMs = fitSince(judged, model.memory.fitSinceMs, model.nowMs);
-    seen = { ...model, memory: { ...model.memory, fitSinceMs } };
-    const choice = elect(questionOf(seen, judged));
+    memory = { ...memory, fitSinceMs: fitSince(judged, memory.fitSinceMs, model.nowMs) };
+    const seen = { ...model, judged, memory };
+    const choice = elect(questionOf(seen));
     return { ...afterwards(seen, choice, actionsFor(seen, choice)), choice };
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    return givingUp(seen, error);
+    return givingUp({ ...model, memory }, error);
   }
 }
 
@@ -96,7 +97,7 @@ function givingUp({ snapshot, memory }: Case, { message }: RuleFault): ElectorRo
 
 /** What is remembered of a round, and when it is worth another. */
 function afterwards(
-  seen: Case,
+  seen: JudgedCase,
   choice: Choice,
   actions: readonly ElectorAction[],
 ): Omit<ElectorRound, 'choice'> {

@@ -47,6 +47,12 @@ export interface Case extends Omit<ElectorSituation, 'elsewhere'> {
   readonly context: Context;
 }
 
+/** The same, and what was found about everyone. */
+export interface JudgedCase extends Case {
+  /** In order of node ids. */
+  readonly judged: readonly Judged[];
+}
+
 /** What is to be done before anything can be decided; `memory` is kept meanwhile. */
 export interface Pending {
   readonly pending: 'clock' | 'next-look';
@@ -139,7 +145,7 @@ export function blaming(seen: Omit<Case, 'failed' | 'failures' | 'context'>, fai
 }
 
 /** What the elector's choice goes by. */
-export function questionOf(seen: Case, judged: readonly Judged[]): Question {
+export function questionOf(seen: JudgedCase): Question {
   const { snapshot, members, config, strategy, memory, elected, failed, failures, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, lifeOf(member)]));
   const fitSinceMs = (node: string) =>
@@ -158,7 +164,7 @@ export function questionOf(seen: Case, judged: readonly Judged[]): Question {
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betters),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
-    judged,
+    judged: seen.judged,
     elsewhere: seen.elsewhere,
   };
 }

@@ -12,13 +12,14 @@ const nodes = new Map<string, PetrelProcess>();
 let zookeeper: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
 
 beforeAll(async () => {
-  zookeeper = await startDevelopmentServer({ tickTimeMs: 250 });
+  zookeeper = await startDevelopmentServer({ tickTimeMs: 500 });
   for (const name of ['a', 'b', 'c']) {
     const agent = await startProcess(['agent'], {
       ...(await access()),
       PETREL_NODE_ID: name,
       PETREL_SITE: 'here',
-      PETREL_SESSION_TIMEOUT: '3s',
+      // Long enough that a starved machine ends none.
+      PETREL_SESSION_TIMEOUT: '9s',
       PETREL_ON_PREPARE: 'echo warms up',
       PETREL_ON_TAKEOVER: 'echo serves; sleep 600 &',
       PETREL_ON_RELEASE: 'echo stops',
