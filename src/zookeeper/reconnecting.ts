@@ -6,7 +6,8 @@ const firstShare = 1 / 4;
 const firstMs = 1000;
 /** Doubled with each failed round, up to these shares: while the session may live, haste pays. */
 const longestShare = { session: 1 / 8, noSession: 1 } as const;
-const longestMs = 10_000;
+/** Whoever waits for the ensemble joins within this of its return (P28): nobody may lead meanwhile. */
+const longestMs = 2_000;
 
 export function firstPauseMs(timeoutMs: number): number {
   return Math.min(firstMs, timeoutMs * firstShare);
