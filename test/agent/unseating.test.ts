@@ -59,15 +59,4 @@ describe.concurrent('an elector that stays silent', () => {
     expect((await group.seats()).some((seat) => seat.startsWith('silent-'))).toBe(false);
     await silent.close();
   });
-
-  it('P21 that is but a seat, below all others, is, too', { timeout: 2 * patienceMs }, async () => {
-    await using group = await Group.found(await sharedZooKeeper());
-    const [a, b] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs: 1000 });
-    await group.ready('a');
-    await group.store.create(`${group.paths.election}/nobody--000000005`, Buffer.alloc(0), 'persistent');
-    await a?.abandon();
-    await until(() => b?.status.elector, { timeoutMs: patienceMs, describe: 'b to be the elector' });
-    await group.ready('b');
-    expect((await group.seats()).some((seat) => seat.startsWith('nobody-'))).toBe(false);
-  });
 });

@@ -196,6 +196,15 @@ describe('in one group', () => {
       await until(async () => (await cluster.view.registration(node)) !== null);
       await cluster.ready();
     });
+
+    it('P21 by a seat below all others that nobody holds: it is passed over in the end', async () => {
+      const old = await cluster.ready();
+      const store = await cluster.view.store();
+      await store.create(`${cluster.view.paths.election}/ghost--000000005`, Buffer.alloc(0), 'persistent');
+      await cluster.agent(old.node).kill9();
+      await cluster.ready({ not: old.node, timeoutMs: 60_000 });
+      expect(await cluster.view.seated()).not.toContain('ghost');
+    });
   });
 });
 
