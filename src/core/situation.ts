@@ -6,7 +6,7 @@
 import type { ReadyStrategy } from '../../strategies/registry.js';
 import { present } from '../errors.js';
 import { lifeOf, readyNode } from '../model/snapshot.js';
-import type { Elected, FailureRecord } from '../model/znodes.js';
+import type { Elected } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
 import type { Question } from './choice.js';
 import { type AnyConstraint, type Context, contextOf, type Judged } from './constraint.js';
@@ -19,6 +19,7 @@ import { previousLeader } from './records.js';
 import { betterForMs } from './resignation.js';
 import { electedOrRestored } from './restored.js';
 import { overdueMs, type Watched } from './watchdog.js';
+
 /** `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was not. */
 export interface ElectorSituation extends Scene {
   readonly self: string;
@@ -41,9 +42,7 @@ export interface Case extends Omit<ElectorSituation, 'elsewhere'> {
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
-  /** Failures as they stand, with the one that is being acted on. */
-  readonly failures: readonly FailureRecord[];
-  /** What constraints go by. */
+  /** What constraints go by; its failures are those that stand, with the one that is being acted on. */
   readonly context: Context;
 }
 
@@ -134,19 +133,32 @@ function failedBefore({
 }
 
 /** The same, with this failure acted on; null: with none. */
-export function blaming(seen: Omit<Case, 'failed' | 'failures' | 'context'>, failed: Failed | null): Case {
-  const { snapshot, members, config, elected, elsewhere, epochMs } = seen;
+export function blaming(seen: Omit<Case, 'failed' | 'context'>, failed: Failed | null): Case {
+  return { ...seen, failed, context: contextIn(seen, failed) };
+}
+
+/** What constraints go by, with this failure acted on; null: with none. */
+export function contextIn(
+  {
+    snapshot,
+    members,
+    config,
+    elected,
+    elsewhere,
+    epochMs,
+  }: Pick<Case, 'snapshot' | 'members' | 'config' | 'elected' | 'elsewhere' | 'epochMs'>,
+  failed: Failed | null = null,
+): Context {
   const own = settleFailures(elected, members, snapshot.current, config, epochMs);
   const settled = withFailuresOfOthers(own, elsewhere);
   const failures = failed === null ? settled : withFailure(settled, failed, config, epochMs);
   const { neighbour = null } = snapshot;
-  const context = contextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
-  return { ...seen, failed, failures, context };
+  return contextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
 }
 
 /** What the elector's choice goes by. */
 export function questionOf(seen: JudgedCase): Question {
-  const { snapshot, members, config, strategy, memory, elected, failed, failures, nowMs, epochMs } = seen;
+  const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, lifeOf(member)]));
   const fitSinceMs = (node: string) =>
     memory.fitSinceMs.get(present(lives.get(node), `the member ${node}`)) ?? nowMs;
@@ -157,7 +169,7 @@ export function questionOf(seen: JudgedCase): Question {
     current: snapshot.current,
     previous: previousLeader(snapshot, members),
     members,
-    failures,
+    failures: seen.context.failures,
     nowMs: epochMs,
     electedFailed: failed !== null || failedBefore(seen),
     fitForMs: (node) => nowMs - fitSinceMs(node),

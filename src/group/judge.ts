@@ -1,15 +1,15 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
-import { failureOf, settleFailures } from '../core/backoff.js';
+import { failureOf } from '../core/backoff.js';
 import { type Choice, elect, type Question, RuleFault } from '../core/choice.js';
-import { type AnyConstraint, contextOf, type Judged, judgeAll } from '../core/constraint.js';
-import { withFailuresOfOthers } from '../core/elsewhere.js';
+import { type AnyConstraint, type Judged, judgeAll } from '../core/constraint.js';
 import { awaited } from '../core/first-election.js';
 import { slotsInOrder, throughSlots } from '../core/group-round.js';
 import { elsewhereOf, leadershipOf } from '../core/one-slot.js';
 import { previousLeader } from '../core/records.js';
 import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
+import { contextIn } from '../core/situation.js';
 import { PetrelError } from '../errors.js';
 import { writeDuration } from '../model/duration.js';
 import { failbackDelayMs, type GroupConfig } from '../model/group-config.js';
@@ -94,10 +94,8 @@ function chooseFor(asked: Asked): Choice {
   const elsewhere = elsewhereAt(nowMs);
   const elected = electedOrRestored(snapshot);
   const leads = readyNode(current, members) === elected.node;
-  const own = settleFailures(elected, members, current, config, nowMs);
-  const failures = withFailuresOfOthers(own, elsewhere);
-  const { neighbour = null } = snapshot;
-  const context = contextOf({ config, failures, nowMs, neighbour, elsewhere, elected });
+  const seen = { snapshot: { ...snapshot, current }, members, config, elected, elsewhere, epochMs: nowMs };
+  const context = contextIn(seen);
   try {
     const question: Question = {
       config,
@@ -107,7 +105,7 @@ function chooseFor(asked: Asked): Choice {
       previous: previousLeader(snapshot, whole.members),
       members,
       judged: judgeAll(members, constraints, context),
-      failures,
+      failures: context.failures,
       nowMs,
       electedFailed: isFailed(snapshot, members, whole.members),
       fitForMs: () => Number.POSITIVE_INFINITY,
@@ -157,12 +155,10 @@ function waitText(question: Question, choice: Choice): string | null {
  * says so. Throws Unanswered.
  */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
-  const { members, current, neighbour = null } = view;
+  const { members } = view;
   const elected = electedOrRestored(view);
   const elsewhere = elsewhereOf({ snapshot: view, members, config, nowMs });
-  const own = settleFailures(elected, members, current, config, nowMs);
-  const failures = withFailuresOfOthers(own, elsewhere);
-  const context = contextOf({ config, failures, nowMs, neighbour, elsewhere, elected });
+  const context = contextIn({ snapshot: view, members, config, elected, elsewhere, epochMs: nowMs });
   const { constraints } = prepareConstraints(config, view.rules);
   try {
     return judgeAll(members, constraints ?? view.rules.constraints, context);

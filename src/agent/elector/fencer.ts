@@ -61,9 +61,9 @@ export class Fencer {
     if (this.#fencing.has(fence.token)) return;
     this.#fencing.add(fence.token);
     const { duty, node, site, paths, wake, clock } = this.#options;
-    const { config, known, remember, forgetClock } = this.#elector;
+    const { known, remember, forgetClock } = this.#elector;
+    const config = this.#elector.config();
     const slot = slotOf(turn.snapshot);
-    const { timeouts } = config();
     const about = decided(turn.snapshot);
     const log = this.#options.log.child({ ...about, target: fence.node });
     log.warn(`fencing ${fence.node}, which keeps leader/current`);
@@ -73,7 +73,7 @@ export class Fencer {
       dutyContext(
         { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },
         turn.snapshot.elected.value ?? initialElected,
-        config(),
+        config,
       ),
     );
     void run.outcome.then((outcome) => {
@@ -89,7 +89,7 @@ export class Fencer {
         const { token } = fence;
         const before = known(slot)?.failedFences ?? null;
         const count = before?.token === token ? before.count + 1 : 1;
-        const pauseMs = fencePauseMs(durationMs(timeouts.fence), count);
+        const pauseMs = fencePauseMs(durationMs(config.timeouts.fence), count);
         remember(slot, { failedFences: { token, count } });
         const again = `next attempt in ${formatDuration(pauseMs)}`;
         log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
