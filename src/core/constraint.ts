@@ -97,13 +97,7 @@ export function judgeAll(
 ): readonly Judged[] {
   const inOrder = members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
   const ready = constraints.map((constraint) => answeredFor(inOrder, constraint, context));
-  return inOrder.map((member) => judgeOne(member, ready, context));
-}
-
-/** Throws as `judgeAll`. */
-export function judge(member: Member, constraints: readonly AnyConstraint[], context: Context): Judged {
-  const ready = constraints.map((constraint) => answeredFor([member], constraint, context));
-  return judgeOne(member, ready, context);
+  return inOrder.map((member) => judge(member, ready, context));
 }
 
 function answeredFor(members: readonly Member[], constraint: AnyConstraint, context: Context): Constraint {
@@ -113,7 +107,7 @@ function answeredFor(members: readonly Member[], constraint: AnyConstraint, cont
   return { ...constraint, check: ({ node }) => found.get(node) ?? null };
 }
 
-function judgeOne(member: Member, constraints: readonly Constraint[], context: Context): Judged {
+function judge(member: Member, constraints: readonly Constraint[], context: Context): Judged {
   const { node, value: registration } = member;
   if (registration === null) return { member, obstacles: [unreadable(member)], objections: [] };
   const obstacles: Obstacle[] = [];

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { type Choice, elect, type Question } from '../../src/core/choice.js';
-import { contextOf, judge, judgeAll, type Obstacle } from '../../src/core/constraint.js';
+import { contextOf, judgeAll, type Obstacle } from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { toInstant } from '../../src/model/names.js';
@@ -194,7 +194,8 @@ export function obstacles(
   nowMs: number,
 ): readonly Obstacle[] {
   const where = { neighbour: null, elsewhere: nowhereElse, elected: decided() };
-  return judge(one, constraints, contextOf({ config: settings, failures, nowMs, ...where })).obstacles;
+  const context = contextOf({ config: settings, failures, nowMs, ...where });
+  return judgeAll([one], constraints, context).flatMap((judged) => judged.obstacles);
 }
 
 /** All subsets, the empty one first. */
