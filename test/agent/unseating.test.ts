@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Registration } from '../../src/model/registration.js';
+import { newRegistration } from '../../src/model/registration.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
@@ -9,26 +9,9 @@ import { until } from '../support/until.js';
 async function ghost(group: Group, node: string): Promise<Store> {
   const store = connect(group.connectString);
   await store.connected();
-  const registration: Registration = {
-    node,
-    site: 'here',
-    priority: 0,
-    host: 'elsewhere',
-    pid: 1,
-    incarnation: node,
-    startedAt: new Date().toISOString(),
-    version: 'test',
-    tags: {},
-    strategies: {},
-    health: { ok: true, reason: null },
-    draining: false,
-    claimedUnder: null,
-    lastFailure: null,
-    lastTakeover: null,
-    probe: null,
-    lastRelease: null,
-    gaveUp: null,
-  };
+  const host = { name: 'elsewhere', pid: 1 };
+  const described = { node, site: 'here', priority: 0, tags: {}, strategies: {}, version: 'test', host };
+  const registration = newRegistration(described, { incarnation: node, startedAt: new Date().toISOString() });
   await store.create(group.paths.node(node), Buffer.from(JSON.stringify(registration)), 'ephemeral');
   await store.create(group.paths.seatPrefix(node), Buffer.from(node), 'ephemeral-sequential');
   return store;

@@ -8,7 +8,7 @@ import { type GroupConfig, groupConfigSchema } from '../../src/model/group-confi
 import { toInstant } from '../../src/model/names.js';
 import type { Neighbour } from '../../src/model/neighbour.js';
 import { prepareStrategy } from '../../src/model/read-config.js';
-import type { Registration } from '../../src/model/registration.js';
+import { newRegistration, type Registration } from '../../src/model/registration.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
 import type { Circumstance } from '../../src/model/strategy.js';
 import {
@@ -67,27 +67,11 @@ export function unreadable(version = 1): Versioned<never> {
 
 /** Its site is the name without its digits: a1 lives in site a. */
 export function registration(node: string, change: Partial<Registration> = {}): Registration {
-  return {
-    node,
-    site: node.replace(/\d+$/, ''),
-    priority: 100,
-    host: `host-${node}`,
-    pid: 1,
-    incarnation: `${node}-life1`,
-    startedAt: instant(0),
-    version: '0.1.0',
-    tags: {},
-    strategies: {},
-    health: { ok: true, reason: null },
-    draining: false,
-    claimedUnder: null,
-    lastFailure: null,
-    lastTakeover: null,
-    probe: null,
-    lastRelease: null,
-    gaveUp: null,
-    ...change,
-  };
+  const site = node.replace(/\d+$/, '');
+  const host = { name: `host-${node}`, pid: 1 };
+  const described = { node, site, priority: 100, tags: {}, strategies: {}, version: '0.1.0', host };
+  const life = { incarnation: `${node}-life1`, startedAt: instant(0) };
+  return { ...newRegistration(described, life), ...change };
 }
 
 export const unhealthy: Partial<Registration> = { health: { ok: false, reason: 'disk full' } };

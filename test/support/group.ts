@@ -6,7 +6,7 @@
 import type { GroupAccess } from '../../src/group/config-write.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type GroupPaths, groupPaths, pathsOfSlot } from '../../src/model/paths.js';
-import type { Registration } from '../../src/model/registration.js';
+import { newRegistration, type Registration } from '../../src/model/registration.js';
 import {
   type ClaimContent,
   type Elected,
@@ -123,27 +123,10 @@ function json(value: unknown): Buffer {
 
 /** A healthy node, in the site that its first letter names. */
 export function registration(node: string, content: Partial<Registration> = {}): Registration {
-  return {
-    node,
-    site: node.slice(0, 1),
-    priority: 100,
-    host: 'test',
-    pid: 1,
-    incarnation: node,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    version: '0.0.0',
-    tags: {},
-    strategies: {},
-    health: { ok: true, reason: null },
-    draining: false,
-    claimedUnder: null,
-    lastFailure: null,
-    lastTakeover: null,
-    probe: null,
-    lastRelease: null,
-    gaveUp: null,
-    ...content,
-  };
+  const host = { name: 'test', pid: 1 };
+  const about = { priority: 100, tags: {}, strategies: {}, version: '0.0.0', host };
+  const life = { incarnation: node, startedAt: '2026-01-01T00:00:00.000Z' };
+  return { ...newRegistration({ node, site: node.slice(0, 1), ...about }, life), ...content };
 }
 
 /** A transition that went well, two seconds after it was decided. */
