@@ -106,8 +106,7 @@ export class Agent {
     const tokens = new TokenMemory(options.tokenStore ?? null, log);
     const tell = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
-      ...{ rules, node, site },
-      paths: this.#paths,
+      ...{ rules, node, site, paths: this.#paths },
       duty: new ToldDuty(options.duty, clock, tell),
       clock,
       log,
@@ -115,6 +114,7 @@ export class Agent {
       dueSinceMs: () => this.#pacing.dueSinceMs,
       wake: () => this.#wake(),
       amend: (change: Partial<Registration>) => this.#amend(change),
+      config: () => this.#lookout.config,
     };
     this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
     const scores = new ScoreReader({ ...options, paths: this.#paths });
@@ -453,8 +453,8 @@ export class Agent {
   /** How much longer a successor is waited for; Infinity while nobody leaves. */
   #drainLeftMs(nowMs: number): number {
     if (this.#drainingSinceMs === null) return Number.POSITIVE_INFINITY;
-    const config = this.snapshot?.config.value ?? defaultGroupConfig;
-    return Math.max(0, this.#drainingSinceMs + durationMs(config.timeouts.claim) - nowMs);
+    const { timeouts } = this.#lookout.config ?? defaultGroupConfig;
+    return Math.max(0, this.#drainingSinceMs + durationMs(timeouts.claim) - nowMs);
   }
 
   /** Leaving, with nothing of a tenure left, and nothing more to wait for. A claim that cannot be deleted, because
@@ -463,7 +463,7 @@ export class Agent {
     if (this.#drainingSinceMs === null) return false;
     const { tenure } = this.#leadership;
     if (tenure !== null) return snapshot === null && tenure.stage === 'released';
-    if (snapshot === null || this.#drainOverdue() || snapshot.config.value?.paused != null) return true;
+    if (snapshot === null || this.#drainOverdue() || this.#lookout.config?.paused != null) return true;
     return !isElected(snapshot, this.#options.node);
   }
 

@@ -4,7 +4,7 @@ import { type GroupPaths, groupPaths } from '../../src/model/paths.js';
 import type { Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
-import { deleteTree, Group, type Member } from '../support/agent-group.js';
+import { byHand, deleteTree, Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { overlaps } from '../support/recording-duty.js';
 import { until } from '../support/until.js';
@@ -134,6 +134,24 @@ describe('content that makes no sense', () => {
       });
     },
   );
+
+  it('in config, soon after a pause: the next elector does not count the pause', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    const a = group.start('a');
+    await group.ready('a');
+    await group.configure({ paused: byHand('work on the storage') });
+    const b = group.start('b');
+    // It has read the pause as the next in line, and what it would do as the elector.
+    await until(() => b.agent.snapshot?.config.value?.paused != null && b.agent.snapshot.members !== null);
+    await group.configure({ paused: null, resumed: byHand('it is done') });
+    await until(() => b.agent.snapshot?.config.value?.paused === null);
+    await group.store.set(group.paths.config, Buffer.from('{"strategi":"oldest"}'), 'any');
+    await a.expire(group.connectString);
+    await group.ready('b');
+    expect(b.log.join('\n')).toMatch(
+      /configuration cannot be used, deciding by the last one that could be read/,
+    );
+  });
 
   it('under names that are nobody’s: they are left alone', async () => {
     await using group = await threeNodes();

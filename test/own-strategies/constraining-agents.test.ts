@@ -124,7 +124,7 @@ describe('the next elector', () => {
     await using group = await Group.found(await sharedZooKeeper());
     const elector = new Elector({
       ...{ node: 'b1', site: 'b', paths: group.paths, duty: new RecordingDuty(), clock: systemClock },
-      ...{ log: pino({ level: 'silent' }), tell() {}, dueSinceMs: () => 0, wake() {} },
+      ...{ log: pino({ level: 'silent' }), tell() {}, dueSinceMs: () => 0, wake() {}, config: () => null },
       rules: { ...builtInRules, ownConstraints: new Map([['no-spares', against('a1')]]) },
       amend: (change) => registration('b1', change),
     });

@@ -48,6 +48,8 @@ export interface ElectorOptions extends FencerOptions {
   /** When what the rounds at hand are about began to wait for them, monotonic. */
   dueSinceMs(): number;
   amend(change: Partial<Registration>): Registration;
+  /** The last one that could be read; null: none could. */
+  config(): GroupConfig | null;
 }
 
 /** A node takes its seat as soon as it has registered. What has none for longer is elected all the same, and excluded later. */
@@ -61,8 +63,6 @@ export class Elector {
   readonly #asker: RuleAsker;
   #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
-  /** The last configuration that could be read. */
-  #config: GroupConfig | null = null;
   readonly #fencer: Fencer;
   /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
    * counter has come to its end: nobody else gets to elect. */
@@ -78,7 +78,7 @@ export class Elector {
     this.#recordPause = new RecordPause(options.clock);
     this.#asker = new RuleAsker(options.rules);
     this.#fencer = new Fencer(options, {
-      config: () => this.#config ?? defaultGroupConfig,
+      config: () => options.config() ?? defaultGroupConfig,
       known: (slot) => this.#memory.get(slot),
       remember: (slot, news) => this.#remember(slot, news),
       forgetClock: () => {
@@ -91,7 +91,7 @@ export class Elector {
   async turn(turn: ElectorTurn): Promise<TurnResult> {
     this.#malformed.look(turn.snapshot, turn.members);
     const round = await this.#decide(turn);
-    this.#decisions.look(round, turn.snapshot, this.#config ?? defaultGroupConfig);
+    this.#decisions.look(round, turn.snapshot, this.#options.config() ?? defaultGroupConfig);
     let newSeat: string | null = null;
     const decisions: Decision[] = [];
     const due = round.actions.flatMap((each) => this.#recordPause.leaves(each));
@@ -170,17 +170,17 @@ export class Elector {
 
   #usableConfig({ config }: GroupSnapshot): GroupConfig {
     if (config.value !== null) {
-      this.#config = config.value;
       this.#lastProblem = '';
       return config.value;
     }
+    const last = this.#options.config();
     if (this.#lastProblem !== config.problem) {
       this.#lastProblem = config.problem;
-      const instead = this.#config === null ? 'the defaults' : 'the last one that could be read';
+      const instead = last === null ? 'the defaults' : 'the last one that could be read';
       const message = `the group's configuration cannot be used, deciding by ${instead}: ${config.problem}`;
       this.#options.log.error({ path: this.#options.paths.config }, message);
     }
-    return this.#config ?? defaultGroupConfig;
+    return last ?? defaultGroupConfig;
   }
 
   /** Nobody is left who could try the configured rules. */
@@ -240,7 +240,7 @@ export class Elector {
       this.#options.tell({ kind: 'recorded', record });
     }
     if (committed.recorded !== null) {
-      const keep = (turn.snapshot.config.value ?? this.#config ?? defaultGroupConfig).historySize;
+      const keep = (turn.snapshot.config.value ?? this.#options.config() ?? defaultGroupConfig).historySize;
       await prune(turn.store, paths, { recorded: committed.recorded, keep }, log);
     }
     return decisions;

@@ -10,7 +10,7 @@ import { type Lease, noLease } from '../../core/lease.js';
 import { type Story, story } from '../../core/story.js';
 import { isChecked, type Stage, type Tenure, type TenureAction, tenureStep } from '../../core/tenure.js';
 import { present } from '../../errors.js';
-import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
+import { defaultGroupConfig } from '../../model/group-config.js';
 import { named } from '../../model/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../../model/slots.js';
@@ -29,7 +29,6 @@ import { TenureLease } from './tenure-lease.js';
 
 export class Leadership {
   readonly #options: LeadershipOptions;
-  #config: GroupConfig = defaultGroupConfig;
   #tenure: Tenure | null = null;
   /** The slot that the tenure is of; without one: that the last step was about. */
   #slot = 1;
@@ -138,14 +137,13 @@ export class Leadership {
 
   #next(round: LeadershipRound): TenureAction | null {
     const { store, snapshot } = round;
-    if (snapshot?.config.value != null) this.#config = snapshot.config.value;
-    const { duty, node, clock } = this.#options;
+    const { duty, node, clock, config } = this.#options;
     return tenureStep({
       self: node,
       session: store.sessionId,
       sessionOver: this.#store !== null && (this.#store !== store || store.state === 'LOST'),
       snapshot,
-      config: this.#config,
+      config: config() ?? defaultGroupConfig,
       tenure: this.#tenure,
       spentToken: this.#spentToken,
       lease: this.lease,
@@ -224,7 +222,7 @@ export class Leadership {
     const fencingToken = this.#tenure?.token ?? null;
     const ofSlot = { slot: this.#slot, slots: this.#slots };
     const about = { phase, root: paths.root, node, site, ...ofSlot, fencingToken, reason, newLeader };
-    return dutyContext(about, elected, this.#config);
+    return dutyContext(about, elected, this.#options.config() ?? defaultGroupConfig);
   }
 
   #prepare(elected: Elected, electedVersion: number): void {
@@ -287,7 +285,7 @@ export class Leadership {
 
   #begin(store: Store, token: bigint, elected: Elected, claimedUnder: number, isNew: boolean): void {
     const { tokens, log } = this.#options;
-    const failure = tokens.failure(this.#config, { slot: this.#slot, token }, isNew);
+    const failure = tokens.failure(this.#options.config(), { slot: this.#slot, token }, isNew);
     this.#tenure = { token, term: elected.term, stage: 'claimed', failure, claimedUnder };
     this.#elected = elected;
     this.#store = store;

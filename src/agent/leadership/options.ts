@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Story } from '../../core/story.js';
 import type { Stage } from '../../core/tenure.js';
+import type { GroupConfig } from '../../model/group-config.js';
 import type { GroupPaths } from '../../model/paths.js';
 import type { Registration } from '../../model/registration.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
@@ -22,6 +23,8 @@ export interface LeadershipOptions {
   readonly tokens: TokenMemory;
   /** Look again. */
   wake(): void;
+  /** The last one that could be read; null: none could. */
+  config(): GroupConfig | null;
   /** This node's registration with these fields changed, to be written by the caller of the multi. */
   amend(change: Partial<Registration>): Registration;
   /** The seat that this node holds now. */

@@ -16,7 +16,7 @@ import {
   withToken,
 } from '../../core/seen-tokens.js';
 import { errorMessage } from '../../errors.js';
-import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
+import type { GroupConfig } from '../../model/group-config.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 import { type FailureDetail, noCommand } from '../../model/znodes.js';
 
@@ -58,12 +58,11 @@ export class TokenMemory {
 
   /** Of a claim of this node's own, with whose token it must not lead; null: it may, and the token is remembered. */
   failure(
-    config: GroupConfig,
+    config: GroupConfig | null,
     claim: Pick<TokenSeen, 'slot' | 'token'>,
     isNew: boolean,
   ): FailureDetail | null {
-    // It is this very object while no configuration could be read.
-    const seen = { ...claim, epoch: config === defaultGroupConfig ? null : config.tokenEpoch };
+    const seen = { ...claim, epoch: config?.tokenEpoch ?? null };
     const found = goneBack(this.#seen, seen, isNew);
     if (found !== null) {
       const reason = goneBackText(found);

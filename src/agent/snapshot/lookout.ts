@@ -3,6 +3,7 @@
  * it knows from one look to the next.
  */
 import type { Decision } from '../../core/group-round.js';
+import type { GroupConfig } from '../../model/group-config.js';
 import { pathsOfSlot } from '../../model/paths.js';
 import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
@@ -42,6 +43,7 @@ export class Lookout {
   readonly #options: LookoutOptions;
   #reads: KnownReads | null = null;
   #snapshot: GroupSnapshot | null = null;
+  #config: GroupConfig | null = null;
   #seat: SeatKnown = noSeat;
   #slots: SlotsKnown = oneSlot;
   #part: Part = 'standby';
@@ -56,6 +58,11 @@ export class Lookout {
   /** What was read last, as much as the node's part calls for. Null when nothing was in this session. */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshot;
+  }
+
+  /** The last one that could be read, in whatever session; null: none could. */
+  get config(): GroupConfig | null {
+    return this.#config;
   }
 
   get seat(): SeatKnown {
@@ -76,7 +83,7 @@ export class Lookout {
       return (snapshot === null ? this.#before.elected[index] : read) ?? null;
     });
     if (snapshot === null) return { ...this.#before, elected };
-    return { config: snapshot.config.value, elected, history: snapshot.history?.value ?? null };
+    return { config: this.#config, elected, history: snapshot.history?.value ?? null };
   }
 
   /** When the next look is worth having for the sake of scores; Infinity where nobody compares them. */
@@ -103,6 +110,7 @@ export class Lookout {
     for (;;) {
       const [part, slots] = [this.#isCalled() ? 'involved' : this.#part, this.#slots] as const;
       const { snapshot, seat } = await this.#observe(store, part);
+      this.#config = snapshot.config.value ?? this.#config;
       const called = partFor(snapshot, node, store.sessionId, tenure !== null);
       this.#seat = seat;
       this.#part = called;
