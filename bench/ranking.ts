@@ -57,7 +57,7 @@ function measure(strategy: string, strategyOptions: Record<string, unknown>): vo
       previous: null,
       incumbent: names[0] ?? null,
       term: 1,
-      circumstance: ordinary,
+      conditions: ordinary,
     });
     const { user, system } = process.cpuUsage(before);
     if (round >= warmUpRounds) tookMs.push((user + system) / 1000);

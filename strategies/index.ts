@@ -1,5 +1,5 @@
 /** The strategies that ship with Petrel, and the registry of them. */
-import { byCircumstance } from './by-circumstance.js';
+import { conditional } from './conditional.js';
 import { consensus } from './consensus.js';
 import { constraints } from './constraints/index.js';
 import { firstAvailable } from './first-available.js';
@@ -58,7 +58,7 @@ const builtIn = [
   register(worstCase),
   register(rotating),
   register(pole),
-  byCircumstance,
+  conditional,
 ];
 
 export const strategies: StrategyRegistry = new Map(builtIn.map((strategy) => [strategy.name, strategy]));

@@ -57,7 +57,7 @@ const rest = [
   // Round trips between nodes, by probes: `test/probe/*.properties.test.ts`.
   'test/probe/{nodes,prober}.test.ts',
   // What grows with the size of a group: counted here, in virtual time.
-  'test/agent/{cost,shared-session,scores,resignation}.test.ts',
+  'test/agent/{cost,shared-session,scores,stabilization}.test.ts',
 ];
 
 const all = ['test/**/*.test.ts', 'examples/**/*.test.ts'];

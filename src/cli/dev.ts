@@ -58,7 +58,7 @@ const configText = Buffer.from(JSON.stringify(usualConfig));
 /** Nobody waits long for what does not come. */
 const rehearsalConfig: Partial<GroupConfig> = {
   timeouts: { claim: '6s', prepare: '5s', takeover: '10s', release: '10s', fence: '10s', grace: '1s' },
-  exclusion: { base: '5s', max: '1m' },
+  backoff: { base: '5s', max: '1m' },
 };
 
 /**

@@ -1,9 +1,9 @@
 /**
  * How long a node stays out after a failed takeover, and whatever hangs on that: the one place that reads the group's
- * `exclusion`. The memory of failures is kept in `elected`: how often a node failed since it was last READY, and until when
- * it is excluded for it. Exclusions double with each failure, up to a cap.
+ * `backoff`. The memory of failures is kept in `elected`: how often a node failed since it was last READY, and until when
+ * it is in backoff for it. Backoffs double with each failure, up to a cap.
  *
- * An exclusion ends when its time is over, when a person readmits the node, once when the node starts anew, or when the
+ * A backoff ends when its time is over, when a person clears the node’s failure, once when the node starts anew, or when the
  * node, elected again, becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
  */
 import { doubledMs, durationMs } from '../model/duration.js';
@@ -19,48 +19,48 @@ export interface Failed {
   readonly reason: string;
 }
 
-/** How long a node is excluded for its `count`-th failure in a row. */
-export function exclusionMs({ exclusion }: GroupConfig, count: number): number {
-  return doubledMs(durationMs(exclusion.base), durationMs(exclusion.max), count);
+/** How long a node is in backoff for its `count`-th failure in a row. */
+export function backoffMs({ backoff }: GroupConfig, count: number): number {
+  return doubledMs(durationMs(backoff.base), durationMs(backoff.max), count);
 }
 
-/** When an excluded node may be tried because everyone is excluded, on the ensemble's clock. */
-export function retryAtMs({ failedAt }: FailureRecord, { exclusion }: GroupConfig): number {
-  return fromInstant(failedAt) + durationMs(exclusion.base);
+/** When an excluded node may be tried because everyone is in backoff, on the ensemble's clock. */
+export function retryAtMs({ failedAt }: FailureRecord, { backoff }: GroupConfig): number {
+  return fromInstant(failedAt) + durationMs(backoff.base);
 }
 
-/** Instants at which an exclusion changes what may be decided: the node may be tried where nobody else can, or in any case. */
-export function exclusionLimitsMs(record: FailureRecord, config: GroupConfig): number[] {
+/** Instants at which a backoff changes what may be decided: the node may be tried where nobody else can, or in any case. */
+export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): number[] {
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];
 }
 
 /** How long a node that failed must have been fit before a good leader is left for it: it may well fail again, so ever longer. */
-export function cautionMs(record: FailureRecord | null, { exclusion }: GroupConfig): number {
-  return record === null ? 0 : durationMs(exclusion.max) * 2 ** Math.min(record.count - 1, 10);
+export function cautionMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
+  return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
 /** A leader that lost its lease has got over it after so long. */
-export function lapseOverMs({ exclusion }: GroupConfig): number {
-  return durationMs(exclusion.base);
+export function lapseOverMs({ backoff }: GroupConfig): number {
+  return durationMs(backoff.base);
 }
 
 /** Lapses count together within so long; as text, for people, too. */
-export function lapsesWithin({ exclusion }: GroupConfig): { readonly ms: number; readonly text: string } {
-  return { ms: durationMs(exclusion.max), text: exclusion.max };
+export function lapsesWithin({ backoff }: GroupConfig): { readonly ms: number; readonly text: string } {
+  return { ms: durationMs(backoff.max), text: backoff.max };
 }
 
 /** As long as the life lasts that failed, and then for a time: a new one starts with a clean sheet. */
 function isRemembered(
   { node, incarnation, failedAt }: FailureRecord,
   members: readonly Member[],
-  { exclusion }: GroupConfig,
+  { backoff }: GroupConfig,
   nowMs: number,
 ): boolean {
-  if (nowMs - fromInstant(failedAt) < 2 * durationMs(exclusion.max)) return true;
+  if (nowMs - fromInstant(failedAt) < 2 * durationMs(backoff.max)) return true;
   return members.some((member) => member.node === node && member.value?.incarnation === incarnation);
 }
 
-/** `failures` with one more: `failed` is excluded from `nowMs` on (epoch, the ensemble's clock). */
+/** `failures` with one more: `failed` is in backoff from `nowMs` on (epoch, the ensemble's clock). */
 export function withFailure(
   failures: readonly FailureRecord[],
   failed: Failed,
@@ -73,7 +73,7 @@ export function withFailure(
     ...failed,
     count,
     failedAt: toInstant(nowMs),
-    until: toInstant(nowMs + exclusionMs(config, count)),
+    until: toInstant(nowMs + backoffMs(config, count)),
     restarted: before?.restarted ?? false,
   };
   return [...failures.filter(({ node }) => node !== failed.node), record].slice(-mostFailures);
@@ -94,7 +94,7 @@ export function settleFailures(
 ): FailureRecord[] {
   const ready = recovered(elected, current, members);
   return elected.failures
-    .filter((record) => record.node !== ready && !isReadmitted(record, config))
+    .filter((record) => record.node !== ready && !isCleared(record, config))
     .map((record) => (isOver(record, nowMs) ? letTry(record) : record))
     .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
@@ -114,9 +114,9 @@ export function letTry(record: FailureRecord): FailureRecord {
   return { ...record, until: null };
 }
 
-function isReadmitted(record: FailureRecord, config: GroupConfig): boolean {
-  if (!Object.hasOwn(config.readmitted, record.node)) return false;
-  return config.readmitted[record.node]?.failedAt === record.failedAt;
+function isCleared(record: FailureRecord, config: GroupConfig): boolean {
+  if (!Object.hasOwn(config.clearedFailures, record.node)) return false;
+  return config.clearedFailures[record.node]?.failedAt === record.failedAt;
 }
 
 function restarted(record: FailureRecord, members: readonly Member[]): FailureRecord {
@@ -131,8 +131,8 @@ export function failureOf(failures: readonly FailureRecord[], node: string): Fai
   return failures.find((record) => record.node === node) ?? null;
 }
 
-/** Whether a record keeps its node out at `nowMs`. A node that waits for its exclusion's end is excluded by it. */
-export function excludes(record: FailureRecord, nowMs: number): boolean {
+/** Whether a record keeps its node out at `nowMs`. A node that waits for its backoff's end is in backoff by it. */
+export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
   return record.until !== null && !isOver(record, nowMs);
 }
 

@@ -12,8 +12,8 @@ import { fromInstant } from '../model/names.js';
 import { type Claim, claimOwner } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
-import { cautionMs, excludes, failureOf, letTry, retryAtMs } from './backoff.js';
-import { circumstanceOf, siteOfFailure } from './circumstance.js';
+import { cautionMs, failureOf, isInBackoff, letTry, retryAtMs } from './backoff.js';
+import { conditionsOf, siteOfFailure } from './conditions.js';
 import {
   departure,
   fitOf,
@@ -33,14 +33,14 @@ import { isGivenUp } from './elsewhere.js';
 import { awaited } from './first-election.js';
 import { type RankInput, rank } from './ranking.js';
 import { activeRequest, missedAtMs, requestTarget } from './requests.js';
-import { resignationHoldMs } from './resignation.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { bySoftConstraints } from './soft-constraints.js';
+import { stabilizationWindowMs } from './stabilization.js';
 
 export type { Unfit } from './constraint.js';
 export { RuleFault } from './ranking.js';
 
-export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'circumstance'> {
+export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'conditions'> {
   /** Everyone who is registered, in order of node ids, and what was found about them. */
   readonly judged: readonly Judged[];
   readonly elsewhere: Elsewhere;
@@ -94,8 +94,8 @@ export function elect(question: Question): Choice {
   const isFit = fit.some(({ node }) => node === elected.node);
   const incumbent = isFit && !question.electedFailed ? elected.node : null;
   const unfit = unfitOf(judged);
-  const circumstance = circumstanceOf(question, unfit, incumbent);
-  const input = { ...question, members, incumbent, term: elected.term + 1, circumstance };
+  const conditions = conditionsOf(question, unfit, incumbent);
+  const input = { ...question, members, incumbent, term: elected.term + 1, conditions };
   const ranking = bySoftConstraints(rank(input, fit), judged);
   const outcome =
     retired(question) ??
@@ -149,7 +149,7 @@ function paused(
   { by, reason: because }: NonNullable<GroupConfig['paused']>,
 ): Outcome {
   const why = `paused by ${by}: ${because}`;
-  const waits = failures.some((record) => record.node === elected.node && excludes(record, nowMs));
+  const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
   // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.
   const { node } = elected;
@@ -204,10 +204,10 @@ function prefer(question: Question, better: BestFirst, present: Ranked): Outcome
   if (delayMs === null) return keep('and failback is manual');
   if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
   const holdMs = Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config));
-  const tenureLeftMs = durationMs(config.minTenure) - readyForMs;
+  const tenureLeftMs = durationMs(config.minLeadership) - readyForMs;
   const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
   const betterMs = strategy.usesScores === true ? question.betterForMs(best.node) : Number.POSITIVE_INFINITY;
-  const waitMs = Math.max(holdMs - fitMs, tenureLeftMs, resignationHoldMs(config, delayMs) - betterMs);
+  const waitMs = Math.max(holdMs - fitMs, tenureLeftMs, stabilizationWindowMs(config, delayMs) - betterMs);
   const stays = strategy.usesScores === true ? 'better' : 'fit';
   if (waitMs > 0) return wait(`and takes over in ${formatDuration(waitMs)} if it stays ${stays}`, waitMs);
   return {
@@ -218,7 +218,7 @@ function prefer(question: Question, better: BestFirst, present: Ranked): Outcome
   };
 }
 
-/** Who asks may not have looked while the node was excluded. */
+/** Who asks may not have looked while the node was in backoff. */
 function sinceFailureMs({ failures, nowMs }: Question, node: string): number {
   const record = failureOf(failures, node);
   return record === null ? Number.POSITIVE_INFINITY : nowMs - fromInstant(record.failedAt);
@@ -316,11 +316,11 @@ function leads({ current, members, elected }: Question): boolean {
 /** When only failures keep everyone out: the one that failed longest ago, no sooner than the base time after. */
 function leastRecentlyFailed(question: Question, unfit: readonly Unfit[]): Outcome | null {
   const { failures, config, nowMs, elected } = question;
-  const onlyExcluded = unfit
+  const onlyInBackoff = unfit
     .filter(({ obstacles: found }) => found.every(({ kind }) => kind === kindOfBackoff))
     .map(({ node }) => node);
   const [record] = failures
-    .filter(({ node }) => onlyExcluded.includes(node))
+    .filter(({ node }) => onlyInBackoff.includes(node))
     .toSorted((a, b) => fromInstant(a.failedAt) - fromInstant(b.failedAt));
   if (record === undefined) return null;
   const waitMs = retryAtMs(record, config) - nowMs;

@@ -83,7 +83,7 @@ export interface Judged {
 }
 
 /** Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody else is left, … */
-export const kindOfBackoff = 'excluded';
+export const kindOfBackoff = 'backoff';
 /** … junk in a registration ends no leadership that nobody else could take up, … */
 export const kindOfUnreadable = 'unreadable';
 /** … and no node leads twice, not even by force. */

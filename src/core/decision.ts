@@ -2,11 +2,11 @@
 
 import { sitePriority } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
-import type { Brake, GroupSnapshot } from '../model/snapshot.js';
+import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
 import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from '../model/znodes.js';
 import { failureOf, recovered } from './backoff.js';
-import { brake } from './brake.js';
 import type { Choice } from './choice.js';
+import { circuitBreaker } from './circuit-breaker.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
 import { stillWaived } from './constraint.js';
 import { type FencingAction, heldTooLong } from './fencing.js';
@@ -25,9 +25,9 @@ export type ElectorAction =
       readonly record: TransitionRecord | null;
       readonly headVersion: number | null;
       /** What the group's brake is to have counted then, at the version that was read; null where that does not change. */
-      readonly brake: Brake | null;
+      readonly circuitBreaker: CircuitBreaker | null;
     }
-  /** The brake holds: instead of moving, the group waits for a person. */
+  /** The circuit breaker holds: instead of moving, the group waits for a person. */
   | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
   | ChangeSites
@@ -41,7 +41,7 @@ export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 /** What a choice comes to: a new decision, or what is to be noted while the present one stands. */
 export function actionsFor(seen: JudgedCase, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
-  const made = decision === null ? null : braked(seen, decision);
+  const made = decision === null ? null : withCircuitBreaker(seen, decision);
   if (made?.do === 'write-elected') return [made];
   const record = recordOfReady(seen);
   const upkeep = record === null ? upkeepWrite(seen, choice) : null;
@@ -50,15 +50,15 @@ export function actionsFor(seen: JudgedCase, choice: Choice): ElectorAction[] {
   return [...heldTooLong(seen), ...rest];
 }
 
-/** The decision with what the brake counts of it, or the pause that the brake puts in its place. */
-function braked({ snapshot, config, epochMs }: JudgedCase, decision: Write): ElectorAction {
-  if (snapshot.brake == null) return decision;
-  const made = brake(snapshot.brake, config, decision.elected, epochMs);
+/** The decision with what the circuit breaker counts of it, or the pause that the circuit breaker puts in its place. */
+function withCircuitBreaker({ snapshot, config, epochMs }: JudgedCase, decision: Write): ElectorAction {
+  if (snapshot.circuitBreaker == null) return decision;
+  const made = circuitBreaker(snapshot.circuitBreaker, config, decision.elected, epochMs);
   const { configVersion } = decision;
   if (made.stops) return { do: 'pause', reason: made.reason, configVersion };
   return {
     ...decision,
-    brake: made.record === null ? null : { ...snapshot.brake, record: made.record },
+    circuitBreaker: made.record === null ? null : { ...snapshot.circuitBreaker, record: made.record },
   };
 }
 
@@ -117,7 +117,7 @@ function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: Transit
     electedVersion: snapshot.elected.version,
     record,
     headVersion: record === null ? null : (snapshot.history?.version ?? null),
-    brake: null,
+    circuitBreaker: null,
   };
 }
 

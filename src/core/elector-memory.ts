@@ -14,8 +14,8 @@ import {
 } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
 import { type Judged, ownObstacles } from './constraint.js';
-import type { Betters } from './resignation.js';
 import { countSites, type SiteCounts } from './site-rules.js';
+import type { Betters } from './stabilization.js';
 import { type Watched, watch } from './watchdog.js';
 
 /** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */

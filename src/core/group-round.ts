@@ -9,10 +9,10 @@
 import type { GroupConfig } from '../model/group-config.js';
 import { named } from '../model/named-slot.js';
 import { slotCount, slotStates, slotView } from '../model/slots.js';
-import type { Brake, GroupSnapshot } from '../model/snapshot.js';
+import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
 import { RuleFault } from './choice.js';
-import { circumstanceOf } from './circumstance.js';
+import { conditionsOf } from './conditions.js';
 import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
 import { nowhereElse } from './elsewhere.js';
 import { ensembleNowMs } from './ensemble-clock.js';
@@ -54,8 +54,8 @@ export interface Commit {
   readonly configVersion: number;
   readonly records: readonly TransitionRecord[];
   readonly headVersion: number | null;
-  /** What the brake is to have counted with it; null where that does not change. */
-  readonly brake: Brake | null;
+  /** What the circuit breaker is to have counted with it; null where that does not change. */
+  readonly circuitBreaker: CircuitBreaker | null;
 }
 
 type OtherAction = Exclude<ElectorAction, { do: 'write-elected' | 'record' }>;
@@ -94,7 +94,7 @@ export function groupRound(asked: GroupSituation): GroupRound {
     return {
       told: round,
       elected: write?.elected ?? null,
-      brake: write?.brake ?? null,
+      circuitBreaker: write?.circuitBreaker ?? null,
       courts: round.choice?.courts ?? null,
       isLast: round.actions.some(({ do: verb }) => verb === 'read-clock' || verb === 'give-up-seat'),
     };
@@ -124,8 +124,8 @@ interface Visited<T> {
   readonly told: T;
   /** What the slot is to hold from now on; null: what it holds. */
   readonly elected: Elected | null;
-  /** What the brake has counted then; null: what it had. */
-  readonly brake?: Brake | null;
+  /** What the circuit breaker has counted then; null: what it had. */
+  readonly circuitBreaker?: CircuitBreaker | null;
   /** For whom its leader waits to be left. */
   readonly courts: string | null;
   readonly isLast?: boolean;
@@ -145,13 +145,13 @@ export function throughSlots<T>(
       told,
       elected,
       courts,
-      brake = null,
+      circuitBreaker = null,
       isLast = false,
     } = visit(slotView(seen, slot), slot, courted);
     found.set(slot, told);
     if (isLast) return new Map([[slot, told]]);
     if (elected !== null) seen = decidedIn(seen, slot, elected);
-    if (brake !== null) seen = { ...seen, brake };
+    if (circuitBreaker !== null) seen = { ...seen, circuitBreaker };
     if (courts !== null) courted.set(courts, slot);
   }
   return found;
@@ -212,9 +212,9 @@ function placesOf(situation: Ordered, nowMs: number): ReadonlyMap<string, number
   try {
     const judged = judgeAll(situation.members, constraints, context);
     const members = judged.map(({ member }) => member);
-    const circumstance = circumstanceOf({ elected, members, config, nowMs }, unfitOf(judged), elected.node);
+    const conditions = conditionsOf({ elected, members, config, nowMs }, unfitOf(judged), elected.node);
     const input: RankInput = {
-      ...{ ...situation, members, circumstance, nowMs },
+      ...{ ...situation, members, conditions, nowMs },
       ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
     };
     return placesIn(input, judged);
@@ -271,7 +271,8 @@ function commitOf(situation: GroupSituation, rounds: Rounds): Commit | null {
     configVersion: snapshot.config.version,
     records,
     headVersion: records.length === 0 ? null : (snapshot.history?.version ?? null),
-    brake: [...writes.values()].findLast(({ brake }) => brake !== null)?.brake ?? null,
+    circuitBreaker:
+      [...writes.values()].findLast(({ circuitBreaker }) => circuitBreaker !== null)?.circuitBreaker ?? null,
   };
 }
 

@@ -1,12 +1,12 @@
 /**
- * Instants that change what is true: ends of exclusions and overrides, beginnings of planned switchovers. They are
+ * Instants that change what is true: ends of backoffs and overrides, beginnings of planned switchovers. They are
  * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
 import type { FailureRecord } from '../model/znodes.js';
-import { exclusionLimitsMs } from './backoff.js';
+import { backoffDeadlinesMs } from './backoff.js';
 import {
   type ClockReading,
   ensembleNowMs,
@@ -23,7 +23,7 @@ function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): numb
   const named = [...overrides, config.switchover?.notBefore ?? null].filter((instant) => instant !== null);
   const missedMs = config.switchover === null ? null : missedAtMs(config.switchover);
   const instants = [...named.map(fromInstant), ...(missedMs === null ? [] : [missedMs])];
-  return [...instants, ...failures.flatMap((record) => exclusionLimitsMs(record, config))];
+  return [...instants, ...failures.flatMap((record) => backoffDeadlinesMs(record, config))];
 }
 
 /** How long until the next limit after `epochMs`; null when there is none. */

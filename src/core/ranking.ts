@@ -6,7 +6,7 @@ import type { ReadyStrategy } from '../../strategies/registry.js';
 import { type GroupConfig, sitePriority } from '../model/group-config.js';
 import { describeIssues } from '../model/names.js';
 import type { Member } from '../model/snapshot.js';
-import type { Candidate, Circumstance, Peer, Ranked } from '../model/strategy.js';
+import type { Candidate, Conditions, Peer, Ranked } from '../model/strategy.js';
 import type { Place } from '../model/znodes.js';
 
 /** Thrown where a strategy, or a constraint of a user's own, breaks its contract or throws: the elector cannot elect. */
@@ -40,7 +40,7 @@ export interface RankInput {
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
   readonly term: number;
-  readonly circumstance: Circumstance;
+  readonly conditions: Conditions;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
 }
@@ -48,13 +48,13 @@ export interface RankInput {
 /** The nodes of `fit`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered where the
  * strategy has yet to be asked. */
 export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
-  const { strategy, previous, incumbent, term, circumstance } = input;
+  const { strategy, previous, incumbent, term, conditions } = input;
   const peers = input.members.flatMap(peerOf);
   const candidates = fit.flatMap((member) => candidateOf(member, input));
   const known = candidates.map(({ node }) => node);
   let answer: unknown;
   try {
-    answer = strategy.rank({ candidates, previous, peers, incumbent, term, circumstance });
+    answer = strategy.rank({ candidates, previous, peers, incumbent, term, conditions });
   } catch (cause) {
     if (cause instanceof Unanswered) throw cause;
     throw new RuleFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });

@@ -19,7 +19,6 @@ import { lapsedAgain } from './lapse.js';
 import { nextLimitInMs } from './limits.js';
 import { RuleFault } from './ranking.js';
 import { previousLeader } from './records.js';
-import { bettersSeen } from './resignation.js';
 import {
   blaming,
   type Case,
@@ -30,6 +29,7 @@ import {
   type Pending,
   questionOf,
 } from './situation.js';
+import { bettersSeen } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
@@ -113,7 +113,7 @@ function afterwards(
       nextMinuteInMs(minutesOf(seen), epochMs),
       siteVerdicts(seen).waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
-      strategy.usesScores === true ? durationMs(config.resignation.every) : null,
+      strategy.usesScores === true ? durationMs(config.stabilization.interval) : null,
     ]),
   };
 }

@@ -16,8 +16,8 @@ import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.j
 import { failedCandidate } from './failed-candidate.js';
 import { needsReading } from './limits.js';
 import { previousLeader } from './records.js';
-import { betterForMs } from './resignation.js';
 import { electedOrRestored } from './restored.js';
+import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /** `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was not. */
@@ -122,7 +122,7 @@ export function awaitsSuccessor(situation: ElectorSituation): boolean {
 }
 
 /** The elected node's last failure still stands, unanswered: the version that records it names the node again only
- * with the exclusion lifted. */
+ * with the backoff lifted. */
 function failedBefore({
   elected,
   snapshot,

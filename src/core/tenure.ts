@@ -117,7 +117,7 @@ export function claimObstacle(situation: TenureSituation, snapshot: GroupSnapsho
   if (elected.value.node !== self) return `elected is ${elected.value.node ?? 'nobody'}`;
   if (draining) return 'it is leaving';
   if (failedUnder === elected.version) return 'it failed under this decision';
-  if (failureOf(elected.value.failures, self)?.until != null) return 'it is excluded after a failure';
+  if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';
   if (seat === null) return 'it has no seat';
   // A decision made for an earlier life does not know how this one is.
   const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;
@@ -213,8 +213,8 @@ function whyNotOn(situation: TenureSituation, tenure: Tenure): string | null {
 function whyReplaced(elected: Elected, self: string, tenure: Tenure): string | null {
   if (elected.node === null) return `nobody is elected: ${elected.reason}`;
   if (elected.node !== self) return `${elected.node} is elected: ${elected.reason}`;
-  const isExcluded = failureOf(elected.failures, self)?.until != null;
-  return isExcluded && tenure.stage !== 'leading' ? 'the watchdog excluded this node' : null;
+  const backsOff = failureOf(elected.failures, self)?.until != null;
+  return backsOff && tenure.stage !== 'leading' ? 'the transition watchdog put this node into backoff' : null;
 }
 
 function outOfTouch({ sessionOver }: TenureSituation): TenureAction | null {

@@ -19,7 +19,7 @@ const ownCommands: readonly { readonly pattern: RegExp; readonly command: string
   { pattern: /^switchover\b/, command: 'petrel switchover or petrel failover' },
   { pattern: /^drained\b/, command: 'petrel node drain or petrel node undrain' },
   { pattern: /^flags\b/, command: 'petrel flag set or petrel flag clear' },
-  { pattern: /^readmitted\b/, command: 'petrel node readmit' },
+  { pattern: /^clearedFailures\b/, command: 'petrel node clear-failure' },
   { pattern: /^sites\..+\.(enabled|disabled)$/, command: 'petrel site enable or petrel site disable' },
   { pattern: /^sites\..+\.failed\b/, command: 'petrel site fail or petrel site recover' },
   { pattern: /^sites\..+\.override\b/, command: 'petrel site priority or petrel site reset' },

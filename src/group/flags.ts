@@ -1,4 +1,4 @@
-/** Circumstances that operators name, for a strategy to go by. */
+/** Conditions that operators name, for a strategy to go by. */
 import type { Request } from './change.js';
 
 export function setFlag(flag: string): Request {

@@ -7,9 +7,9 @@ import { awaited } from '../core/first-election.js';
 import { slotsInOrder, throughSlots } from '../core/group-round.js';
 import { elsewhereOf, leadershipOf } from '../core/one-slot.js';
 import { previousLeader } from '../core/records.js';
-import { resignationHoldMs } from '../core/resignation.js';
 import { electedOrRestored } from '../core/restored.js';
 import { contextIn } from '../core/situation.js';
+import { stabilizationWindowMs } from '../core/stabilization.js';
 import { PetrelError } from '../errors.js';
 import { writeDuration } from '../model/duration.js';
 import { failbackDelayMs, type GroupConfig } from '../model/group-config.js';
@@ -146,7 +146,7 @@ function waitText(question: Question, choice: Choice): string | null {
   if (strategy.usesScores !== true) {
     return `not before it has been fit for ${config.failback.slice('after:'.length)} ${counted}`;
   }
-  const holdMs = resignationHoldMs(config, failbackDelayMs(config) ?? 0);
+  const holdMs = stabilizationWindowMs(config, failbackDelayMs(config) ?? 0);
   return `not before it has been better for ${writeDuration(holdMs)} ${counted}`;
 }
 

@@ -37,7 +37,7 @@ const nodeStates = [
   /** Shutting down, or drained by a person. */
   'DRAINING',
   /** Kept out for a time after a failed takeover. */
-  'EXCLUDED',
+  'BACKOFF',
   'UNHEALTHY',
 ] as const;
 
@@ -278,5 +278,5 @@ function stateOf(view: GroupView, member: Member, found: readonly Obstacle[]): N
   const has = (...kinds: readonly Obstacle['kind'][]) => found.some(({ kind }) => kinds.includes(kind));
   if (has('leaving', 'drained')) return 'DRAINING';
   if (has('unhealthy', 'unreadable')) return 'UNHEALTHY';
-  return has('excluded') ? 'EXCLUDED' : 'STANDBY';
+  return has('backoff') ? 'BACKOFF' : 'STANDBY';
 }

@@ -1,5 +1,5 @@
 /** What operators do to single nodes. */
-import { excludes, failureOf } from '../core/backoff.js';
+import { failureOf, isInBackoff } from '../core/backoff.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import type { Request, Scene } from './change.js';
@@ -29,24 +29,24 @@ export function undrainNode(node: string): Request {
 }
 
 /** Forgives a node's failed takeovers: it may be elected again at once. */
-export function readmitNode(node: string): Request {
+export function clearFailure(node: string): Request {
   return ({ config, elected, nowMs, byHand }) => {
     const failure = failureOf(elected.failures, node);
-    const isForgiven = config.readmitted[node]?.failedAt === failure?.failedAt;
-    if (failure === null || !excludes(failure, nowMs)) {
-      return { config: null, what: `node ${node} is not excluded` };
+    const isForgiven = config.clearedFailures[node]?.failedAt === failure?.failedAt;
+    if (failure === null || !isInBackoff(failure, nowMs)) {
+      return { config: null, what: `node ${node} is not in backoff` };
     }
-    if (isForgiven) return { config: null, what: `node ${node} was readmitted already` };
-    const standing = Object.entries(config.readmitted).filter(([other, { failedAt }]) => {
+    if (isForgiven) return { config: null, what: `node ${node} was cleared already` };
+    const standing = Object.entries(config.clearedFailures).filter(([other, { failedAt }]) => {
       return failureOf(elected.failures, other)?.failedAt === failedAt;
     });
-    const readmitted: GroupConfig['readmitted'] = {
+    const clearedFailures: GroupConfig['clearedFailures'] = {
       ...Object.fromEntries(standing),
       [node]: { failedAt: failure.failedAt, ...byHand },
     };
     return {
-      config: { ...config, readmitted },
-      what: `node ${node}: readmitted, it was excluded until ${failure.until} (${failure.reason})`,
+      config: { ...config, clearedFailures },
+      what: `node ${node}: failure cleared; it was in backoff until ${failure.until} (${failure.reason})`,
     };
   };
 }

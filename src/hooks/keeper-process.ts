@@ -132,11 +132,11 @@ function forked({ node, root, passesOutput }: KeeperOptions): ChildProcess {
 
 /** Beside this module: compiled, or, when Petrel runs from its sources, the source and what can load it. */
 function keeperProgram(): { path: string; execArgv: string[] } {
-  if (import.meta.url.endsWith('.js')) return { path: beside('./keeper.js'), execArgv: [] };
+  if (import.meta.url.endsWith('.js')) return { path: affinity('./keeper.js'), execArgv: [] };
   const loader = createRequire(import.meta.url).resolve('tsx');
-  return { path: beside('./keeper.ts'), execArgv: ['--import', pathToFileURL(loader).href] };
+  return { path: affinity('./keeper.ts'), execArgv: ['--import', pathToFileURL(loader).href] };
 }
 
-function beside(name: string): string {
+function affinity(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }

@@ -9,7 +9,7 @@ import type { GroupAccess } from '../group/config-write.js';
 import { failureSchema } from '../group/failure.js';
 import { clearFlag, setFlag } from '../group/flags.js';
 import { cancelSwitchover, failover, switchover, type Target } from '../group/handover.js';
-import { drainNode, readmitNode, undrainNode } from '../group/nodes.js';
+import { clearFailure, drainNode, undrainNode } from '../group/nodes.js';
 import { pauseGroup, resumeGroup } from '../group/pause.js';
 import {
   disableSite,
@@ -230,7 +230,7 @@ function addFlags(add: Add): void {
 
 function addNodes(add: Add): void {
   const params = strictObject({ node: nameSchema });
-  const verbs = { drain: drainNode, undrain: undrainNode, readmit: readmitNode };
+  const verbs = { drain: drainNode, undrain: undrainNode, 'clear-failure': clearFailure };
   for (const [verb, request] of Object.entries(verbs)) {
     add({
       url: `/nodes/:node/${verb}`,

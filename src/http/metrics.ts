@@ -142,9 +142,9 @@ export class Metrics {
       () => ofSnapshot(agent.snapshot, ({ config }) => config.value && config.value.paused !== null),
     );
     flag(
-      'petrel_excluded',
-      'Whether this node is excluded because takeovers failed. It ends by the clock of this machine.',
-      () => ofSnapshot(agent.snapshot, (snapshot) => isExcluded(snapshot, agent.status.node, clock.wallMs())),
+      'petrel_backoff',
+      'Whether this node is in backoff because takeovers failed. It ends by the clock of this machine.',
+      () => ofSnapshot(agent.snapshot, (snapshot) => backsOff(snapshot, agent.status.node, clock.wallMs())),
     );
     this.#gauge(
       'petrel_term',
@@ -322,7 +322,7 @@ function isLed({ current, elected }: SlotState): boolean {
 }
 
 /** From all slots, whichever its takeover failed in. */
-function isExcluded(snapshot: GroupSnapshot, node: string, nowMs: number): boolean | null {
+function backsOff(snapshot: GroupSnapshot, node: string, nowMs: number): boolean | null {
   if (snapshot.elected.value === null) return null;
   const ends = slotStates(snapshot).map(
     ({ elected }) => failureOf(elected.value?.failures ?? [], node)?.until ?? null,

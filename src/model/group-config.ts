@@ -37,8 +37,8 @@ const siteSchema = strictObject({
     .default(null),
 });
 
-/** The most that a brake may let pass. What its record holds beyond that no group that shares it can still count. */
-export const mostBraked = 1000;
+/** The most that a circuit breaker may let pass. What its record holds beyond that no group that shares it can still count. */
+export const mostCircuitBreakerTransitions = 1000;
 
 /** A soft rule prefers, a hard one refuses. */
 const strength = z.enum(['soft', 'hard']);
@@ -81,13 +81,13 @@ export const groupConfigSchema = strictObject({
   failback: failbackSchema.default('auto'),
   failbackHold: durationSchema.default('5s'),
   /** A leader is not left for a better node before it has been READY this long. */
-  minTenure: durationSchema.default('0s'),
+  minLeadership: durationSchema.default('0s'),
   /** When a leader is left for a node that measures better, under a strategy that compares scores. */
-  resignation: strictObject({
+  stabilization: strictObject({
     /** The other must have been better so long without a break. */
-    hold: durationSchema.default('1m'),
+    window: durationSchema.default('1m'),
     /** Scores are compared at least this often. */
-    every: durationSchema.default('10s'),
+    interval: durationSchema.default('10s'),
   }).prefault({}),
   /** The very first election of the group waits for so many fit nodes, but no longer than `within`. */
   firstElection: strictObject({
@@ -123,7 +123,7 @@ export const groupConfigSchema = strictObject({
     }).prefault({}),
   }).prefault({}),
   /** Where the leader has to be for another group's, in the same ZooKeeper. */
-  beside: strictObject({
+  affinity: strictObject({
     /** The other group's root; null: no rule. */
     group: rootSchema.nullable().default(null),
     where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
@@ -132,15 +132,15 @@ export const groupConfigSchema = strictObject({
   /** Constraints of users' own that hold, beside the built-in ones. */
   constraints: z.array(nameSchema).max(20).default([]),
   /** When leaderships that move by themselves are too many. */
-  brake: strictObject({
-    /** So many may move within `within`; the next pauses its group instead. 0: no brake. */
-    transitions: z.int().min(0).max(mostBraked).default(0),
+  circuitBreaker: strictObject({
+    /** So many may move within `within`; the next pauses its group instead. 0: no circuit breaker. */
+    transitions: z.int().min(0).max(mostCircuitBreakerTransitions).default(0),
     within: durationSchema.refine((text) => durationMs(text) > 0, 'longer than 0').default('10m'),
     /** The znode that counts them, for all groups that name it; null: one of this group's own. */
     record: rootSchema
       .regex(
-        /brake$/,
-        'a path that ends in brake, like /services-brake, so that it is no znode of something else',
+        /circuit-breaker$/,
+        'a path that ends in circuit-breaker, like /services-circuit-breaker, so that it is no znode of something else',
       )
       .nullable()
       .default(null),
@@ -156,7 +156,7 @@ export const groupConfigSchema = strictObject({
     /** From SIGTERM to SIGKILL. */
     grace: durationSchema.default('2s'),
   }).prefault({}),
-  exclusion: strictObject({
+  backoff: strictObject({
     base: durationSchema.default('10s'),
     max: durationSchema.default('10m'),
   }).prefault({}),
@@ -166,15 +166,15 @@ export const groupConfigSchema = strictObject({
   /** Raised by a person to let fencing tokens begin anew, as after an ensemble was restored from a backup. */
   tokenEpoch: z.int().min(0).max(1_000_000).default(0),
   paused: strictObject(byHand).nullable().default(null),
-  /** Who resumed it last: what the brake counted before is forgotten. */
+  /** Who resumed it last: what the circuit breaker counted before is forgotten. */
   resumed: strictObject(byHand).nullable().default(null),
   switchover: switchoverSchema.nullable().default(null),
   /** Nodes that a person took out: never elected until taken back. */
   drained: z.record(nameSchema, strictObject(byHand)).default({}),
-  /** Circumstances that operators name, for strategies to go by. */
+  /** Conditions that operators name, for conditional rules. */
   flags: z.record(nameSchema, strictObject(byHand)).default({}),
   /** Failures that a person forgave: the node, and the instant of its last failure that is forgiven. */
-  readmitted: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
+  clearedFailures: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
 });
 
 export type GroupConfig = z.infer<typeof groupConfigSchema>;

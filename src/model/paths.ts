@@ -69,7 +69,7 @@ export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
 }
 
 const always = ['config', 'nodes', 'election', 'leader'];
-const own = new Set([...always, 'history', 'clock', 'scores', 'brake']);
+const own = new Set([...always, 'history', 'clock', 'scores', 'circuit-breaker']);
 
 /** Whether a path with these children is a group's root. */
 export function isGroup(children: readonly string[]): boolean {

@@ -9,7 +9,7 @@ import type { Parsed } from './names.js';
 import type { Neighbour } from './neighbour.js';
 import type { Registration } from './registration.js';
 import type { ScoreReport } from './scores.js';
-import type { BrakeRecord, ClaimContent, Elected, HistoryHead } from './znodes.js';
+import type { CircuitBreakerRecord, ClaimContent, Elected, HistoryHead } from './znodes.js';
 
 export type SessionId = bigint;
 
@@ -30,11 +30,11 @@ export type Claim = Versioned<ClaimContent> & {
 };
 
 /** A group's brake, as it was read. */
-export interface Brake {
+export interface CircuitBreaker {
   readonly path: string;
   /** Of the group whose brake it is. */
   readonly root: string;
-  readonly record: BrakeRecord;
+  readonly record: CircuitBreakerRecord;
   readonly version: number;
 }
 
@@ -92,7 +92,7 @@ export interface GroupSnapshot {
   /** The group that its leader has to be near to, or away from; missing or null where there is none, or this node need not know. */
   readonly neighbour?: Neighbour | null | undefined;
   /** What its brake has counted; missing or null where the group has none, or this node need not know. */
-  readonly brake?: Brake | null | undefined;
+  readonly circuitBreaker?: CircuitBreaker | null | undefined;
 }
 
 /** The node that owns a claim, known by its session even where the claim's content cannot be read. */

@@ -3,8 +3,8 @@ import type * as z from 'zod';
 import type { Score } from './scores.js';
 import type { Place } from './znodes.js';
 
-/** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
-export interface Circumstance {
+/** Conditions of a decision: what a strategy may consider besides the candidates. */
+export interface Conditions {
   /**
    * What the decision is about: the successor of a leader, or a candidate, that failed; or anything else. While the
    * elected node could go on it is what it was elected for, so that a leader is not left for no more than that the
@@ -58,7 +58,7 @@ export interface StrategyInput<Options> {
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
   readonly term: number;
-  readonly circumstance: Circumstance;
+  readonly conditions: Conditions;
   readonly options: Options;
 }
 

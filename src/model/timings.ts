@@ -9,7 +9,7 @@ interface Length {
 
 /** One line for each inequality that does not hold, with the values put in; empty when all hold. */
 export function contradictions(config: GroupConfig): string[] {
-  const { timeouts, exclusion } = config;
+  const { timeouts, backoff } = config;
   const timeout = (name: keyof GroupConfig['timeouts']): Length => ({
     name: `timeouts.${name}`,
     text: timeouts[name],
@@ -23,13 +23,13 @@ export function contradictions(config: GroupConfig): string[] {
     atMost(timeout('grace'), timeout('release'), 'a hook that is told to stop is part of its own limit'),
     less(
       zero,
-      { name: 'resignation.every', text: config.resignation.every },
+      { name: 'stabilization.interval', text: config.stabilization.interval },
       'scores are compared now and then, not all the time',
     ),
-    less(zero, { name: 'exclusion.base', text: exclusion.base }, 'a failed node is not tried again at once'),
+    less(zero, { name: 'backoff.base', text: backoff.base }, 'a failed node is not tried again at once'),
     atMost(
-      { name: 'exclusion.base', text: exclusion.base },
-      { name: 'exclusion.max', text: exclusion.max },
+      { name: 'backoff.base', text: backoff.base },
+      { name: 'backoff.max', text: backoff.max },
       'the back-off grows from base to max',
     ),
   ].filter((line) => line !== null);

@@ -51,7 +51,7 @@ export type ProbeAddress = z.infer<typeof probeAddressSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,
-  /** The life in which it failed: once, a new life ends the exclusion. */
+  /** The life in which it failed: once, a new life ends the backoff. */
   incarnation: z.string(),
   /** Failures since it was last READY: the back-off doubles with each. */
   count: z.int().min(1),
@@ -59,7 +59,7 @@ export const failureRecordSchema = z.object({
   failedAt: instantSchema,
   /** Excluded until then; null once it was let try again. */
   until: instantSchema.nullable(),
-  /** A new life ended an exclusion already. */
+  /** A new life ended a backoff already. */
   restarted: z.boolean().default(false),
 });
 export type FailureRecord = z.infer<typeof failureRecordSchema>;
@@ -241,5 +241,5 @@ export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };
 
 const movedSchema = strictObject({ at: instantSchema, root: z.string(), term: z.int() });
 /** What the shared znode holds: who moved lately, the oldest first. */
-export const brakeRecordSchema = strictObject({ moved: z.array(movedSchema) });
-export type BrakeRecord = z.infer<typeof brakeRecordSchema>;
+export const circuitBreakerRecordSchema = strictObject({ moved: z.array(movedSchema) });
+export type CircuitBreakerRecord = z.infer<typeof circuitBreakerRecordSchema>;

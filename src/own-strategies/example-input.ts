@@ -9,7 +9,7 @@ export function exampleInput(candidates: readonly Candidate[], minuteOfDay: numb
     peers: candidates.map(({ node, site, scores }) => ({ node, site, scores, roundTripsMs: new Map() })),
     incumbent: null,
     term: 1,
-    circumstance: {
+    conditions: {
       after: 'planned',
       failedSite: null,
       minuteOfDay,

@@ -65,8 +65,8 @@ export function pureFindingOf(
   node: ConstraintNode,
   context: ConstraintContext,
 ): Finding | null {
-  const [given, circumstances] = [frozen(structuredClone(node)), frozen(structuredClone(context))];
-  const first = findingOf(constraint, given, circumstances);
-  if (isDeepStrictEqual(first, findingOf(constraint, given, circumstances))) return first;
+  const [given, frozenContext] = [frozen(structuredClone(node)), frozen(structuredClone(context))];
+  const first = findingOf(constraint, given, frozenContext);
+  if (isDeepStrictEqual(first, findingOf(constraint, given, frozenContext))) return first;
   throw new Error('it answers otherwise when it is asked again about the same node');
 }

@@ -1,30 +1,30 @@
 /** Reads the record of the group's brake, which several groups may share. */
-import { brakePath, emptyBrakeRecord } from '../core/brake.js';
+import { circuitBreakerPath, emptyCircuitBreakerRecord } from '../core/circuit-breaker.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
-import type { Brake } from '../model/snapshot.js';
-import { brakeRecordSchema } from '../model/znodes.js';
+import type { CircuitBreaker } from '../model/snapshot.js';
+import { circuitBreakerRecordSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import { ensurePath } from './ensure-tree.js';
 
 /**
- * Null where there is no brake, or its record may not be read or made, or a quota forbids that: a group is not held up by a record that it has no part in. One that
+ * Null where there is no circuit breaker, or its record may not be read or made, or a quota forbids that: a group is not held up by a record that it has no part in. One that
  * holds nonsense is begun anew. Throws StoreError.
  */
-export async function readBrake(
+export async function readCircuitBreaker(
   store: Store,
   config: GroupConfig | null,
   { root }: GroupPaths,
-): Promise<Brake | null> {
-  const path = config === null ? null : brakePath(config, root);
+): Promise<CircuitBreaker | null> {
+  const path = config === null ? null : circuitBreakerPath(config, root);
   if (path === null) return null;
   for (;;) {
     try {
       const { data, stat } = await store.getData(path);
-      const { value } = parseJson(brakeRecordSchema, data.toString('utf8'));
-      return { path, root, record: value ?? emptyBrakeRecord, version: stat.version };
+      const { value } = parseJson(circuitBreakerRecordSchema, data.toString('utf8'));
+      return { path, root, record: value ?? emptyCircuitBreakerRecord, version: stat.version };
     } catch (error) {
       if (isStoreError(error, 'NO_AUTH')) return null;
       if (!isStoreError(error, 'NO_NODE')) throw error;

@@ -18,7 +18,7 @@ export async function readNeighbour(
   own: GroupPaths,
   watch: boolean,
 ): Promise<Neighbour | null> {
-  const root = config?.beside.group ?? null;
+  const root = config?.affinity.group ?? null;
   if (root === null || root === own.root) return null;
   const [text, goesFirst] = await Promise.all([
     readClaimText(store, groupPaths(root).current, watch),
@@ -31,7 +31,7 @@ export async function readNeighbour(
 
 async function isFirstOfCircle(store: Store, own: string, next: string): Promise<boolean> {
   const circle = [own];
-  for (let root: string | null = next; root !== own; root = await besideWhich(store, root)) {
+  for (let root: string | null = next; root !== own; root = await nextToWhich(store, root)) {
     if (root === null || circle.includes(root) || circle.length === longestCircle) return false;
     circle.push(root);
   }
@@ -39,10 +39,10 @@ async function isFirstOfCircle(store: Store, own: string, next: string): Promise
 }
 
 /** Null where it is beside none, or what it is beside may not be read. */
-async function besideWhich(store: Store, root: string): Promise<string | null> {
+async function nextToWhich(store: Store, root: string): Promise<string | null> {
   try {
     const { data } = await store.getData(groupPaths(root).config);
-    return parseGroupConfig(data.toString('utf8')).value?.beside.group ?? null;
+    return parseGroupConfig(data.toString('utf8')).value?.affinity.group ?? null;
   } catch (error) {
     if (isStoreError(error, 'NO_NODE', 'NO_AUTH')) return null;
     throw error;

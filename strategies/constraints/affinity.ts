@@ -9,7 +9,7 @@ import type { Constraint, Context, Registered } from '../../src/core/constraint.
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Place } from '../../src/model/znodes.js';
 
-type Where = GroupConfig['beside']['where'];
+type Where = GroupConfig['affinity']['where'];
 const holds: Readonly<Record<Where, (own: Place, other: Place) => boolean>> = {
   'same-node': (own, other) => own.node === other.node,
   'same-site': (own, other) => own.site === other.site,
@@ -25,12 +25,12 @@ const wanted: Readonly<Record<Where, string>> = {
 
 export const affinity: Constraint = {
   kind: 'misplaced',
-  description: 'it is not where `beside` wants this group’s leader for another group’s',
+  description: 'it is not where `affinity` wants this group’s leader for another group’s',
   ends: 'planned',
   canBeForced: true,
   check: (node, context) => {
     const reason = objection(node, context);
-    return reason === null ? null : { strength: context.config.beside.strength, reason };
+    return reason === null ? null : { strength: context.config.affinity.strength, reason };
   },
 };
 
@@ -40,7 +40,7 @@ function objection(
 ): string | null {
   if (neighbour === null) return null;
   const { root, leader, goesFirst } = neighbour;
-  const { where } = config.beside;
+  const { where } = config.affinity;
   const isElected = elected.has(node);
   if (isElected && goesFirst) return null;
   if (leader === null) {

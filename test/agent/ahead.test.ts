@@ -44,8 +44,8 @@ describe('an elector that leads, and leaves', () => {
     expect(a.recorded.of('release').length).toBe(1);
   });
 
-  it('is followed as one that shut down, though its decision was lost at first: the brake counts no failure', async () => {
-    await using scene = await leading({ brake: { transitions: 1, within: '10m', record: null } });
+  it('is followed as one that shut down, though its decision was lost at first: the circuit breaker counts no failure', async () => {
+    await using scene = await leading({ circuitBreaker: { transitions: 1, within: '10m', record: null } });
     const { server, group, a } = scene;
     const decision = server.standStill('arrived', toElected);
     a.agent.stop();

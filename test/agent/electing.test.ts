@@ -8,7 +8,7 @@ import { overlaps } from '../support/recording-duty.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-const quick = { exclusion: { base: '1s', max: '2s' } };
+const quick = { backoff: { base: '1s', max: '2s' } };
 
 async function groupOf(config: Partial<GroupConfig> | Record<string, unknown> = {}): Promise<Group> {
   return await Group.found(await sharedZooKeeper(), config);
@@ -137,7 +137,7 @@ describe('a candidate', () => {
     expect(overlapsOf(group.members)).toEqual([]);
   });
 
-  it('P21 that is registered for ever and never acts is excluded in its time, and the next leads', async () => {
+  it('P21 that is registered for ever and never acts is in backoff in its time, and the next leads', async () => {
     await using group = await groupOf({ ...quick, timeouts: { claim: '500ms', prepare: '100ms' } });
     const [a] = await group.startInOrder(['a']);
     await group.ready('a');
@@ -151,7 +151,7 @@ describe('a candidate', () => {
     expect(a?.recorded.of('takeover').length).toBe(2);
   });
 
-  it('P21 that claimed and never acts again is excluded, fenced, and its claim removed', async () => {
+  it('P21 that claimed and never acts again is in backoff, fenced, and its claim removed', async () => {
     const timeouts = { takeover: '300ms', release: '300ms', grace: '100ms' };
     await using group = await groupOf({ ...quick, timeouts });
     const [a] = await group.startInOrder(['a']);
@@ -272,7 +272,7 @@ describe('failback', () => {
   });
 
   it('P49 waits only before it leaves a live leader: never at a start, nor after a failure', async () => {
-    const config = { sites, failback: 'auto', failbackHold: '1h', minTenure: '1h' };
+    const config = { sites, failback: 'auto', failbackHold: '1h', minLeadership: '1h' };
     await using group = await groupOf(config);
     const [a] = await group.startInOrder(['a'], { site: 'better' });
     await group.ready('a');

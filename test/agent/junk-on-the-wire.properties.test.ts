@@ -33,7 +33,7 @@ beforeAll(async () => {
   await once(link, 'listening');
   const address = link.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  group = await Group.found(server.connectString, { exclusion: { base: '1s', max: '1s' } });
+  group = await Group.found(server.connectString, { backoff: { base: '1s', max: '1s' } });
   for (const node of ['a', 'b', 'c'])
     group.start(node, { connect: `127.0.0.1:${port}`, sessionTimeoutMs: 3000 });
 });

@@ -15,7 +15,7 @@ let server: DevelopmentServer;
 let group: Group;
 beforeAll(async () => {
   server = await startDevelopmentServer({ tickTimeMs: 500 });
-  group = await Group.found(server.connectString, { exclusion: { base: '1s', max: '1s' } });
+  group = await Group.found(server.connectString, { backoff: { base: '1s', max: '1s' } });
   await group.startInOrder(['a', 'b', 'c']);
   await group.ready('a');
 });

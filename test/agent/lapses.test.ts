@@ -95,7 +95,7 @@ describe('a leader that is cut off again and again, and is back each time before
   });
 });
 
-it('leaders whose ensemble is away as a whole are excluded for nothing', async () => {
+it('leaders whose ensemble is away as a whole are in backoff for nothing', async () => {
   const zooKeeper = await sharedZooKeeper();
   await using way = await startProxy({ target: zooKeeper });
   await using group = await Group.found(zooKeeper);

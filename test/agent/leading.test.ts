@@ -92,7 +92,7 @@ test('T3 a failure that is told late is not put on a later term, in which nothin
   const timeouts = { takeover: '3s', grace: '50ms' };
   await using group = await Group.found(await sharedZooKeeper(), {
     timeouts,
-    exclusion: { base: '300ms', max: '300ms' },
+    backoff: { base: '300ms', max: '300ms' },
   });
   let stops = () => {};
   const stopped = new Promise<void>((resolve) => {

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 
 async function threeNodes(config: Record<string, unknown> = {}): Promise<Group> {
   const group = await Group.found(await sharedZooKeeper(), {
-    exclusion: { base: '1s', max: '1s' },
+    backoff: { base: '1s', max: '1s' },
     ...config,
   });
   await group.startInOrder(['a', 'b', 'c']);
@@ -78,7 +78,7 @@ describe('znodes that somebody deletes', () => {
     const path = pathOf(group.paths);
     memberOf(group, 'b').recorded.does('takeover', () => Promise.reject(new Error('no disk')));
     await deleteTree(group.store, path);
-    // Whoever needs it next makes it again: the clock, for one, is needed to time an exclusion.
+    // Whoever needs it next makes it again: the clock, for one, is needed to time a backoff.
     await group.startInOrder(['d']);
     await until(async () => {
       if ((await group.store.exists(path)) !== null) return true;

@@ -212,7 +212,7 @@ describe.concurrent('a hundred nodes that score each second', () => {
 
 describe('who elects', () => {
   const everyMs = 7_000;
-  const byHistory = groupConfigSchema.parse({ strategy: 'history', resignation: { every: '7s' } });
+  const byHistory = groupConfigSchema.parse({ strategy: 'history', stabilization: { interval: '7s' } });
   const bySite = groupConfigSchema.parse({});
 
   it('reads the scores of all where its strategy compares them, a request a node, every so often and when one came or went', async () => {

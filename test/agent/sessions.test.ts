@@ -208,7 +208,7 @@ it('P28 agents that start before their ensemble all join, at most two seconds la
 it('P65 a wall clock that jumps changes nothing but what people read', async () => {
   let skewMs = 0;
   const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + skewMs };
-  await using group = await Group.found(await sharedZooKeeper(), { exclusion: { base: '1s', max: '1s' } });
+  await using group = await Group.found(await sharedZooKeeper(), { backoff: { base: '1s', max: '1s' } });
   const [a, b] = await group.startInOrder(['a', 'b'], { clock, sessionTimeoutMs: 3000 });
   if (a === undefined || b === undefined) throw new Error('two nodes');
   const { stat } = await group.ready('a');

@@ -142,7 +142,7 @@ describe('groups that share a session', () => {
     const intervals = (performance.now() - beganAtMs) / (sessionTimeoutMs / 12);
     expect((counted().multi ?? 0) - before).toBeLessThan(1.5 * intervals + 3);
     expect(node.rounds).toEqual(rounds);
-    await onlooker.store.set('/services/a/config', Buffer.from('{"minTenure":"1s"}'), 'any');
+    await onlooker.store.set('/services/a/config', Buffer.from('{"minLeadership":"1s"}'), 'any');
     await until(() => (node.rounds.get('/services/a') ?? 0) > (rounds.get('/services/a') ?? 0));
     expect(node.rounds.get('/services/b')).toBe(rounds.get('/services/b'));
     expect(node.rounds.get('/services/c')).toBe(rounds.get('/services/c'));

@@ -17,7 +17,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Greater than any that an ensemble gives in the tests. */
 const far = 2n ** 62n;
-const quickly = { exclusion: { base: '100ms', max: '200ms' } };
+const quickly = { backoff: { base: '100ms', max: '200ms' } };
 
 function seeing(token: bigint): TokenStore {
   return { earlier: { epoch: 0, bySlot: new Map([[1, token]]) }, write: async () => {} };

@@ -242,9 +242,9 @@ const makers: readonly Maker[] = [
         ['strategy', 'round-robin'],
         ['strategy', 'oldest'],
         ['failback', 'auto'],
-        ['minTenure', '5s'],
+        ['minLeadership', '5s'],
         ['timeouts.takeover', '5s'],
-        ['exclusion.base', '1s'],
+        ['backoff.base', '1s'],
       ]);
       return { kind: 'configure', key, value, ...span(random, T) };
     },

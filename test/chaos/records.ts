@@ -26,7 +26,7 @@ export const runSchema = z.object({
   releaseMs: z.number(),
   graceMs: z.number(),
   /** How soon a node whose takeover failed may be tried again. */
-  exclusionMs: z.number(),
+  backoffMs: z.number(),
   /** How long an ensemble that lost its leader may take to have another. */
   ensembleMs: z.number(),
   /** For the questions' interval and a busy machine. */

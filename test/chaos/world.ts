@@ -34,7 +34,7 @@ function configOf({ leaders }: Scale): GroupConfig {
     leaders,
     failback: 'manual',
     timeouts: { claim: '5s', prepare: '2s', takeover: '4s', release: '3s', fence: '2s', grace: '300ms' },
-    exclusion: { base: '2s', max: '10s' },
+    backoff: { base: '2s', max: '10s' },
   });
 }
 
@@ -327,7 +327,7 @@ export class World {
   }
 
   #facts(seed: number, endedAtMs: number): Run {
-    const { timeouts, exclusion } = this.#baseConfig;
+    const { timeouts, backoff } = this.#baseConfig;
     return {
       seed,
       root: this.root,
@@ -338,7 +338,7 @@ export class World {
       takeoverMs: durationMs(timeouts.takeover),
       releaseMs: durationMs(timeouts.release),
       graceMs: durationMs(timeouts.grace),
-      exclusionMs: durationMs(exclusion.base),
+      backoffMs: durationMs(backoff.base),
       ensembleMs: 10 * this.#tickTimeMs,
       slackMs: 1_000,
       startedAtMs: this.#startedAtMs,

@@ -58,7 +58,7 @@ describe('petrel flag', () => {
       { name: 'sale', when: { flag: 'sale' }, strategy: 'preference-list', options: { order: ['b1'] } },
       { name: 'usual', strategy: 'preference-list', options: { order: ['a1'] } },
     ]);
-    const config = ['strategy', 'by-circumstance', 'strategyOptions.rules', rules, 'failbackHold', '0s'];
+    const config = ['strategy', 'conditional', 'strategyOptions.rules', rules, 'failbackHold', '0s'];
     expect((await runCommand(['config', 'set', ...config], env)).code).toBe(0);
     const set = await change(env, 'flag', 'set', 'sale', '--reason', 'black friday');
     expect(set).toMatchObject({ code: 0, result: { what: 'flag sale: set' } });
@@ -220,9 +220,9 @@ describe('petrel switchover and failover', () => {
     expect(stdout).toMatch(/^Now.* a1 /m);
     await led(env, 'a1');
     expect(await runCommand(['list'], env)).toMatchObject({
-      stdout: expect.stringMatching(/^b1 +b +EXCLUDED/m),
+      stdout: expect.stringMatching(/^b1 +b +BACKOFF/m),
     });
-    expect((await change(env, 'node', 'readmit', 'b1')).result).toMatchObject({ changed: true });
+    expect((await change(env, 'node', 'clear-failure', 'b1')).result).toMatchObject({ changed: true });
     expect(nodeOf(await list(env), 'b1').eligible).toBe(true);
 
     const waited = await runCommand(['wait', '--term', '2', '-f', 'json'], env);

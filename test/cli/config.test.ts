@@ -43,7 +43,7 @@ describe('petrel config show', () => {
     const { stdout } = await run(['config', 'show']);
     expect(stdout).toMatch(/^failback +manual +auto +yes$/m);
     expect(stdout).toMatch(/^timeouts\.takeover +60s +60s +no$/m);
-    expect(stdout).toMatch(/^exclusion\.max +10m +10m +no$/m);
+    expect(stdout).toMatch(/^backoff\.max +10m +10m +no$/m);
   });
 
   it('keeps the table narrow, whatever the values', async () => {
@@ -84,9 +84,9 @@ describe('petrel config set and reset', () => {
       code: 2,
       stderr: expect.stringContaining('there is no key failbak: did you mean failback?'),
     });
-    expect(await run(['config', 'set', 'minTenure', '10'])).toMatchObject({
+    expect(await run(['config', 'set', 'minLeadership', '10'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('minTenure: 10 has no unit: write 10s or 10ms'),
+      stderr: expect.stringContaining('minLeadership: 10 has no unit: write 10s or 10ms'),
     });
   });
 });
@@ -123,14 +123,14 @@ describe('petrel config edit', () => {
     );
     const editing = run(['config', 'edit'], env);
     await until(() => existsSync(flag), { describe: 'the editor to run', timeoutMs: 20_000 });
-    await group.configure({ minTenure: '1h' });
+    await group.configure({ minLeadership: '1h' });
     await rm(flag);
     const { code, stderr } = await editing;
     expect(code).toBe(5);
     expect(stderr).toContain(
       'was changed by somebody else since it was read at version 0; nothing was written',
     );
-    expect(await stored()).toMatchObject({ minTenure: '1h', failback: 'auto' });
+    expect(await stored()).toMatchObject({ minLeadership: '1h', failback: 'auto' });
     const kept = /your text is kept in (\S+)/.exec(stderr)?.[1] ?? '';
     expect(await readFile(kept, 'utf8')).toContain('failback: manual');
     await rm(join(kept, '..'), { recursive: true });
@@ -158,7 +158,7 @@ describe('petrel config validate', () => {
     const file = join(directory, 'config.yaml');
     await writeFile(
       file,
-      stringify({ failback: 'sometimes', exclusion: { base: '1h' }, timeouts: { claim: 5 } }),
+      stringify({ failback: 'sometimes', backoff: { base: '1h' }, timeouts: { claim: 5 } }),
     );
     const { code, stderr } = await runCommand(['config', 'validate', file], {
       PETREL_ZOOKEEPER: '127.0.0.1:1',

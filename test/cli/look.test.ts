@@ -146,7 +146,7 @@ describe('an error', () => {
     [['switchover', '--at', '2026-01-01T00:00:00'], 'An instant is written with its zone'],
     [['wait'], "required option '--term <n>' not specified"],
     [['list', '-r', '/no/such/group'], 'there is no group at /no/such/group'],
-    [['config', 'set', 'failback', 'manual', 'minTenure'], 'minTenure has no value'],
+    [['config', 'set', 'failback', 'manual', 'minLeadership'], 'minLeadership has no value'],
   ])('of usage is told with exit code 2: %j', async (args, message) => {
     const { code, stderr, stdout } = await run(...args);
     expect(stderr).toContain(message);

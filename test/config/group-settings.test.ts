@@ -87,7 +87,7 @@ groups:
     expect(() => checkGroups(within)).toThrow('what is below it is no group');
     const below = await read('groups: [{root: /a/b/c}]\ngroupsUnder: /a\n');
     expect(() => checkGroups(below)).toThrow('/a/b/c is below a child of groupsUnder (/a)');
-    const beside = await read('groups: [{root: /a/b}]\ngroupsUnder: /a\n');
-    expect(() => checkGroups(beside)).not.toThrow();
+    const affinity = await read('groups: [{root: /a/b}]\ngroupsUnder: /a\n');
+    expect(() => checkGroups(affinity)).not.toThrow();
   });
 });

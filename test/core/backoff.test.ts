@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { exclusionMs, settleFailures, withFailure } from '../../src/core/backoff.js';
+import { backoffMs, settleFailures, withFailure } from '../../src/core/backoff.js';
 import { byHand, claim, config, epoch0Ms, failure, instant, member, members } from './builders.js';
 
-const settings = config({ exclusion: { base: '10s', max: '1m' } });
+const settings = config({ backoff: { base: '10s', max: '1m' } });
 const nodes = members('a1', 'b1');
 const settle = (
   record: ReturnType<typeof failure>,
@@ -23,7 +23,7 @@ const settle = (
 
 describe('the back-off', () => {
   it('doubles from base to max, and stays there however long it goes on', () => {
-    const lengths = [1, 2, 3, 4, 5, 50, 5_000].map((count) => exclusionMs(settings, count) / 1000);
+    const lengths = [1, 2, 3, 4, 5, 50, 5_000].map((count) => backoffMs(settings, count) / 1000);
     expect(lengths).toEqual([10, 20, 40, 60, 60, 60, 60]);
   });
 
@@ -54,7 +54,7 @@ describe('a failure', () => {
     expect(settle(failure('a1'), { ms: -10_001 })).toEqual([failure('a1', { until: null })]);
   });
 
-  it('is forgotten after twice the longest exclusion, once that life is over', () => {
+  it('is forgotten after twice the longest backoff, once that life is over', () => {
     const over = failure('a1', { until: null });
     for (const present of [[], [member('a1', { incarnation: 'second' })]]) {
       expect(settle(over, { present, ms: 119_999 })).toHaveLength(1);
@@ -75,10 +75,13 @@ describe('a failure', () => {
   });
 
   it('is forgiven by a person, that failure and no other', () => {
-    const readmit = (failedAt: string) => ({ ...settings, readmitted: { a1: { failedAt, ...byHand } } });
-    expect(settle(failure('a1'), { config: readmit(instant(0)) })).toEqual([]);
-    expect(settle(failure('a1'), { config: readmit(instant(-1)) })).toHaveLength(1);
-    expect(settle(failure('b1'), { config: readmit(instant(0)) })).toHaveLength(1);
+    const clearFailure = (failedAt: string) => ({
+      ...settings,
+      clearedFailures: { a1: { failedAt, ...byHand } },
+    });
+    expect(settle(failure('a1'), { config: clearFailure(instant(0)) })).toEqual([]);
+    expect(settle(failure('a1'), { config: clearFailure(instant(-1)) })).toHaveLength(1);
+    expect(settle(failure('b1'), { config: clearFailure(instant(0)) })).toHaveLength(1);
   });
 
   it('stops excluding, once, when the node starts anew', () => {

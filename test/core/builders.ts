@@ -10,7 +10,7 @@ import type { Neighbour } from '../../src/model/neighbour.js';
 import { prepareStrategy } from '../../src/model/read-config.js';
 import { newRegistration, type Registration } from '../../src/model/registration.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
-import type { Circumstance } from '../../src/model/strategy.js';
+import type { Conditions } from '../../src/model/strategy.js';
 import {
   type ClaimContent,
   type Elected,
@@ -38,7 +38,7 @@ export const takeoverDetail = {
 export const byHand = { by: 'ops', reason: 'maintenance', at: instant(0) };
 
 /** Of a planned decision at midnight, in a group of three. */
-export const ordinary: Circumstance = {
+export const ordinary: Conditions = {
   after: 'planned',
   failedSite: null,
   minuteOfDay: 0,

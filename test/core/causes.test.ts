@@ -51,13 +51,13 @@ describe('P41 a takeover that hangs has the same cause in the history', () => {
 
 describe('T3 a term that was ended before it was READY', () => {
   it('T3 by a change of priority says so, and is not blamed for what its node failed at before', () => {
-    const bench = new Bench(['a1', 'b1'], { sites, exclusion: { base: '5s', max: '5s' }, failback: 'auto' });
+    const bench = new Bench(['a1', 'b1'], { sites, backoff: { base: '5s', max: '5s' }, failback: 'auto' });
     bench.settle();
     bench.claim();
     bench.fail('onTakeover exited with 9');
     bench.lead();
     expect(bench.node).toBe('b1');
-    // Its exclusion ends, and it is elected again: the failure is remembered.
+    // Its backoff ends, and it is elected again: the failure is remembered.
     bench.advance(600_000);
     expect(bench).toMatchObject({ node: 'a1', term: 3 });
     expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', until: null }]);

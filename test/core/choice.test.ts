@@ -41,7 +41,7 @@ function withBetter(change: Partial<Question> & { settings?: Parameters<typeof c
 
 describe('an election', () => {
   it('with nobody elected chooses the best, whatever the hold-down says: it only guards a leader there is (P49)', () => {
-    const settings = config({ sites, failback: 'after:1h', minTenure: '1h' });
+    const settings = config({ sites, failback: 'after:1h', minLeadership: '1h' });
     const choice = ask({
       members: members('b1', 'a1'),
       config: settings,
@@ -115,7 +115,7 @@ describe('an election', () => {
     ).toEqual([
       ['a1', 'a', ['unhealthy']],
       ['b1', 'b', ['leaving']],
-      ['b2', 'b', ['excluded']],
+      ['b2', 'b', ['backoff']],
     ]);
   });
 
@@ -190,10 +190,10 @@ describe('nobody fit', () => {
   });
 });
 
-describe('everyone excluded', () => {
+describe('everyone in backoff', () => {
   const older = failure('a1', { failedAt: instant(-9_000), until: instant(hour) });
   const newer = failure('b1', { failedAt: instant(-4_000), until: instant(hour) });
-  const excluded = (change: Partial<Question> = {}) =>
+  const inBackoff = (change: Partial<Question> = {}) =>
     ask({
       members: members('a1', 'b1'),
       failures: [newer, older],
@@ -202,27 +202,27 @@ describe('everyone excluded', () => {
     });
 
   it('waits for the base time after the failure that is longest ago', () => {
-    expect(told(excluded({ electedFailed: true }))).toEqual({
+    expect(told(inBackoff({ electedFailed: true }))).toEqual({
       node: null,
       changes: true,
       cause: 'nobody',
       reason: 'every fit node has failed; a1, which failed longest ago, is tried again in 1s',
     });
-    expect(excluded({ elected: decided({ node: null }) }).changes).toBe(false);
+    expect(inBackoff({ elected: decided({ node: null }) }).changes).toBe(false);
   });
 
-  it('then tries that node, and lifts only its exclusion', () => {
-    const choice = excluded({ nowMs: epoch0Ms + 1000, elected: decided({ node: null }) });
+  it('then tries that node, and lifts only its backoff', () => {
+    const choice = inBackoff({ nowMs: epoch0Ms + 1000, elected: decided({ node: null }) });
     expect(choice).toMatchObject({ node: 'a1', changes: true, cause: 'retry' });
     expect(choice.failures).toEqual([newer, { ...older, until: null }]);
   });
 
   it('overrides neither a person nor bad health nor leaving', () => {
     const late = { nowMs: epoch0Ms + 1000, elected: decided({ node: null }) };
-    expect(excluded({ ...late, config: config({ drained: { a1: byHand, b1: byHand } }) }).node).toBeNull();
+    expect(inBackoff({ ...late, config: config({ drained: { a1: byHand, b1: byHand } }) }).node).toBeNull();
     const [b1] = members('b1');
     for (const change of [unhealthy, { draining: true }, { priority: 0 }]) {
-      const choice = excluded({
+      const choice = inBackoff({
         ...late,
         members: [member('a1', change), ...(b1 === undefined ? [] : [b1])],
       });
@@ -271,9 +271,9 @@ describe('a better node than the leader', () => {
     [59_999, 5_000, 'b1', 1],
     [60_000, 5_000, 'a1', null],
   ])(
-    'with minTenure, READY for %d ms and fit for %d ms, leaves it to %s',
+    'with minLeadership, READY for %d ms and fit for %d ms, leaves it to %s',
     (readyForMs, fitForMs, node, recheckInMs) => {
-      const choice = withBetter({ settings: { minTenure: '1m' }, readyForMs, fitForMs: () => fitForMs });
+      const choice = withBetter({ settings: { minLeadership: '1m' }, readyForMs, fitForMs: () => fitForMs });
       expect(choice).toMatchObject({ node, recheckInMs });
     },
   );
@@ -290,7 +290,7 @@ describe('a better node than the leader', () => {
       return withBetter({ failures, fitForMs: () => fitForMs }).node;
     };
     const minute = 60_000;
-    // Fit for long by what the elector saw, which did not look while the node was excluded.
+    // Fit for long by what the elector saw, which did not look while the node was in backoff.
     expect([takenBy(1, 1e9, 1 - 10 * minute), takenBy(1, 1e9, -10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(1, 10 * minute - 1), takenBy(1, 10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
@@ -313,7 +313,7 @@ describe('a better node than the leader', () => {
     'P56 takes over at once when a person lowers the leader’s site, with failback %s',
     (failback) => {
       const choice = withBetter({
-        settings: { failback, minTenure: '1h', sites: { ...sites, b: { priority: 40 } } },
+        settings: { failback, minLeadership: '1h', sites: { ...sites, b: { priority: 40 } } },
         fitForMs: () => 0,
         readyForMs: 0,
       });
@@ -418,7 +418,7 @@ describe('a switchover', () => {
     expect(request({ to: { node: 'b1' } }, {}, { paused: byHand }).node).toBe('b1');
   });
 
-  it('forced, skips fitness, forgives the exclusion, and keeps what it overrode', () => {
+  it('forced, skips fitness, forgives the backoff, and keeps what it overrode', () => {
     const unfit = [...members('a1'), member('b1', { ...unhealthy, priority: 0 })];
     const others = [failure('a2')];
     const choice = request(
@@ -478,7 +478,7 @@ describe('paused', () => {
     expect(ask({ members: members('a1'), config: paused }).changes).toBe(false);
   });
 
-  it('a failed takeover is tried again by the same node, when its exclusion is over, be it gone or not', () => {
+  it('a failed takeover is tried again by the same node, when its backoff is over, be it gone or not', () => {
     for (const present of [members('a1', 'b1'), members('b1'), [{ ...member('a1'), ...unreadable() }]]) {
       const failed = { members: present, config: paused, elected, electedFailed: true };
       expect(ask({ ...failed, failures: [failure('a1')] }).changes).toBe(false);
@@ -527,7 +527,7 @@ describe('a strategy', () => {
       peers: ['a0', 'a1', 'b1'].map((node) => ({ ...registered, node, site: node.slice(0, 1) })),
       incumbent: null,
       term: 1,
-      circumstance: { ...ordinary, registered: 3, fit: 2 },
+      conditions: { ...ordinary, registered: 3, fit: 2 },
     });
   });
 

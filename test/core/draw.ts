@@ -49,7 +49,7 @@ function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure
     ]),
     sites: odds(0.8) ? { a: site(), b: site() } : {},
     failback: pick(['auto', 'manual', 'after:10m']),
-    minTenure: pick(['0s', '1m']),
+    minLeadership: pick(['0s', '1m']),
     paused: odds(0.1) ? byHand : null,
     switchover: odds(0.4)
       ? {
@@ -61,7 +61,7 @@ function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure
         }
       : null,
     drained: odds(0.2) ? { [node()]: byHand } : {},
-    readmitted: odds(0.2) ? { [node()]: { failedAt: instant(-2000), ...byHand } } : {},
+    clearedFailures: odds(0.2) ? { [node()]: { failedAt: instant(-2000), ...byHand } } : {},
   };
 }
 
@@ -78,7 +78,7 @@ function drawScoring({ pick, odds }: Chance): Parameters<Bench['configure']>[0] 
       { strategy: 'pole', strategyOptions: { scores: [{ score: 'consensus', width }, 'history'], margin } },
       { strategy: 'rotating', strategyOptions: {} },
     ]),
-    resignation: { hold: pick(['0s', '1m', '20m']), every: '30s' },
+    stabilization: { window: pick(['0s', '1m', '20m']), interval: '30s' },
     firstElection: { nodes: pick([1, 3]) },
   };
 }

@@ -123,7 +123,7 @@ describe('a failed takeover', () => {
       failure('a1', { reason: 'takeover failed: exit code 7', until: instant(10_000) }),
     ]);
     expect(bench.reason).toBe(
-      `instead of a1 (it is excluded until ${instant(10_000)}: takeover failed: exit code 7): site b has priority 50, the node 100`,
+      `instead of a1 (it is in backoff until ${instant(10_000)}: takeover failed: exit code 7): site b has priority 50, the node 100`,
     );
     expect(bench.records).toMatchObject([
       {
@@ -499,9 +499,9 @@ describe('A9 a planned switchover that fails', () => {
   });
 });
 
-describe('exclusions', () => {
+describe('backoffs', () => {
   it('double with each failure, up to the cap', () => {
-    const bench = new Bench(['a1'], { exclusion: { base: '10s', max: '1m' } });
+    const bench = new Bench(['a1'], { backoff: { base: '10s', max: '1m' } });
     bench.settle();
     const lengths: number[] = [];
     for (let turn = 0; turn < 5; turn += 1) {
@@ -563,14 +563,14 @@ describe('exclusions', () => {
     expect(bench.elected.value?.failures).toMatchObject([{ count: 1 }]);
   });
 
-  it('end when a person readmits the node, for this failure and for no later one', () => {
-    const bench = new Bench(['a1', 'b1'], { sites, exclusion: { base: '1h', max: '2h' } });
+  it('end when a person clears the node’s failure, for this failure and for no later one', () => {
+    const bench = new Bench(['a1', 'b1'], { sites, backoff: { base: '1h', max: '2h' } });
     bench.settle();
     bench.fail();
     bench.settle();
     expect(bench.node).toBe('b1');
-    const readmitted = { a1: { failedAt: instant(0), ...byHand } };
-    bench.configure({ sites, exclusion: { base: '1h', max: '2h' }, readmitted });
+    const clearedFailures = { a1: { failedAt: instant(0), ...byHand } };
+    bench.configure({ sites, backoff: { base: '1h', max: '2h' }, clearedFailures });
     bench.crash('b1');
     bench.settle();
     expect(bench.node).toBe('a1');
@@ -581,7 +581,7 @@ describe('exclusions', () => {
   });
 
   it('end when the node starts anew, once', () => {
-    const bench = new Bench(['a1'], { exclusion: { base: '1h', max: '2h' } });
+    const bench = new Bench(['a1'], { backoff: { base: '1h', max: '2h' } });
     bench.settle();
     bench.fail();
     bench.settle();
@@ -610,7 +610,7 @@ describe('exclusions', () => {
 });
 
 describe('the watchdog', () => {
-  it('an elected node that does not claim is excluded when its time is over, no sooner', () => {
+  it('an elected node that does not claim is in backoff when its time is over, no sooner', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
     expect(bench.round().recheckInMs).toBe(10_000);
@@ -621,7 +621,7 @@ describe('the watchdog', () => {
     expect(bench.reason).toContain('it did not claim within 10000 ms, a prepare hook included');
   });
 
-  it('a candidate that does not become READY is excluded when its time is over, hook and grace', () => {
+  it('a candidate that does not become READY is in backoff when its time is over, hook and grace', () => {
     const bench = new Bench(['a1', 'b1'], { sites, timeouts: { takeover: '20s', grace: '1s' } });
     bench.settle();
     bench.claim();
@@ -917,7 +917,7 @@ describe('failback', () => {
   });
 
   it('P49 a cold start does not wait, whatever the hold', () => {
-    const bench = new Bench(['a1'], { sites, failback: 'after:1h', minTenure: '1h' });
+    const bench = new Bench(['a1'], { sites, failback: 'after:1h', minLeadership: '1h' });
     bench.settle();
     expect(bench.node).toBe('a1');
   });
@@ -937,7 +937,7 @@ describe('failback', () => {
   it('leaves a takeover under way alone, and counts the tenure of the elected node, not of the one before', () => {
     const bench = led(['a1', 'b1', 'b2'], {
       sites: { ...sites, c: { priority: 10 } },
-      minTenure: '1m',
+      minLeadership: '1m',
       failback: 'auto',
     });
     bench.advance(hour);
@@ -1089,7 +1089,7 @@ describe('paused', () => {
     }
   });
 
-  it('a READY that crosses its exclusion is forgiven, and nothing is elected for it', () => {
+  it('a READY that crosses its backoff is forgiven, and nothing is elected for it', () => {
     const bench = new Bench(['a1'], { paused: byHand });
     bench.elected = versioned(decided({ node: 'a1', term: 1, failures: [failure('a1')] }), 1);
     bench.current = claim('a1', { term: 1 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excludes } from '../../src/core/backoff.js';
+import { isInBackoff } from '../../src/core/backoff.js';
 import type { Registration } from '../../src/model/registration.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import {
@@ -22,7 +22,7 @@ interface Keeping {
   readonly registration?: Partial<Registration>;
   readonly site?: Record<string, unknown>;
   readonly drained?: boolean;
-  readonly excluded?: boolean;
+  readonly inBackoff?: boolean;
 }
 
 /** Everything that can keep a readable node from leading, each by itself. */
@@ -33,7 +33,7 @@ const keeping: readonly Keeping[] = [
   { kind: 'site-disabled', site: { enabled: false, disabled: byHand } },
   { kind: 'priority-zero', registration: { priority: 0 } },
   { kind: 'priority-zero', site: { priority: 0 } },
-  { kind: 'excluded', excluded: true },
+  { kind: 'backoff', inBackoff: true },
 ];
 
 function withAll(some: readonly Keeping[]) {
@@ -43,7 +43,7 @@ function withAll(some: readonly Keeping[]) {
     sites: { a: site },
     drained: some.some(({ drained }) => drained) ? { a1: byHand } : {},
   });
-  const failures = some.some(({ excluded }) => excluded) ? [failure('a1')] : [];
+  const failures = some.some(({ inBackoff }) => inBackoff) ? [failure('a1')] : [];
   return { one: member('a1', registration), settings, failures };
 }
 
@@ -92,7 +92,7 @@ describe('who may lead', () => {
       'site a is disabled by ops: maintenance',
       'site a has priority 0, which never leads',
       'the node has priority 0, which never leads',
-      `it is excluded until ${instant(10_000)}: takeover failed: exit code 1`,
+      `it is in backoff until ${instant(10_000)}: takeover failed: exit code 1`,
     ]);
   });
 
@@ -124,19 +124,19 @@ describe('who may lead', () => {
     const decided = ['drained', 'site-disabled', 'priority-zero', 'misplaced'];
     expect(kindsThat('planned')).toEqual(expect.arrayContaining(decided));
     expect(kindsThat('shutdown')).toEqual(['leaving']);
-    expect(kindsThat('failure')).toEqual(expect.arrayContaining(['unhealthy', 'excluded', 'site-failed']));
+    expect(kindsThat('failure')).toEqual(expect.arrayContaining(['unhealthy', 'backoff', 'site-failed']));
   });
 
-  it('is overridden by force, but for an exclusion, which is forgiven, and a node that leads already', () => {
+  it('is overridden by force, but for a backoff, which is forgiven, and a node that leads already', () => {
     const kept = constraints.filter(({ canBeForced }) => !canBeForced).map(({ kind }) => kind);
-    expect(kept).toEqual(expect.arrayContaining(['excluded', 'leads-slot']));
+    expect(kept).toEqual(expect.arrayContaining(['backoff', 'leads-slot']));
     expect(kept).not.toContain('drained');
   });
 
-  it('an exclusion lasts until its end', () => {
+  it('a backoff lasts until its end', () => {
     const record = failure('a1', { until: instant(10_000) });
-    expect(excludes(record, epoch0Ms + 9_999)).toBe(true);
-    expect(excludes(record, epoch0Ms + 10_000)).toBe(false);
-    expect(excludes({ ...record, until: null }, epoch0Ms)).toBe(false);
+    expect(isInBackoff(record, epoch0Ms + 9_999)).toBe(true);
+    expect(isInBackoff(record, epoch0Ms + 10_000)).toBe(false);
+    expect(isInBackoff({ ...record, until: null }, epoch0Ms)).toBe(false);
   });
 });

@@ -23,7 +23,7 @@ describe('a group’s configuration', () => {
       sites: { a: { override: { priority: 1, until: null, ...byHand } } },
       switchover: { to: { site: 'a' }, replacesTerm: 1, ...byHand },
       drained: { a1: byHand },
-      readmitted: { a1: { failedAt: instant(0), ...byHand } },
+      clearedFailures: { a1: { failedAt: instant(0), ...byHand } },
       paused: byHand,
     });
     expect(parseGroupConfig(JSON.stringify(full)).value).toEqual(full);
@@ -46,18 +46,15 @@ describe('a group’s configuration', () => {
       'sites.a: unknown `prio`; known are priority, enabled, disabled, override',
     ],
     [{ timeouts: { claims: '1s' } }, 'timeouts: unknown `claims`; known are claim, prepare,'],
-    [{ minTenure: 5 }, 'minTenure: 5 has no unit: write 5s or 5ms'],
+    [{ minLeadership: 5 }, 'minLeadership: 5 has no unit: write 5s or 5ms'],
     [{ sites: { 'a/b': {} } }, 'sites.a/b: a name has 1 to 128 letters'],
     [{ sites: { a: { priority: -1 } } }, 'sites.a.priority: '],
     [
       { switchover: { to: 'anybody', replacesTerm: 1, ...byHand } },
       'switchover.to: expected {"node": ID}, {"site": NAME} or "best-other"',
     ],
-    [
-      { exclusion: { base: '2h', max: '1h' } },
-      'exclusion.base <= exclusion.max does not hold: 2h against 1h',
-    ],
-    [{ exclusion: { base: '0s' } }, '0 < exclusion.base does not hold'],
+    [{ backoff: { base: '2h', max: '1h' } }, 'backoff.base <= backoff.max does not hold: 2h against 1h'],
+    [{ backoff: { base: '0s' } }, '0 < backoff.base does not hold'],
     [{ timeouts: { prepare: '10s', claim: '10s' } }, 'timeouts.prepare < timeouts.claim does not hold'],
     [{ timeouts: { grace: '31s' } }, 'timeouts.grace <= timeouts.release does not hold'],
     [{ timeouts: { takeover: '0s' } }, '0 < timeouts.takeover does not hold'],

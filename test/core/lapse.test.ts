@@ -29,7 +29,7 @@ function comeBack(bench: Bench, change: Partial<Resumes> = {}): void {
 }
 
 describe('a leader that lost its lease twice', () => {
-  it('has failed: it is excluded, and another is elected', () => {
+  it('has failed: it is in backoff, and another is elected', () => {
     const bench = led();
     comeBack(bench);
     bench.settle();
@@ -71,7 +71,7 @@ describe('a leader that lost its lease twice', () => {
     expect(bench.node).toBe('a1');
   });
 
-  it('leads on after the exclusion only as any other that has failed', () => {
+  it('leads on after the backoff only as any other that has failed', () => {
     const bench = led();
     comeBack(bench);
     bench.handOver();

@@ -59,7 +59,7 @@ interface Node {
 
 const names = ['a1', 'a2', 'b1'];
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
-const exclusion = { base: '5s', max: '10s' };
+const backoff = { base: '5s', max: '10s' };
 const started = ['taking-over', 'taken-over', 'leading', 'releasing'];
 
 class Group {
@@ -68,7 +68,7 @@ class Group {
   readonly nodes: Node[];
   nowMs = 0;
   writes = 0;
-  #settings: Settings = { sites, exclusion };
+  #settings: Settings = { sites, backoff };
   #session = 1n;
   #token = 100n;
   readonly #log: string[] = [];

@@ -65,13 +65,13 @@ describe('the ensemble’s clock', () => {
     ['a switchover is due', switchover(5_000), []],
     ['a switchover is missed', switchover(-55_000), []],
     [
-      'an exclusion ends',
-      { exclusion: { base: '1s' } },
+      'a backoff ends',
+      { backoff: { base: '1s' } },
       [failure('a1', { failedAt: instant(-2_000), until: instant(5_000) })],
     ],
     [
-      'everyone’s exclusion may be cut short',
-      { exclusion: { base: '7s' } },
+      'everyone’s backoff may be cut short',
+      { backoff: { base: '7s' } },
       [failure('a1', { failedAt: instant(-2_000), until: instant(9_000_000) })],
     ],
   ])('is read again before %s, and within a minute in any case', (_, settings, failures) => {

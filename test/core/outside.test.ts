@@ -29,7 +29,7 @@ const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
 describe('a value that nests without end', () => {
   it('is a problem of its znode, whatever stands in its place', () => {
-    for (const text of [`{"minTenure":${deep}}`, `{"strategyOptions":{"order":${deep}}}`, deep]) {
+    for (const text of [`{"minLeadership":${deep}}`, `{"strategyOptions":{"order":${deep}}}`, deep]) {
       expect(parseGroupConfig(text)).toEqual({ value: null, problem: 'it nests deeper than 64 levels' });
     }
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isGroup, rootsBelow } from '../../src/model/paths.js';
 
-const group = ['clock', 'config', 'election', 'history', 'leader', 'nodes', 'scores', 'brake'];
+const group = ['clock', 'config', 'election', 'history', 'leader', 'nodes', 'scores', 'circuit-breaker'];
 
 describe('the groups below a path', () => {
   it('are its children, in order', () => {

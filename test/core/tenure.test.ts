@@ -426,11 +426,11 @@ describe('a tenure', () => {
     }
   });
 
-  it('P41 that is excluded while it takes over ends; one that leads goes on', () => {
+  it('P41 that is in backoff while it takes over ends; one that leads goes on', () => {
     for (const stage of ['claimed', 'taking-over', 'taken-over'] as const) {
       expect(step({ tenure: tenure(stage), snapshot: under('names it, excluded') })).toMatchObject({
         do: 'release',
-        reason: 'the watchdog excluded this node',
+        reason: 'the transition watchdog put this node into backoff',
       });
     }
     expect(leading({ snapshot: under('names it, excluded') })).toBeNull();
@@ -513,9 +513,9 @@ describe('without a tenure', () => {
     ['leaving', { draining: true }, 'it is leaving'],
     ['failed', { failedUnder: version }, 'it failed under this decision'],
     [
-      'excluded',
+      'backoff',
       { snapshot: seen({ elected: versioned({ ...mine, failures: [failure(self)] }, version) }) },
-      'it is excluded after a failure',
+      'it is in backoff after a failure',
     ],
     ['no seat', { snapshot: seen({ seat: null }) }, 'it has no seat'],
     ['unhealthy', { snapshot: seen({ self: ill }) }, 'it is unhealthy'],

@@ -242,7 +242,7 @@ describe('a configuration that somebody wants to write', () => {
       spoilt(examples.config),
       anyJson,
       fc.anything({ withBigInt: true, withDate: true, withMap: true }),
-      fc.constantFrom({ strategyOptions: { a: cyclic } }, { minTenure: cyclic }, cyclic),
+      fc.constantFrom({ strategyOptions: { a: cyclic } }, { minLeadership: cyclic }, cyclic),
     );
     await holds(
       fc.property(values, (value) => {

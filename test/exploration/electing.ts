@@ -126,7 +126,7 @@ export class Electing {
         });
       }
       case 'pause':
-        throw new Error('no group explored has a brake');
+        throw new Error('no group explored has a circuit breaker');
       case 'remove-fenced-claim': {
         const { fence } = action;
         const heir = fence.electedNode;

@@ -57,10 +57,10 @@ export interface Facets {
 const mostFailures = 2;
 
 export function facetsFor(setting: Setting, readsClock: boolean): Facets {
-  const holdMs = 2 ** (mostFailures - 1) * durationMs(setting.config.exclusion.max);
+  const holdMs = 2 ** (mostFailures - 1) * durationMs(setting.config.backoff.max);
   const byFailback = setting.config.failback !== 'manual';
-  const minTenureMs = durationMs(setting.config.minTenure);
-  const { base, max } = setting.config.exclusion;
+  const minLeadershipMs = durationMs(setting.config.minLeadership);
+  const { base, max } = setting.config.backoff;
   const [baseMs, maxMs] = [durationMs(base), durationMs(max)];
   const { canFence, audits } = setting;
   const usesPrevious = setting.strategies.some(({ name }) => name === 'round-robin');
@@ -68,8 +68,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   const putConfig = once((out: FacetWriter, value: GroupConfig) => {
     const { switchover, ...rest } = value;
     const asked = switchover === null ? '' : JSON.stringify({ ...switchover, replacesTerm: 0 });
-    const readmitted = Object.keys(value.readmitted).length;
-    out.plain(numberOf(JSON.stringify(rest)), numberOf(asked), readmitted);
+    const clearedFailures = Object.keys(value.clearedFailures).length;
+    out.plain(numberOf(JSON.stringify(rest)), numberOf(asked), clearedFailures);
     out.maybe(kinds.term, switchover?.replacesTerm);
     const overrides = Object.values(value.sites).map(({ override }) => override?.until ?? null);
     for (const until of [...overrides, switchover?.notBefore ?? null]) {
@@ -216,7 +216,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.maybe(kinds.session, progress?.owner).plain(numberOf(progress?.node ?? ''));
     if (byFailback) {
       out.maybe(kinds.sameToken, ready?.token);
-      if (ready !== null && minTenureMs > 0) out.put(kinds.due, ready.sinceMs + minTenureMs);
+      if (ready !== null && minLeadershipMs > 0) out.put(kinds.due, ready.sinceMs + minLeadershipMs);
       out.plain(fitSinceMs.size);
       for (const [life, sinceMs] of fitSinceMs) {
         const [node = '', owner = ''] = life.split(' ');

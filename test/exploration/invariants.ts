@@ -1,6 +1,6 @@
 /** What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one write shows. */
 
-import { excludes } from '../../src/core/backoff.js';
+import { isInBackoff } from '../../src/core/backoff.js';
 import { durationMs } from '../../src/model/duration.js';
 import { fromInstant } from '../../src/model/names.js';
 import type { Elected } from '../../src/model/znodes.js';
@@ -77,9 +77,9 @@ function judgeElected(before: World, after: World): string | null {
   return judgeLimits(was, is, before);
 }
 
-/** Invariant 8: a rewrite never extends a limit, and no exclusion is longer than its back-off says. */
+/** Invariant 8: a rewrite never extends a limit, and no backoff is longer than its back-off says. */
 function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null {
-  const maxMs = durationMs(tree.config?.value?.exclusion.max ?? '10m');
+  const maxMs = durationMs(tree.config?.value?.backoff.max ?? '10m');
   for (const record of is.failures) {
     const earlier = was.failures.find(
       ({ node, failedAt, count }) =>
@@ -88,9 +88,9 @@ function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null 
     if (record.until === null) continue;
     const until = fromInstant(record.until);
     if (earlier !== undefined && (earlier.until === null || fromInstant(earlier.until) < until)) {
-      return `the exclusion of ${record.node} is made longer by a rewrite`;
+      return `the backoff of ${record.node} is made longer by a rewrite`;
     }
-    if (until - fromInstant(record.failedAt) > maxMs) return `the exclusion of ${record.node} is too long`;
+    if (until - fromInstant(record.failedAt) > maxMs) return `the backoff of ${record.node} is too long`;
   }
   return null;
 }
@@ -100,19 +100,19 @@ export function judgeToken(world: World, token: bigint): string | null {
   return token > world.newestWork ? null : `token ${token} is led under after token ${world.newestWork}`;
 }
 
-/** How much later than its own length an exclusion may end: clocks of servers differ by so much. */
+/** How much later than its own length a backoff may end: clocks of servers differ by so much. */
 const toleranceMs = 10_000;
 
 /** Invariant 8: nobody is kept out for longer than the back-off says, whatever becomes of the ensemble's clock. */
-export function judgeExclusions({ tree, nowMs, skewMs }: World): string | null {
+export function judgeBackoffs({ tree, nowMs, skewMs }: World): string | null {
   const failures = tree.elected?.value?.failures ?? [];
   if (failures.length === 0 || skewMs === 0) return null;
-  const maxMs = durationMs(tree.config?.value?.exclusion.max ?? '10m');
+  const maxMs = durationMs(tree.config?.value?.backoff.max ?? '10m');
   const late = failures.find((record) => {
     const leftMs = fromInstant(record.until ?? record.failedAt) - (epoch0Ms + nowMs + skewMs);
-    return leftMs > maxMs + toleranceMs && excludes(record, epoch0Ms + nowMs + skewMs);
+    return leftMs > maxMs + toleranceMs && isInBackoff(record, epoch0Ms + nowMs + skewMs);
   });
   return late === undefined
     ? null
-    : `${late.node} is excluded until ${late.until}, though no exclusion is that long`;
+    : `${late.node} is in backoff until ${late.until}, though no backoff is that long`;
 }

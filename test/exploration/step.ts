@@ -1,7 +1,7 @@
 /** What a step is, and what steps are collected with. */
 import type { Hands } from './decide.js';
 import type { Faults } from './faults.js';
-import { judgeExclusions, judgeToken, judgeWork } from './invariants.js';
+import { judgeBackoffs, judgeToken, judgeWork } from './invariants.js';
 import type { Agent, Request, Setting, World } from './world.js';
 
 export type StepKind =
@@ -77,7 +77,7 @@ export class Steps {
     const violation =
       step.violation ??
       (step.world.isClaimLost ? null : judgeWork(step.world)) ??
-      judgeExclusions(step.world) ??
+      judgeBackoffs(step.world) ??
       (begun ? judgeToken(this.world, begun.work ?? 0n) : null);
     const world = begun === undefined ? step.world : { ...step.world, newestWork: begun.work ?? newestWork };
     this.list.push({ isUnrest: false, ...step, world, violation });
@@ -92,8 +92,8 @@ export function requestText({ purpose, operations }: Request): string {
   const elected = operations.find((operation) => 'set' in operation && operation.set === 'elected');
   if (elected !== undefined && 'set' in elected && elected.set === 'elected') {
     const { node, term, cause, failures } = elected.value;
-    const excluded = failures.filter(({ until }) => until !== null).map((one) => `${one.node}×${one.count}`);
-    return `elected: ${node ?? 'nobody'}, term ${term}, ${cause}, over version ${elected.version}${excluded.length === 0 ? '' : `, excluded ${excluded.join()}`}`;
+    const inBackoff = failures.filter(({ until }) => until !== null).map((one) => `${one.node}×${one.count}`);
+    return `elected: ${node ?? 'nobody'}, term ${term}, ${cause}, over version ${elected.version}${inBackoff.length === 0 ? '' : `, excluded ${inBackoff.join()}`}`;
   }
   return purpose.for === 'claim' ? `claim under version ${purpose.electedVersion}` : purpose.for;
 }

@@ -370,5 +370,5 @@ export const settings = config({
   failback: 'manual',
   failbackHold: '10s',
   timeouts: { claim: '10s', prepare: '5s', takeover: '10s', release: '10s', fence: '10s', grace: '5s' },
-  exclusion: { base: '10s', max: '20s' },
+  backoff: { base: '10s', max: '20s' },
 });

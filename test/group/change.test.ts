@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Author, changeGroup, planChange, type Request } from '../../src/group/change.js';
 import { failover } from '../../src/group/handover.js';
-import { drainNode, readmitNode, undrainNode } from '../../src/group/nodes.js';
+import { clearFailure, drainNode, undrainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, enableSite, overridePriority, resetPriority } from '../../src/group/sites.js';
 import { parseGroupConfig } from '../../src/model/read-config.js';
@@ -244,7 +244,7 @@ describe('a node', () => {
     expect((await stored(group)).drained).toEqual({});
   });
 
-  it('is readmitted by the failure that is forgiven; what is forgiven no more is forgotten', async () => {
+  it('is cleared by the failure that is forgiven; what is forgiven no more is forgotten', async () => {
     await using group = await newGroup();
     const failure = {
       incarnation: 'x',
@@ -255,14 +255,14 @@ describe('a node', () => {
     };
     const failedAt = '2026-01-01T00:00:00.000Z';
     const byHand = { by: 'bob', reason: '', at: failedAt };
-    await group.configure({ readmitted: { a2: { failedAt, ...byHand } } });
+    await group.configure({ clearedFailures: { a2: { failedAt, ...byHand } } });
     await group.elect({ failures: [{ ...failure, node: 'a1', failedAt }] });
-    expect((await changeGroup(group.access, eve, readmitNode('b1'))).what).toBe('node b1 is not excluded');
-    await changeGroup(group.access, eve, readmitNode('a1'));
-    expect((await stored(group)).readmitted).toEqual({
+    expect((await changeGroup(group.access, eve, clearFailure('b1'))).what).toBe('node b1 is not in backoff');
+    await changeGroup(group.access, eve, clearFailure('a1'));
+    expect((await stored(group)).clearedFailures).toEqual({
       a1: expect.objectContaining({ failedAt, by: 'eve' }),
     });
-    expect((await changeGroup(group.access, eve, readmitNode('a1'))).version).toBeNull();
+    expect((await changeGroup(group.access, eve, clearFailure('a1'))).version).toBeNull();
   });
 });
 

@@ -36,17 +36,17 @@ describe('the keys of a configuration', () => {
     expect(entry('sites.eu.west.priority')).toMatchObject({ value: 7, default: 100, set: true });
     expect(entry('sites.eu.west.enabled')).toMatchObject({ value: true, default: true, set: false });
     expect(keys.map(({ key }) => key)).toEqual(
-      expect.arrayContaining(['strategy', 'exclusion.base', 'historySize', 'paused']),
+      expect.arrayContaining(['strategy', 'backoff.base', 'historySize', 'paused']),
     );
   });
 
   it('differ where a site that was never configured is as one with the defaults', () => {
     const differences = configDifferences(
       config({}),
-      config({ sites: { a: { priority: 5 } }, minTenure: '1m' }),
+      config({ sites: { a: { priority: 5 } }, minLeadership: '1m' }),
     );
     expect(differences).toEqual([
-      { key: 'minTenure', from: '0s', to: '1m' },
+      { key: 'minLeadership', from: '0s', to: '1m' },
       { key: 'sites.a.priority', from: 100, to: 5 },
     ]);
   });
@@ -55,7 +55,7 @@ describe('the keys of a configuration', () => {
 describe('setting keys', () => {
   it.each<[string, string, object | null]>([
     ['failback', 'after:10m', { failback: 'after:10m' }],
-    ['minTenure', '1h', { minTenure: '1h' }],
+    ['minLeadership', '1h', { minLeadership: '1h' }],
     ['timeouts.takeover', '90s', { timeouts: { takeover: '90s', claim: '10s' } }],
     ['historySize', '7', { historySize: 7 }],
     ['sites.eu.west.priority', '3', { sites: { 'eu.west': { priority: 3, enabled: true } } }],
@@ -104,7 +104,7 @@ describe('setting keys', () => {
     ['sites.a.override.priority', '1', 'is changed by petrel site priority'],
     ['sites.a.enabled', 'false', 'is changed by petrel site enable'],
     ['failback', 'sometimes', 'failback: auto, manual, or after:DURATION'],
-    ['minTenure', '10', 'minTenure: 10 has no unit: write 10s or 10ms'],
+    ['minLeadership', '10', 'minLeadership: 10 has no unit: write 10s or 10ms'],
     ['historySize', 'many', 'historySize: '],
     ['timeouts.prepare', '1h', 'timeouts.prepare < timeouts.claim does not hold'],
     ['strategy', 'rnadom', 'strategy: there is no "rnadom"; known are first-available'],
@@ -131,7 +131,7 @@ describe('a configuration as text', () => {
     ['- a', 'expected object'],
     ['timeouts: {claim: 1}', 'timeouts.claim: 1 has no unit'],
     ['strategy: preference-list', 'strategyOptions.order'],
-    ['exclusion: {base: 1h, max: 1m}', 'exclusion.base <= exclusion.max does not hold'],
+    ['backoff: {base: 1h, max: 1m}', 'backoff.base <= backoff.max does not hold'],
     ['failback: manual\nfailback: auto', 'not YAML: Map keys must be unique'],
   ])('is refused: %j', (text, message) => {
     expect(() => parseConfigText(text, builtInRules)).toThrow(message);

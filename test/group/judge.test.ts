@@ -27,7 +27,7 @@ describe('a node that measures better', () => {
     ['after:10m', '1m', '10m'],
     ['after:10s', '1m', '1m'],
   ])('with failback %s and a hold of %s leads once it has been better for %s', (failback, hold, length) => {
-    const bench = compared({ failback, resignation: { hold } });
+    const bench = compared({ failback, stabilization: { window: hold } });
     const choice = judge(viewOf(bench), bench.epochMs);
     expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'preference' });
     expect(choice.reason).toBe(

@@ -146,7 +146,7 @@ describe('the listing', () => {
     };
     expect(await states()).toEqual({
       a1: 'STANDBY elector',
-      a2: 'EXCLUDED',
+      a2: 'BACKOFF',
       b1: 'ELECTED candidate',
       b2: 'UNHEALTHY',
       b3: 'DRAINING',
@@ -162,7 +162,7 @@ describe('the listing', () => {
       reasons: ['site c is disabled by eve: new disk'],
     });
     expect(nodeOf(list, 'a2').reasons).toEqual([
-      'it is excluded until 2099-01-01T00:00:00.000Z: exit 1 (2 failures in a row)',
+      'it is in backoff until 2099-01-01T00:00:00.000Z: exit 1 (2 failures in a row)',
     ]);
     expect(list.sites.find(({ site }) => site === 'c')).toMatchObject({ enabled: false });
 

@@ -11,7 +11,7 @@ it.each([
   ['a tag \u{e0041}', 'a: "a tag \\U000e0041"\n'],
   ['\ufeff: # "x" \\u202e', undefined],
 ])('YAML of %j shows all that it says', (text, expected) => {
-  const value = { a: text === 'plain' ? 'b' : text, [`key ${text}`]: [{ deep: text }], beside: 1 };
+  const value = { a: text === 'plain' ? 'b' : text, [`key ${text}`]: [{ deep: text }], affinity: 1 };
   const yaml = visibleYaml(value);
   expect(parse(yaml)).toEqual(value);
   expect(yaml).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);

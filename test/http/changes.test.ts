@@ -98,9 +98,9 @@ describe('a change over HTTP', () => {
     await group.ready('b');
   });
 
-  it('readmits a node', async () => {
+  it('clears a node’s failure', async () => {
     await using group = await Group.found(zookeeper.connectString, {
-      exclusion: { base: '10m', max: '10m' },
+      backoff: { base: '10m', max: '10m' },
     });
     const fails = new RecordingDuty({
       takeover: () => {
@@ -112,10 +112,10 @@ describe('a change over HTTP', () => {
     const other = group.start('b', { sessionTimeoutMs });
     await group.ready('b');
     await using api = await openApi(group, other);
-    expect(await api.call('/nodes/a/readmit', post)).toMatchObject({ status: 202 });
-    expect(await api.call('/nodes/b/readmit', post)).toMatchObject({
+    expect(await api.call('/nodes/a/clear-failure', post)).toMatchObject({ status: 202 });
+    expect(await api.call('/nodes/b/clear-failure', post)).toMatchObject({
       status: 200,
-      body: { changed: false, what: 'node b is not excluded', follow: null },
+      body: { changed: false, what: 'node b is not in backoff', follow: null },
     });
   });
 

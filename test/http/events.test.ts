@@ -87,7 +87,7 @@ describe('a reader of events', () => {
     using again = new Reader(api);
     await again.sees(() => true);
     expect(again.events[0]).toEqual(stays.events.at(-1));
-    await group.configure({ failback: 'manual', minTenure: '1s', historySize: 50 });
+    await group.configure({ failback: 'manual', minLeadership: '1s', historySize: 50 });
     await group.switchover('b');
     await stays.sees(({ leader }) => leader?.node === 'b' && leader.status === 'READY');
     using late = new Reader(api);

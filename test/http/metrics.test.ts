@@ -74,7 +74,7 @@ describe('/metrics', () => {
       expect(one.value('petrel_joined')).toBe(1);
       expect(one.value('petrel_term')).toBe(1);
       expect(one.value('petrel_paused')).toBe(0);
-      expect(one.value('petrel_excluded')).toBe(0);
+      expect(one.value('petrel_backoff')).toBe(0);
       expect(one.value('petrel_session_state', 'state="connected"')).toBe(1);
       expect(one.value('petrel_session_state', 'state="suspended"')).toBe(0);
       expect(one.value('petrel_info', 'version="', 'site="here"')).toBe(1);
@@ -105,9 +105,9 @@ describe('/metrics', () => {
     expect(b.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="ok"')).toBe(1);
   });
 
-  it('tells of a pause and an exclusion', async () => {
+  it('tells of a pause and a backoff', async () => {
     await using group = await Group.found(zookeeper.connectString, {
-      exclusion: { base: '1m', max: '1m' },
+      backoff: { base: '1m', max: '1m' },
     });
     const fails = new RecordingDuty({ takeover: () => Promise.reject(new Error('no disk')) });
     const a = group.start('a', { sessionTimeoutMs: patientMs, duty: fails });
@@ -115,10 +115,10 @@ describe('/metrics', () => {
     await a.joined();
     const b = group.start('b', { sessionTimeoutMs: patientMs });
     await using ofB = await openApi(group, b);
-    const told = await shows(ofA, 'petrel_excluded', 1);
+    const told = await shows(ofA, 'petrel_backoff', 1);
     expect(told.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="failed"')).toBe(1);
     await group.ready('b');
-    expect((await page(ofB)).value('petrel_excluded')).toBe(0);
+    expect((await page(ofB)).value('petrel_backoff')).toBe(0);
     await group.configure({ paused: { by: 'a test', reason: 'none', at: new Date().toISOString() } });
     await shows(ofA, 'petrel_paused', 1);
   });
@@ -292,7 +292,7 @@ describe('/metrics', () => {
     for (const name of [
       'petrel_term',
       'petrel_paused',
-      'petrel_excluded',
+      'petrel_backoff',
       'petrel_store_last_commit_seconds',
     ]) {
       expect(told.value(name)).toBeUndefined();

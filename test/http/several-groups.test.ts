@@ -124,7 +124,7 @@ describe('an agent in two groups', () => {
     expect(aboutGroups().length).toBeGreaterThan(30);
     for (const operation of aboutGroups()) {
       const { status, text } = await statusOf(operation, `?root=${search}`);
-      const isRefused = ['/switchover', '/failover', '/nodes/a1/readmit'].includes(operation.path);
+      const isRefused = ['/switchover', '/failover', '/nodes/a1/clear-failure'].includes(operation.path);
       const right =
         operation.path === '/standby'
           ? 503

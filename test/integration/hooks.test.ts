@@ -12,13 +12,13 @@ import { until } from '../support/until.js';
 
 const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
-const { timeouts, exclusion } = groupConfigSchema.parse({
+const { timeouts, backoff } = groupConfigSchema.parse({
   timeouts: { ...testConfig.timeouts, takeover: '1500ms', release: '1500ms' },
-  exclusion: { base: '300ms', max: '600ms' },
+  backoff: { base: '300ms', max: '600ms' },
 });
 
 describe('in one group', () => {
-  const cluster = useCluster({ servers, sites, config: { timeouts, exclusion } });
+  const cluster = useCluster({ servers, sites, config: { timeouts, backoff } });
 
   describe('a takeover hook', () => {
     it('P43 that fails has its node released and excluded, and another leads', async () => {
@@ -136,7 +136,7 @@ describe('what a hook is told, and what it writes', () => {
   const cluster = useCluster({
     servers,
     sites,
-    config: { exclusion },
+    config: { backoff },
     command: (phase, command) =>
       `env >DIR/$PETREL_NODE.${phase}; ${noise}; echo last words >&2; exec ${command}`.replaceAll('DIR', dir),
   });

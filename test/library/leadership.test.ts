@@ -77,7 +77,7 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
   });
 
   it('P09 after the work ended by itself', async () => {
-    await using group = await Group.found(await sharedZooKeeper(), { exclusion: { base: '1s', max: '1s' } });
+    await using group = await Group.found(await sharedZooKeeper(), { backoff: { base: '1s', max: '1s' } });
     await using a = await LibraryNode.join(group, 'a');
     let end = () => {};
     a.lead({ work: () => new Promise((resolve) => (end = resolve)) });
@@ -162,7 +162,7 @@ it.each([
 });
 
 describe('work that does not wait for its signal', () => {
-  const quick = { exclusion: { base: '1s', max: '1s' } };
+  const quick = { backoff: { base: '1s', max: '1s' } };
 
   it('gives leadership up when it rejects, and says why', async () => {
     await using group = await Group.found(await sharedZooKeeper(), quick);
@@ -216,7 +216,7 @@ describe('work that does not wait for its signal', () => {
 });
 
 describe('a takeover', () => {
-  const config = { exclusion: { base: '30s', max: '30s' }, timeouts: { takeover: '500ms' } };
+  const config = { backoff: { base: '30s', max: '30s' }, timeouts: { takeover: '500ms' } };
 
   it.each([
     ['rejects', () => Promise.reject(new Error('no disk')), 'no disk'],

@@ -53,8 +53,8 @@ export function shares({ centres }: Deployment, load: Load): ReadonlyMap<string,
   const total = load.reduce((sum, part) => sum + part, 0);
   return new Map(
     survivors.map((server) => {
-      const beside = survivors.filter((other) => centres[other] === centres[server]).length;
-      return [server, (load[Number(centres[server]?.slice(1)) - 1] ?? 0) / total / beside];
+      const affinity = survivors.filter((other) => centres[other] === centres[server]).length;
+      return [server, (load[Number(centres[server]?.slice(1)) - 1] ?? 0) / total / affinity];
     }),
   );
 }

@@ -16,7 +16,7 @@ const patience = { timeoutMs: 60_000 };
 
 const config = groupConfigSchema.parse({
   failback: 'manual',
-  resignation: { every: '2s' },
+  stabilization: { interval: '2s' },
   firstElection: { nodes: 5, within: '30s' },
 });
 

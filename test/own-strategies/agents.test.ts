@@ -83,7 +83,7 @@ describe('a strategy of a user’s own', () => {
 
   it('ranks for each of several leaders', async () => {
     const { rules } = await observed();
-    const config = { strategy: 'last-by-name', leaders: 2, failbackHold: '0s', minTenure: '0s' };
+    const config = { strategy: 'last-by-name', leaders: 2, failbackHold: '0s', minLeadership: '0s' };
     await using group = await Group.found(await sharedZooKeeper(), config);
     await group.startInOrder(['a', 'b', 'c'], { rules });
     const leads = (node: string) =>
@@ -95,7 +95,7 @@ describe('a strategy of a user’s own', () => {
   it('is one that conditional rules may name', async () => {
     const { rules } = await observed();
     const rule = { name: 'always', strategy: 'last-by-name', options: {} };
-    const config = { strategy: 'by-circumstance', strategyOptions: { rules: [rule] } };
+    const config = { strategy: 'conditional', strategyOptions: { rules: [rule] } };
     await using group = await Group.found(await sharedZooKeeper(), config);
     await group.startInOrder(['a'], { rules });
     await group.ready('a');

@@ -74,7 +74,7 @@ describe('a change from the page', () => {
     expect(kinds({})).toEqual(['switchover-to', 'drain']);
     expect(kinds({ state: 'READY' })).toEqual(['drain']);
     expect(kinds({ state: 'DRAINING', eligible: false })).toEqual(['undrain']);
-    expect(kinds({ state: 'EXCLUDED', eligible: false })).toEqual(['readmit', 'drain']);
+    expect(kinds({ state: 'BACKOFF', eligible: false })).toEqual(['clear-failure', 'drain']);
   });
 });
 

@@ -12,7 +12,7 @@ import type { Setup } from './setup.js';
 
 /** Clocks differ in rate. */
 const slack = 1.1;
-/** An exclusion that begins later than this has not begun: the clock was set back. */
+/** A backoff that begins later than this has not begun: the clock was set back. */
 const unevennessMs = 10_000;
 /** How often the next in line looks at the whole group. */
 const auditMs = 10_000;
@@ -29,7 +29,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const has = (...kinds: Fault['kind'][]) => faults.some(({ kind }) => kinds.includes(kind));
   const does = (...acts: string[]) =>
     faults.some((fault) => 'act' in fault && fault.act !== undefined && acts.includes(fault.act.do));
-  const { timeouts, exclusion } = losesConfiguration(plan) ? defaultGroupConfig : setup.config;
+  const { timeouts, backoff } = losesConfiguration(plan) ? defaultGroupConfig : setup.config;
   const ms = (name: keyof typeof timeouts) => durationMs(timeouts[name]);
   const { sessionTimeoutMs, tickMs, servers, nodes } = setup;
   const graceMs = 2 * ms('grace');
@@ -55,7 +55,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
     [has('leave'), 'who leaves waits for a successor, and comes back', ms('claim') + releaseMs],
     [isHooked, 'a hook before the takeover', hangs ? ms('claim') + ms('prepare') + graceMs : hookMs],
     [isHooked, 'a takeover and its end', hangs ? ms('takeover') + graceMs : hookMs],
-    [isHooked || losesAgents || isMute, 'everybody is excluded', durationMs(exclusion.base)],
+    [isHooked || losesAgents || isMute, 'everybody is in backoff', durationMs(backoff.base)],
     [isHooked || losesAgents || isMute, 'who is elected does not claim', ms('claim')],
     [hooks.some(({ mood }) => mood === 'undying'), 'a workload that outlives its kill', 2 * undyingMs],
     [losesServers && servers > 1, 'the clock is set back', Math.min(2 * setup.wallSkewMs, unevennessMs)],
@@ -121,8 +121,8 @@ function mayEndSession(fault: Fault): boolean {
 /** After which nothing is left that would move leadership: what was failed is forgotten, and everybody has looked again. */
 export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
   const isDeleted = losesConfiguration(plan);
-  const { exclusion } = isDeleted ? defaultGroupConfig : setup.config;
+  const { backoff } = isDeleted ? defaultGroupConfig : setup.config;
   // Of the default times few failures are seen in one life.
-  const longestMs = isDeleted ? 4 * durationMs(exclusion.base) : 2 * durationMs(exclusion.max);
+  const longestMs = isDeleted ? 4 * durationMs(backoff.base) : 2 * durationMs(backoff.max);
   return slack * (longestMs + resyncMs) + handoverMs(setup);
 }

@@ -111,7 +111,7 @@ export type Fault =
 
 export type Act =
   | {
-      readonly do: 'drain' | 'readmit' | 'evict' | 'evict dead';
+      readonly do: 'drain' | 'clear-failure' | 'evict' | 'evict dead';
       readonly node: number;
     }
   /** Without a slot as in a group of one leader. */
@@ -384,7 +384,7 @@ function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Ac
     { do: 'switchover to the best' },
     { do: 'failover', node },
     { do: 'drain', node },
-    { do: 'readmit', node },
+    { do: 'clear-failure', node },
     { do: 'evict', node },
     { do: 'evict dead', node },
     { do: 'pause' },

@@ -216,7 +216,7 @@ export class Judge {
       this.violate(3, `the term falls from ${seen.term} to ${elected.data.term}`);
     seen.term = elected.data.term;
     for (const { node, failedAt, until } of elected.data.failures) {
-      this.#limit(`exclusion of ${node} for ${failedAt}`, until);
+      this.#limit(`backoff of ${node} for ${failedAt}`, until);
     }
   }
 

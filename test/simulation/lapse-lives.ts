@@ -17,7 +17,7 @@ export function hasLapses(seed: number): boolean {
 
 export function lapseLifeOf({ between, odds }: Chance, setup: Setup): Story {
   const { sessionTimeoutMs } = setup;
-  const config = groupConfigSchema.parse({ ...setup.config, exclusion: { base: '10s', max: '2m' } });
+  const config = groupConfigSchema.parse({ ...setup.config, backoff: { base: '10s', max: '2m' } });
   const isForAll = odds(0.3);
   const faults = [0, 1, 2].flatMap((turn) => {
     const atMs = settledMs + (turn * 3 + between(0, 0.2)) * sessionTimeoutMs;

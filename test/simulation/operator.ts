@@ -5,7 +5,7 @@ import { changeGroup, type Request } from '../../src/group/change.js';
 import type { GroupAccess } from '../../src/group/config-write.js';
 import { evict } from '../../src/group/evict.js';
 import { failover, switchover } from '../../src/group/handover.js';
-import { drainNode, readmitNode } from '../../src/group/nodes.js';
+import { clearFailure, drainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
 import { disableSite, failSite, overridePriority, recoverSite } from '../../src/group/sites.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
@@ -131,10 +131,10 @@ export class Operator {
   async #reconfigure(): Promise<void> {
     const { store, paths } = this.#access;
     const { data } = await store.getData(paths.config);
-    const { timeouts, exclusion, historySize } = groupConfigSchema.parse(
+    const { timeouts, backoff, historySize } = groupConfigSchema.parse(
       JSON.parse(data.toString('utf8') || '{}'),
     );
-    const config = { timeouts, exclusion, historySize, strategy: 'none' };
+    const config = { timeouts, backoff, historySize, strategy: 'none' };
     await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
   }
 
@@ -161,8 +161,8 @@ export class Operator {
         return await this.#change(failover({ to: nodeOf(act.node), evenUnderWay: true, slot: act.slot }));
       case 'drain':
         return await this.#change(drainNode(nodeOf(act.node)));
-      case 'readmit':
-        return await this.#change(readmitNode(nodeOf(act.node)));
+      case 'clear-failure':
+        return await this.#change(clearFailure(nodeOf(act.node)));
       case 'pause':
         return await this.#change(pauseGroup);
       case 'resume':

@@ -26,7 +26,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} claims again under version ${version} of elected, in which it failed`);
     }
     if (content.failures.find((record) => record.node === node)?.until != null)
-      violate(9, `${node} claims though it is excluded`);
+      violate(9, `${node} claims though it is in backoff`);
     const waived = content.asked?.waived ?? [];
     const own = is.registrations.get(node);
     // What is written with the claim says what the node knew when it sent that.
@@ -117,8 +117,8 @@ export function claimRules(court: Court): Rule {
         return null;
       const registration = now.registrations.get(node.name);
       const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
-      const isExcluded = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
-      const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !isExcluded;
+      const backsOff = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
+      const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !backsOff;
       const fitSinceMs = Math.max(registration?.sinceMs ?? 0, registration?.lastIllMs ?? 0);
       const isSince = fitSinceMs < court.world.nowMs - promptMs;
       const hasFailed = saysItFailed(registration, now);

@@ -43,7 +43,7 @@ export function comingRules(court: Court): Rule {
     const others = is.others.flatMap((state) => state.elected?.content.node ?? []);
     if (others.some((than) => isBetter(config.content, is, { node, than }))) return;
     const id = registrations.get(node)?.id;
-    const withinMs = 1.1 * (delayMs + durationMs(config.content.minTenure)) + 2 * promptMs;
+    const withinMs = 1.1 * (delayMs + durationMs(config.content.minLeadership)) + 2 * promptMs;
     court.soon(withinMs, 9, () => {
       const now = court.picture();
       const registration = now.registrations.get(node);

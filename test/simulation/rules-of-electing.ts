@@ -147,11 +147,11 @@ export function electingRules(court: Court): Rule {
       const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;
       const isReady = was.claim?.content.node === from && was.claim.readySinceMs !== null;
       if (since < (was.elected?.changedMs ?? 0)) complain(9, `${why}, and was not READY yet`);
-      else if (isReady && nowMs - (was.claim?.readySinceMs ?? 0) < durationMs(config.minTenure) * slack)
+      else if (isReady && nowMs - (was.claim?.readySinceMs ?? 0) < durationMs(config.minLeadership) * slack)
         complain(9, `${why}, before its minimum tenure is over`);
       else if (!isReady && since === Number.POSITIVE_INFINITY) complain(9, `${why}, and was not READY yet`);
       const failure = was.elected?.content.failures.find(({ node }) => node === to);
-      const caution = durationMs(config.exclusion.max) * 2 ** ((failure?.count ?? 1) - 1);
+      const caution = durationMs(config.backoff.max) * 2 ** ((failure?.count ?? 1) - 1);
       const failedMs = failure === undefined ? null : failedSinceMs.get(`${to} ${failure.failedAt}`);
       if (failedMs != null && nowMs - failedMs < caution * slack)
         complain(9, `${why}, and has failed ${failure?.count} times`);

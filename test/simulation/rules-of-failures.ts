@@ -117,7 +117,7 @@ export function failureRules(court: Court): Rule {
       const inOthers = failuresIn(was.others, record.node);
       if ([known, ...inOthers].some((one) => one?.failedAt === record.failedAt)) continue;
       arithmetic(step, record, latest([...(known === null ? [] : [known]), ...inOthers]));
-      if (record.until === null) violate(9, `${record.node} has failed, and is not excluded at all`);
+      if (record.until === null) violate(9, `${record.node} has failed, and is not in backoff at all`);
       court.judged(step, (view, complain) => {
         if (groundsFor(record.node, view) === null)
           complain(9, `${record.node} is blamed for nothing: ${record.reason} (term ${after.content.term})`);
@@ -161,16 +161,16 @@ export function failureRules(court: Court): Rule {
   function arithmetic({ is, nowMs }: Step, record: FailureRecord, known: FailureRecord | null): void {
     const config = is.config?.content;
     if (config === undefined || record.until === null) return;
-    const base = durationMs(config.exclusion.base);
-    const most = durationMs(config.exclusion.max);
+    const base = durationMs(config.backoff.base);
+    const most = durationMs(config.backoff.max);
     const lengthMs = Date.parse(record.until) - Date.parse(record.failedAt);
     const due = Math.min(base * 2 ** (record.count - 1), most);
     if (Math.abs(lengthMs - due) > 1)
       violate(
         9,
-        `${record.node} is excluded for ${lengthMs} ms after ${record.count} failures, not for ${due} ms`,
+        `${record.node} is in backoff for ${lengthMs} ms after ${record.count} failures, not for ${due} ms`,
       );
-    if (known === null || config.readmitted[record.node]?.failedAt === known.failedAt) return;
+    if (known === null || config.clearedFailures[record.node]?.failedAt === known.failedAt) return;
     const isForgotten = nowMs - (knownSinceMs.get(keyOf(known)) ?? nowMs) > 2 * most * slack;
     const wasReady = readyIn(record.node);
     if (record.count !== known.count + 1 && !isForgotten && !wasReady)
@@ -182,20 +182,20 @@ export function failureRules(court: Court): Rule {
     return lastOwn?.content.node === node && lastOwn.readySinceMs !== null;
   }
 
-  /** Who is excluded in one slot is in all. */
-  function excludedInAll(step: Step): void {
+  /** Who is in backoff in one slot is in all. */
+  function inBackoffInAll(step: Step): void {
     court.judged(step, (view, complain) => {
       const node = view.is.elected?.content.node ?? null;
       if (node === null || view.is.elected === null || node === view.was.elected?.content.node) return;
       for (const { slot, elected } of view.was.others) {
         const record = elected === null ? null : failureOf(elected.content, node);
         if (record?.until != null && !mayLift(record, view.is.elected.content, view))
-          complain(9, `${node} is elected, though it is excluded in slot ${slot} until ${record.until}`);
+          complain(9, `${node} is elected, though it is in backoff in slot ${slot} until ${record.until}`);
       }
     });
   }
 
-  /** An exclusion ends for a reason. */
+  /** A backoff ends for a reason. */
   function lifted(step: Step): void {
     court.judged(step, (view, complain) => liftedFor(view, complain));
   }
@@ -213,7 +213,7 @@ export function failureRules(court: Court): Rule {
       if (now === null && isSuperseded) continue;
       const isLifted = now === null || (now.failedAt === known.failedAt && now.until === null);
       if (isLifted && !mayLift(known, after.content, step))
-        complain(9, `the exclusion of ${known.node} until ${known.until} ends early`);
+        complain(9, `the backoff of ${known.node} until ${known.until} ends early`);
     }
     if (after.content.cause === 'retry' && after.content.node !== null)
       retried(after.content.node, step, complain);
@@ -238,7 +238,7 @@ export function failureRules(court: Court): Rule {
     const failedAtMs = Date.parse(known.failedAt);
     const { node } = known;
     const config = is.config?.content;
-    if (config?.readmitted[node]?.failedAt === known.failedAt) return true;
+    if (config?.clearedFailures[node]?.failedAt === known.failedAt) return true;
     if (after.node === node && (after.asked !== null || after.cause === 'planned')) return true;
     const life = was.registrations.get(node)?.content.incarnation;
     if (!known.restarted && life !== known.incarnation) return true;
@@ -252,7 +252,7 @@ export function failureRules(court: Court): Rule {
   function retried(node: string, { was, is }: Step, complain: Violate): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
     if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
-    // A new life is not tried again: its exclusion has ended.
+    // A new life is not tried again: its backoff has ended.
     if (!known.restarted && was.registrations.get(node)?.content.incarnation !== known.incarnation) return;
     for (const other of is.elected?.content.failures ?? []) {
       const member = was.registrations.get(other.node);
@@ -285,15 +285,15 @@ export function failureRules(court: Court): Rule {
       if (!isSame || now.claim !== null || config.content.paused !== null) return null;
       const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
       if (isGivenUp(now) || fit.some((name) => failuresIn(now.others, name).length > 0)) return null;
-      const isExcluded = (name: string) => failureOf(elected.content, name)?.until != null;
+      const backsOff = (name: string) => failureOf(elected.content, name)?.until != null;
       const [node] = fit;
-      return node === undefined || !fit.every(isExcluded)
+      return node === undefined || !fit.every(backsOff)
         ? null
         : `everyone who is fit has failed, and nobody is tried again, not even ${node}`;
     });
   }
 
-  /** A new life of a node that failed ends its exclusion, once: where nobody else is fit it is elected at once. */
+  /** A new life of a node that failed ends its backoff, once: where nobody else is fit it is elected at once. */
   function startedAnew({ was, is }: Step): void {
     const { elected, config, decisions } = is;
     if (elected === null || is.registrations === was.registrations) return;
@@ -314,7 +314,7 @@ export function failureRules(court: Court): Rule {
         const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
         if (isGivenUp(now) || failuresIn(now.others, node).length > 0) return null;
         const isAlone = fit.length === 1 && fit[0] === node && now.elected?.content.node == null;
-        return isAlone ? `${node} has started anew, nobody else is fit, and it stays excluded` : null;
+        return isAlone ? `${node} has started anew, nobody else is fit, and it stays in backoff` : null;
       });
     }
   }
@@ -361,7 +361,7 @@ export function failureRules(court: Court): Rule {
     told(step);
     blamed(step);
     lifted(step);
-    excludedInAll(step);
+    inBackoffInAll(step);
     forgiven(step);
     triedAgain(step);
     startedAnew(step);
@@ -388,6 +388,6 @@ function keyOf({ node, failedAt }: FailureRecord): string {
   return `${node} ${failedAt}`;
 }
 
-function baseMs({ exclusion }: GroupConfig): number {
-  return durationMs(exclusion.base);
+function baseMs({ backoff }: GroupConfig): number {
+  return durationMs(backoff.base);
 }

@@ -47,7 +47,7 @@ export function lapsesOf(court: Court): Lapses {
     if (claim?.content.node !== node || config === null || config.content.paused !== null) return false;
     // Nobody judges himself.
     if (write === null || write.session === claim.owner) return false;
-    const { base, max } = config.content.exclusion;
+    const { base, max } = config.content.backoff;
     const isLate = nowMs - claim.sinceMs > durationMs(base) / slack + promptMs;
     return !isLate && isBackAgain(claim, durationMs(max)) && isWitness(write.session, claim, 0);
   }
@@ -66,7 +66,7 @@ export function lapsesOf(court: Court): Lapses {
     const { mostLapses } = setup;
     if (mostLapses !== null && 1 + resumes.earlierAgoMs.length > mostLapses)
       court.violate(9, `${node} has lost its lease more often than it stood still`);
-    const { base, max } = config.content.exclusion;
+    const { base, max } = config.content.backoff;
     const withinMs = durationMs(max) * slack;
     const isAgain = resumes.earlierAgoMs.some((agoMs) => agoMs - resumes.agoMs <= withinMs);
     if (!isAgain || durationMs(base) * slack < 3 * promptMs) return;

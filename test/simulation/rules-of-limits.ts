@@ -58,12 +58,12 @@ export function limitRules(court: Court): Rule {
   };
 }
 
-export function exclusionRules(court: Court): Rule {
+export function backoffRules(court: Court): Rule {
   return ({ was, is, write }) => {
     if (is.elected === was.elected || write === null) return;
     for (const { node, failedAt } of is.elected?.content.failures ?? []) {
       const isKnown = failuresKnown(was, node).some((one) => one.failedAt === failedAt);
-      if (!isKnown) onEnsemblesClock(court, { name: `the exclusion of ${node}`, at: failedAt, write });
+      if (!isKnown) onEnsemblesClock(court, { name: `the backoff of ${node}`, at: failedAt, write });
     }
   };
 }

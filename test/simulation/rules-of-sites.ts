@@ -75,10 +75,10 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
     settings?.override?.priority === 0;
   if (isWished || registration.leavingSinceMs !== null) return null;
   const inOthers = [...was.others, ...is.others].flatMap(({ elected }) => elected?.content.failures ?? []);
-  const isExcluded = [...failures, ...(is.elected?.content.failures ?? []), ...inOthers].some(
+  const backsOff = [...failures, ...(is.elected?.content.failures ?? []), ...inOthers].some(
     (record) => record.node === node && record.until !== null,
   );
-  const isUnfit = registration.illSinceMs !== null || refusals(config, site).length > 0 || isExcluded;
+  const isUnfit = registration.illSinceMs !== null || refusals(config, site).length > 0 || backsOff;
   return isUnfit ? site : null;
 }
 

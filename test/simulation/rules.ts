@@ -12,7 +12,7 @@ import { claimRules } from './rules-of-claims.js';
 import { comingRules } from './rules-of-coming.js';
 import { electingRules } from './rules-of-electing.js';
 import { failureRules } from './rules-of-failures.js';
-import { exclusionRules, limitRules } from './rules-of-limits.js';
+import { backoffRules, limitRules } from './rules-of-limits.js';
 import { seatRules } from './rules-of-seats.js';
 import { siteRules, successionRules } from './rules-of-sites.js';
 import { slotRules } from './rules-of-slots.js';
@@ -164,7 +164,7 @@ export class Rules implements Court {
       claimRules(court),
       electingRules(court),
       failureRules(court),
-      exclusionRules(court),
+      backoffRules(court),
       comingRules(court),
       successionRules(court),
     ];

@@ -238,7 +238,7 @@ const betterComes: Scenario = (_, setup) => {
     strategy: 'site-priority',
     sites: { a: { priority: 200 }, b: { priority: 100 } },
     failback: 'auto',
-    minTenure: '6s',
+    minLeadership: '6s',
   });
   return {
     setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 5_000 }),
@@ -357,10 +357,10 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
   };
 };
 
-/** Paused, the elected node fails again and again; the pause ends while it is excluded, and nobody else is fit. */
-const resumedWhileExcluded: Scenario = ({ between }, setup) => {
+/** Paused, the elected node fails again and again; the pause ends while it is in backoff, and nobody else is fit. */
+const resumedInBackoff: Scenario = ({ between }, setup) => {
   const failsMs = settledMs + 400;
-  const config = configured(setup, { exclusion: { base: '1s', max: '30s' } });
+  const config = configured(setup, { backoff: { base: '1s', max: '30s' } });
   return {
     setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 17_000 }),
     faults: [
@@ -376,7 +376,7 @@ const resumedWhileExcluded: Scenario = ({ between }, setup) => {
 /** The only node that is fit fails, and starts anew, twice. */
 const startsAnew: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
-  const config = configured(setup, { exclusion: { base: '5s', max: '10s' } });
+  const config = configured(setup, { backoff: { base: '5s', max: '10s' } });
   return {
     setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: failsMs + 10_000 }),
     faults: [
@@ -395,8 +395,8 @@ const failedFavourite: Scenario = (_, setup) => {
     strategy: 'site-priority',
     sites: { a: { priority: 200 }, b: { priority: 100 } },
     failback: 'auto',
-    minTenure: '0s',
-    exclusion: { base: '1s', max: '6s' },
+    minLeadership: '0s',
+    backoff: { base: '1s', max: '6s' },
   });
   return {
     setup: groupOf(setup, { nodes: ['a1', 'b1'], config, troubleMs: settledMs + 9_000 }),
@@ -666,7 +666,7 @@ const scenarios: readonly Scenario[] = [
   treeUnreadable,
   prepareFails,
   failingForLong,
-  resumedWhileExcluded,
+  resumedInBackoff,
   startsAnew,
   failedFavourite,
   siteLowered,

@@ -57,7 +57,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     sites: pick([{}, { a: { priority: 200 }, b: { priority: 100 } }]),
     failback: pick(['auto', 'manual', 'after:2s']),
     failbackHold: '1s',
-    minTenure: pick(['0s', '0s', '1s']),
+    minLeadership: pick(['0s', '0s', '1s']),
     timeouts: {
       claim: '2s',
       prepare: '500ms',
@@ -67,7 +67,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
       fence: '1500ms',
       grace: '200ms',
     },
-    exclusion: { base: '1s', max: sessionTimeoutMs === 2_000 ? '2s' : '4s' },
+    backoff: { base: '1s', max: sessionTimeoutMs === 2_000 ? '2s' : '4s' },
     historySize: pick([3, 100]),
   });
   return {

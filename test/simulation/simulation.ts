@@ -373,7 +373,7 @@ class Simulation {
     judge.violate(9, `${lost.name} has no seat, or is not registered, ${lateMs} ms after all was mended`);
   }
 
-  /** Exclusions and holds run out; then nothing moves, and nothing is written but leases. */
+  /** Backoffs and holds run out; then nothing moves, and nothing is written but leases. */
   async #peace(faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { judge, nodes, setup } = this.#cast;
     if (stop()) return;

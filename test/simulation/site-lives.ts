@@ -124,10 +124,10 @@ const looksInBetween: Scenario = ({ between }, setup) => ({
 });
 
 /** The leader dies, and the other site, where its successor has to be, has nobody who may lead. */
-const otherSiteExcluded: Scenario = ({ pick }, setup) => {
+const otherSiteInBackoff: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   const laterMs = settledMs + 2_500;
-  const config = { ...rules, failback: 'manual', exclusion: { base: '3s', max: '6s' } };
+  const config = { ...rules, failback: 'manual', backoff: { base: '3s', max: '6s' } };
   return {
     setup: twoSites(setup, config, { troubleMs: laterMs + 5_000 }),
     faults: [
@@ -209,7 +209,7 @@ const onlySiteUnfit: Scenario = ({ pick }, setup) => {
 /** The preferred site comes back while another leads. */
 const preferredReturns: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: 'soft' };
-  const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minTenure: '5s' };
+  const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minLeadership: '5s' };
   return {
     setup: twoSites(setup, config, { troubleMs: settledMs + 7_000 }),
     faults: [1, 3].map((node) => at(0, { kind: 'unhealthy', node, forMs: settledMs })),
@@ -231,7 +231,7 @@ const scenarios: readonly [Scenario, ...Scenario[]] = [
   siteThinned,
   siteFlaps,
   looksInBetween,
-  otherSiteExcluded,
+  otherSiteInBackoff,
   leaderFails,
   noOtherSite,
   leadersSiteFailed,

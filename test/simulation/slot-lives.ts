@@ -174,9 +174,9 @@ const fewerWhilePaused: Scenario = ({ between }, setup) => ({
 });
 
 /** A takeover fails in one slot, and then another slot needs a leader. */
-const excludedInAll: Scenario = (chance, setup) => {
+const inBackoffInAll: Scenario = (chance, setup) => {
   const { pick, odds } = chance;
-  const config = { exclusion: { base: '3s', max: '6s' }, failback: 'manual' };
+  const config = { backoff: { base: '3s', max: '6s' }, failback: 'manual' };
   if (odds(0.5)) return failedBefore(chance, setup);
   return {
     setup: groupOf(setup, 2, { rules: config, troubleMs: settledMs + 7_000 }),
@@ -191,7 +191,7 @@ const excludedInAll: Scenario = (chance, setup) => {
 /** A takeover fails in one slot, and when that is over its node is elected in another, by a decision of the same number. */
 const failedBefore: Scenario = ({ upTo }, setup) => {
   const slot = 1 + upTo(1);
-  const config = { exclusion: { base: '1s', max: '1s' }, failback: 'manual' };
+  const config = { backoff: { base: '1s', max: '1s' }, failback: 'manual' };
   return {
     setup: groupOf(setup, 2, { rules: config, troubleMs: settledMs + 8_000 }),
     faults: [
@@ -236,7 +236,7 @@ const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
         sites: { a: { priority: 300 }, b: { priority: 200 }, c: { priority: 100 } },
         failback: pick(['auto', 'after:2s']),
         failbackHold: '1s',
-        minTenure: pick(['0s', '4s']),
+        minLeadership: pick(['0s', '4s']),
       },
       troubleMs: settledMs + 12_000,
       isGentle: odds(0.6),
@@ -310,7 +310,7 @@ const lostInOneSlot: Scenario = ({ pick, upTo, between }, setup) => {
 const scenarios: readonly [Scenario, ...Scenario[]] = [
   upAndDown,
   fewerWhilePaused,
-  excludedInAll,
+  inBackoffInAll,
   bothHeld,
   betterReturns,
   keptApart,

@@ -16,7 +16,7 @@ export function hasStalls(seed: number): boolean {
 
 export function stallLifeOf({ between }: Chance, setup: Setup): Story {
   const { sessionTimeoutMs } = setup;
-  const config = groupConfigSchema.parse({ ...setup.config, exclusion: { base: '10s', max: '2m' } });
+  const config = groupConfigSchema.parse({ ...setup.config, backoff: { base: '10s', max: '2m' } });
   const forMs = Math.round(between(0.4, 0.6) * sessionTimeoutMs);
   const atMs = settledMs + between(0, 0.5) * sessionTimeoutMs;
   return {

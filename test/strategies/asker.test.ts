@@ -38,7 +38,7 @@ function elsewhere(answer: (question: StrategyQuestion) => Answer) {
 
 const nobody: RankingInput = {
   ...{ candidates: [], peers: [], previous: null, incumbent: null },
-  ...{ term: 1, circumstance: ordinary },
+  ...{ term: 1, conditions: ordinary },
 };
 
 function rankedBy(rules: Rules, term: number) {
@@ -107,5 +107,5 @@ function ranking(rules: Rules) {
   const strategy = rules.strategies.get('far')?.prepare({}, rules).strategy;
   if (strategy == null) throw new Error('it is not ready');
   const group = { config: config({}), members: [], previous: null, incumbent: null, term: 1 };
-  return rank({ ...group, strategy, circumstance: ordinary, nowMs: 0 }, []);
+  return rank({ ...group, strategy, conditions: ordinary, nowMs: 0 }, []);
 }

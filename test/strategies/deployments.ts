@@ -45,7 +45,7 @@ export function inputOf(
   const candidates: Candidate[] = peers.map(({ node, site, scores }) => {
     return { node, site, scores, priority: 100, sitePriority: 100, seat: 0, tags: {} };
   });
-  return { candidates, peers, previous: null, incumbent: null, term: 1, circumstance: ordinary, ...rest };
+  return { candidates, peers, previous: null, incumbent: null, term: 1, conditions: ordinary, ...rest };
 }
 
 /** Requests come in at `loads`, a rate for each data centre, in equal parts by its live servers. */

@@ -58,7 +58,7 @@ const goodOptions: Record<string, Record<string, unknown>> = {
     load: 'requests',
     margin: '20%',
   },
-  'by-circumstance': {
+  conditional: {
     rules: [
       { name: 'late', when: { between: ['23:00', '01:00'] }, strategy: 'oldest' },
       { name: 'usual', strategy: 'preference-list', options: { order: ['b1'] } },
@@ -83,7 +83,7 @@ describe.each([...strategies.values()])('strategy $name', ({ name, prepare }) =>
           peers: others,
           incumbent,
           term: 1,
-          circumstance: ordinary,
+          conditions: ordinary,
         });
         expect(ranked.map(({ node }) => node).toSorted()).toEqual(given.map(({ node }) => node).toSorted());
         const grades = ranked.map(({ grade }) => grade);

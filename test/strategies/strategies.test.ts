@@ -22,7 +22,7 @@ function rank(
     peers: [],
     incumbent: null,
     term: 1,
-    circumstance: ordinary,
+    conditions: ordinary,
   });
 }
 
@@ -31,7 +31,7 @@ const grades = (ranking: readonly Ranked[]) => ranking.map(({ grade }) => grade)
 const needed: Record<string, Record<string, unknown>> = {
   'preference-list': { order: ['b1', 'a2'] },
   pole: { scores: [{ score: 'latency', width: 10 }, { score: 'history' }] },
-  'by-circumstance': { rules: [{ name: 'usual', strategy: 'site-priority' }] },
+  conditional: { rules: [{ name: 'usual', strategy: 'site-priority' }] },
 };
 const optionsFor = (name: string) => needed[name] ?? {};
 const knownOptions: Record<string, string> = {
@@ -42,7 +42,7 @@ const knownOptions: Record<string, string> = {
   latency: 'known are size, load, width, margin',
   'worst-case': 'known are size, width, margin',
   pole: 'known are scores, size, load, margin',
-  'by-circumstance': 'known are rules',
+  conditional: 'known are rules',
 };
 
 describe.each([...strategies.keys()])('%s', (name) => {
@@ -185,7 +185,7 @@ describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
     expect(configProblems({ strategy: 'fastest' }, builtInRules)).toEqual([
       'strategy: there is no "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
-        'site-priority, history, request, consensus, latency, worst-case, rotating, pole, by-circumstance',
+        'site-priority, history, request, consensus, latency, worst-case, rotating, pole, conditional',
     ]);
   });
 });

@@ -51,12 +51,12 @@ export function environmentOf(
   return {
     PATH: process.env.PATH,
     PETREL_LISTEN: 'off',
-    ...secretVariablesBeside(args, env),
+    ...secretVariablesNextTo(args, env),
     ...env,
   };
 }
 
-function secretVariablesBeside(
+function secretVariablesNextTo(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Record<string, string> {

@@ -45,7 +45,7 @@ const usualSessionTimeoutMs = 5_000;
 export const testConfig: GroupConfig = groupConfigSchema.parse({
   failback: 'manual',
   timeouts: { claim: '4s', prepare: '2s', takeover: '3s', release: '3s', fence: '2s', grace: '300ms' },
-  exclusion: { base: '1s', max: '5s' },
+  backoff: { base: '1s', max: '5s' },
 });
 
 /** Less than the 30 s after which an agent looks again unasked. */
@@ -284,8 +284,8 @@ export class Cluster {
   /** A READY leader, which is the one that is elected. */
   async #isQuiet(): Promise<boolean> {
     const [leader, elected] = [await this.#ready(), await this.view.elected()];
-    const excluded = elected.failures.some(({ until: end }) => end !== null && Date.parse(end) > Date.now());
-    return leader.node === elected.node && leader.term === elected.term && !excluded;
+    const inBackoff = elected.failures.some(({ until: end }) => end !== null && Date.parse(end) > Date.now());
+    return leader.node === elected.node && leader.term === elected.term && !inBackoff;
   }
 
   /** Writes what happened to a file, and the end of it here, for a reader of the failure. */

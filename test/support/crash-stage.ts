@@ -21,7 +21,7 @@ const sessionTimeoutMs = 3_500;
 
 const config: Partial<GroupConfig> = {
   timeouts: { claim: '5s', prepare: '4s', takeover: '5s', release: '5s', fence: '5s', grace: '300ms' },
-  exclusion: { base: '200ms', max: '400ms' },
+  backoff: { base: '200ms', max: '400ms' },
 };
 
 const paths = groupPaths('/crash');

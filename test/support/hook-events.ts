@@ -54,7 +54,7 @@ function overlaps(events: readonly HookEvent[]): string[] {
 }
 
 function stillAlive(start: HookEvent): string[] {
-  const others = start.alive.filter((other) => excludes(other, start) && !idleStates.has(other.state));
+  const others = start.alive.filter((other) => isInBackoff(other, start) && !idleStates.has(other.state));
   const names = new Set(others.map(nameOf));
   return [...names].map((name) => `${nameOf(start)} took over at ${start.at} while ${name} was alive`);
 }
@@ -73,7 +73,7 @@ interface Earlier {
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
   const last = new Map<string, HookEvent>();
   for (const event of later) {
-    if (!excludes(event, start)) continue;
+    if (!isInBackoff(event, start)) continue;
     const name = nameOf(event);
     const works = (event.phase === 'takeover' || event.phase === 'run') && earlier.begun.has(name);
     if (works || (event.phase === 'release' && earlier.releasing.has(name))) last.set(name, event);
@@ -104,7 +104,7 @@ function beginsTenure({ phase, event }: HookEvent): boolean {
 }
 
 /** Two tenures of one slot, or of one node, must not be active at once. */
-function excludes(one: Tenure, other: Tenure): boolean {
+function isInBackoff(one: Tenure, other: Tenure): boolean {
   const isSame = one.node === other.node && one.token === other.token;
   return !isSame && (one.slot === other.slot || one.node === other.node);
 }

@@ -159,7 +159,7 @@ export function yamlText(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
     '!!binary aGFsbG8=',
     'tags: !!set {a, b}',
     'priority: !!float 1',
-    'minTenure: !!timestamp 2026-01-01',
+    'minLeadership: !!timestamp 2026-01-01',
     'tags: {<<: {a: b}}',
     '? [a, b]\n: c',
     '? {a: b}\n: c',

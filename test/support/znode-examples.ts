@@ -69,7 +69,7 @@ export const examples = {
     paused: byHand,
     switchover: { to: { node: 'b1' }, replacesTerm: 7, notBefore: instant(9), ...byHand },
     drained: { b1: byHand },
-    readmitted: { b1: { failedAt: instant(0), ...byHand } },
+    clearedFailures: { b1: { failedAt: instant(0), ...byHand } },
     strategyOptions: { order: ['a1'] },
   }),
 } as const;

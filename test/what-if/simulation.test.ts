@@ -163,7 +163,7 @@ describe('a what-if', () => {
   it('leaves out strategies that have nothing to go by, and says why', () => {
     const { leftOut } = ask(deployment);
     expect(leftOut.map(({ strategy }) => strategy).toSorted()).toEqual([
-      'by-circumstance',
+      'conditional',
       'history',
       'pole',
       'preference-list',

@@ -49,8 +49,8 @@ export function sharesOf({ servers }: Deployment, loads: readonly number[]): Rea
   const names = Object.keys(servers);
   return new Map(
     names.map((name) => {
-      const beside = names.filter((other) => servers[other] === servers[name]).length;
-      return [name, (loads[(servers[name] ?? 0) - 1] ?? 0) / total / beside];
+      const affinity = names.filter((other) => servers[other] === servers[name]).length;
+      return [name, (loads[(servers[name] ?? 0) - 1] ?? 0) / total / affinity];
     }),
   );
 }
@@ -78,7 +78,7 @@ export function electedBy(
   const candidates = peers.map(({ node, site, scores }) => {
     return { node, site, scores, priority: 100, sitePriority: 100, seat: 0, tags: {} };
   });
-  const circumstance = {
+  const conditions = {
     after: 'failure' as const,
     failedSite: null,
     minuteOfDay: 0,
@@ -88,7 +88,7 @@ export function electedBy(
   };
   const prepared = prepareStrategy({ strategy, strategyOptions: {} }, builtInRules);
   const ranking = prepared.strategy?.rank({
-    ...{ candidates, peers, circumstance, term, incumbent: null, previous: { node: 'p5', site: 'D1' } },
+    ...{ candidates, peers, conditions, term, incumbent: null, previous: { node: 'p5', site: 'D1' } },
   });
   return ranking?.[0]?.node ?? '';
 }

@@ -5,7 +5,7 @@ import { isSeveral, slotsOf } from './slots.js';
 export type Action =
   | { readonly kind: 'pause' | 'resume' | 'switchover' | 'cancel-switchover' }
   | { readonly kind: 'priority' | 'reset' | 'disable' | 'enable' | 'recover'; readonly site: string }
-  | { readonly kind: 'drain' | 'undrain' | 'readmit'; readonly node: string }
+  | { readonly kind: 'drain' | 'undrain' | 'clear-failure'; readonly node: string }
   | { readonly kind: 'switchover-to'; readonly node: string };
 
 export interface Fields {
@@ -87,7 +87,7 @@ export function formOf(action: Action): Form {
       );
     case 'undrain':
       return form(`Undrain node ${action.node}`, 'It may be elected again.', 'Undrain');
-    case 'readmit':
+    case 'clear-failure':
       return form(`Readmit node ${action.node}`, 'Forgives its failed takeovers.', 'Readmit');
   }
 }
@@ -122,7 +122,7 @@ export function callOf(action: Action, fields: Fields): Call {
       return post(sitePath(action.site, action.kind));
     case 'drain':
     case 'undrain':
-    case 'readmit':
+    case 'clear-failure':
       return post(`/nodes/${encodeURIComponent(action.node)}/${action.kind}`);
   }
 }
@@ -187,8 +187,8 @@ function valueText(value: unknown): string {
 /** What can be done with a node as it is. */
 export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
   const switchover: Action[] = eligible && state === 'STANDBY' ? [{ kind: 'switchover-to', node }] : [];
-  const readmit: Action[] = state === 'EXCLUDED' ? [{ kind: 'readmit', node }] : [];
-  return [...switchover, ...readmit, { kind: state === 'DRAINING' ? 'undrain' : 'drain', node }];
+  const clearFailure: Action[] = state === 'BACKOFF' ? [{ kind: 'clear-failure', node }] : [];
+  return [...switchover, ...clearFailure, { kind: state === 'DRAINING' ? 'undrain' : 'drain', node }];
 }
 
 /** What a change may make of a preview: when this moves, a preview is made anew. */

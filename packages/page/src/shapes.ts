@@ -28,7 +28,7 @@ const nodeStates = [
   'READY',
   'RELEASING',
   'DRAINING',
-  'EXCLUDED',
+  'BACKOFF',
   'UNHEALTHY',
 ] as const;
 export type NodeState = (typeof nodeStates)[number];

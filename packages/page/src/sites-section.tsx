@@ -188,7 +188,7 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   recover: 'Recover',
   drain: 'Drain',
   undrain: 'Undrain',
-  readmit: 'Readmit',
+  'clear-failure': 'Readmit',
   'switchover-to': 'Switch over to it',
 };
 

@@ -29,7 +29,7 @@ const looks: Readonly<Record<NodeState, Look>> = {
   ELECTED: 'moving',
   RELEASING: 'moving',
   DRAINING: 'away',
-  EXCLUDED: 'trouble',
+  BACKOFF: 'trouble',
   UNHEALTHY: 'trouble',
   STANDBY: 'plain',
 };

@@ -4,7 +4,7 @@ import type { Commit, Decision } from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotView } from '../../model/slots.js';
-import type { Brake, GroupSnapshot, Member } from '../../model/snapshot.js';
+import type { CircuitBreaker, GroupSnapshot, Member } from '../../model/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../model/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type StoreError } from '../../ports/store.js';
 import { withRoom } from '../../tree/history-room.js';
@@ -45,10 +45,10 @@ export async function writeCommit(
     if (isStoreError(error, 'QUOTA_EXCEEDED')) return await writeLess(turn, paths, commit, log, error);
     if (!isPermissionError(error)) throw error;
     const { path } = error;
-    const { brake } = commit;
-    if (brake !== null && path === brake.path) {
-      log.error({ path }, `the brake counts nothing: no permission to write ${path}`);
-      return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+    const { circuitBreaker } = commit;
+    if (circuitBreaker !== null && path === circuitBreaker.path) {
+      log.error({ path }, `the circuit breaker counts nothing: no permission to write ${path}`);
+      return await writeCommit(turn, paths, { ...commit, circuitBreaker: null }, log);
     }
     const members = turn.members.map((member) => withoutSeat(member, paths, path));
     if (members.every((member, index) => member === turn.members[index])) throw error;
@@ -65,7 +65,7 @@ async function writeLess(
   log: Logger,
   refused: StoreError,
 ): Promise<Committed | null> {
-  const { records, decisions, brake, headVersion } = commit;
+  const { records, decisions, circuitBreaker, headVersion } = commit;
   const { path = paths.history } = refused;
   if (headVersion !== null) {
     const rest = unrecorded(commit);
@@ -77,9 +77,9 @@ async function writeLess(
     );
     return { recorded: null, isUnrecorded: true };
   }
-  if (brake === null) throw refused;
-  log.error({ path }, `the brake counts nothing: quota reached at ${path}`);
-  return await writeCommit(turn, paths, { ...commit, brake: null }, log);
+  if (circuitBreaker === null) throw refused;
+  log.error({ path }, `the circuit breaker counts nothing: quota reached at ${path}`);
+  return await writeCommit(turn, paths, { ...commit, circuitBreaker: null }, log);
 }
 
 function withoutSeat(member: Member, paths: GroupPaths, path: string | undefined): Member {
@@ -95,7 +95,7 @@ function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit):
     checkSeat(paths, turn.seat),
     ...deciding(turn, paths, commit),
     ...(headVersion === null ? [] : recording(paths, records, history, headVersion)),
-    ...counting(commit.brake),
+    ...counting(commit.circuitBreaker),
   ];
 }
 
@@ -182,8 +182,8 @@ function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: Transit
   return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
 }
 
-function counting(brake: Brake | null): Operation[] {
-  if (brake === null) return [];
-  const { path, record, version } = brake;
+function counting(circuitBreaker: CircuitBreaker | null): Operation[] {
+  if (circuitBreaker === null) return [];
+  const { path, record, version } = circuitBreaker;
   return [{ type: 'set', path, data: encode(record), version }];
 }

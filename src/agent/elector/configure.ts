@@ -34,7 +34,7 @@ export async function configure(
   const config = snapshot.config.value;
   if (config === null) return null;
   const { reason, configVersion } = action;
-  const what = action.do === 'pause' ? 'paused by the brake' : action.what;
+  const what = action.do === 'pause' ? 'paused by the circuit breaker' : action.what;
   const record: ChangeRecord = { kind: 'change', by: 'petrel', what, reason, at };
   const data = Buffer.from(JSON.stringify(changed(config, action, at)));
   const done = await ifStillTrue(() =>
@@ -64,5 +64,5 @@ export function logChange(log: Logger, action: ConfigAction, { record, unrecorde
 function changed(config: GroupConfig, action: ConfigAction, at: string): GroupConfig {
   if (action.do === 'change-sites') return withSites(config, action.changes);
   if (action.do === 'drop-request') return { ...config, switchover: null };
-  return { ...config, paused: { by: 'the brake', reason: action.reason, at } };
+  return { ...config, paused: { by: 'the circuit breaker', reason: action.reason, at } };
 }

@@ -79,7 +79,7 @@ export class ScoreReader {
   /** The reports of these nodes, as they were read last and heard since. Throws StoreError. `config`: null where it cannot be read. */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) {
-      this.#everyMs = usesScores(config, this.#rules) ? durationMs(config.resignation.every) : null;
+      this.#everyMs = usesScores(config, this.#rules) ? durationMs(config.stabilization.interval) : null;
     }
     if (this.#everyMs === null) {
       this.#last = null;

@@ -21,7 +21,7 @@ import {
 } from '../../model/snapshot.js';
 import { type ClaimContent, initialElected, initialHistoryHead } from '../../model/znodes.js';
 import { isStoreError, type Stat, type Store, type StoreError } from '../../ports/store.js';
-import { readBrake } from '../../tree/brake-record.js';
+import { readCircuitBreaker } from '../../tree/brake-record.js';
 import { readNeighbour } from '../../tree/neighbour.js';
 import type { ScoreReader } from '../scores/score-reader.js';
 import type { Contents } from './contents.js';
@@ -128,11 +128,11 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     if (slot <= count) throw decision;
     return [];
   });
-  const [members, reports, neighbour, brake] = await settleAll([
+  const [members, reports, neighbour, circuitBreaker] = await settleAll([
     names === null ? null : readMembers(observer, names.children, seatNames?.children ?? [], self),
     names === null ? null : scores.read(store, config.value, names.children),
     names === null ? null : readNeighbour(store, config.value, paths, true),
-    names === null ? null : readBrake(store, config.value, paths),
+    names === null ? null : readCircuitBreaker(store, config.value, paths),
   ] as const);
   return {
     seat: placed,
@@ -149,7 +149,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
           : members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
       neighbour,
       history: head === null ? null : readHead(observer, head),
-      brake,
+      circuitBreaker,
     },
   };
 }

@@ -1,11 +1,11 @@
-/** `petrel flag …`: circumstances that operators name, which rules of the strategy by-circumstance may go by. */
+/** `petrel flag …`: conditions that operators name, for the rules of the strategy conditional. */
 import type { Command } from 'commander';
 import { clearFlag, setFlag } from '../../group/flags.js';
 import { name } from '../arguments.js';
 import { changeOptions, runChange } from '../change.js';
 
 export function addFlag(program: Command): void {
-  const flag = program.command('flag').description('circumstances that you name, for rules to go by');
+  const flag = program.command('flag').description('conditions that you name, for conditional rules');
   for (const [verb, description, request] of [
     ['set', 'let the rules apply that ask for this flag', setFlag],
     ['clear', 'and no longer', clearFlag],

@@ -74,7 +74,7 @@ function cells(list: Listing, node: NodeListing, scoreText: (score: number) => s
 const stateStyles = {
   READY: 'green',
   UNHEALTHY: 'red',
-  EXCLUDED: 'red',
+  BACKOFF: 'red',
   DRAINING: 'yellow',
   PROGRESS: 'yellow',
   ELECTED: 'yellow',

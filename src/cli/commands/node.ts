@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../../exit-code.js';
 import { type Eviction, evict, planEviction } from '../../group/evict.js';
-import { drainNode, readmitNode, undrainNode } from '../../group/nodes.js';
+import { clearFailure, drainNode, undrainNode } from '../../group/nodes.js';
 import { awaitSettled, outcomeSchema } from '../../group/wait.js';
 import { name } from '../arguments.js';
 import { makeSure } from '../ask.js';
@@ -12,7 +12,7 @@ import { forTerminal, type Printable, print } from '../output.js';
 import { checkAccess, withSession } from '../session.js';
 
 export function addNode(program: Command): void {
-  const node = program.command('node').description('one node: drain, undrain, readmit, evict');
+  const node = program.command('node').description('one node: drain, undrain, clear-failure, evict');
   changeOptions(
     node
       .command('drain')
@@ -28,11 +28,11 @@ export function addNode(program: Command): void {
   });
   changeOptions(
     node
-      .command('readmit')
-      .description('end a node’s exclusion after failed takeovers')
+      .command('clear-failure')
+      .description('end a node’s backoff after failed takeovers')
       .argument('<node>', 'node id', name),
   ).action(async (id: string, _options, command: Command) => {
-    await runChange(command, { request: readmitNode(id), until: 'settled' });
+    await runChange(command, { request: clearFailure(id), until: 'settled' });
   });
   addEvict(node);
 }

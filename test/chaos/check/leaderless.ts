@@ -190,7 +190,7 @@ function boundOf(
   failing: number,
   faults: readonly FaultSpan[],
 ): { boundMs: number; bound: string } {
-  const { sessionTimeoutMs, claimMs, exclusionMs, ensembleMs, slackMs } = run;
+  const { sessionTimeoutMs, claimMs, backoffMs, ensembleMs, slackMs } = run;
   const releaseMs = run.releaseMs + 2 * run.graceMs;
   const takeoverMs = run.takeoverMs + 2 * run.graceMs;
   const watchdogMs = Math.max(claimMs, takeoverMs) + releaseMs;
@@ -199,7 +199,7 @@ function boundOf(
     ['release', releaseMs],
     ['takeover', takeoverMs],
     [`${failing} failing × watchdog`, failing * watchdogMs],
-    ['exclusion', failing > 0 ? exclusionMs : 0],
+    ['backoff', failing > 0 ? backoffMs : 0],
     ['election of the ensemble', faults.some(({ ensemble }) => ensemble) ? ensembleMs : 0],
     ['slack', slackMs],
   ];

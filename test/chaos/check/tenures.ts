@@ -50,7 +50,7 @@ export function overlaps(hooks: readonly HookRecord[], tenures: readonly Tenure[
   const seen = inTime(hooks)
     .filter(isTakeoverStart)
     .flatMap((start) => {
-      const others = start.alive.filter((other) => excludes(other, start) && !idle.has(other.state));
+      const others = start.alive.filter((other) => isInBackoff(other, start) && !idle.has(other.state));
       const seen = new Map(others.map((other) => [nameOf(other), other]));
       return [...seen].map(([name, other]) => {
         const what = `${nameOf(start)} began to take over and saw ${name} alive`;
@@ -59,7 +59,7 @@ export function overlaps(hooks: readonly HookRecord[], tenures: readonly Tenure[
     });
   const recorded = tenures.flatMap((tenure) => {
     return tenures.flatMap((earlier) => {
-      if (!excludes(earlier, tenure) || earlier.startMs > tenure.startMs) return [];
+      if (!isInBackoff(earlier, tenure) || earlier.startMs > tenure.startMs) return [];
       const untilMs = endBefore(earlier, tenure.startMs);
       if (untilMs <= tenure.startMs) return [];
       const lengthMs = (untilMs - tenure.startMs).toFixed(1);
@@ -73,7 +73,7 @@ export function overlaps(hooks: readonly HookRecord[], tenures: readonly Tenure[
 type Named = Pick<HookRecord, 'node' | 'slot' | 'token'>;
 
 /** Whether two must not be at work at once. */
-function excludes(one: Named, other: Named): boolean {
+function isInBackoff(one: Named, other: Named): boolean {
   return nameOf(one) !== nameOf(other) && (one.slot === other.slot || one.node === other.node);
 }
 

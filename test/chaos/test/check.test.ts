@@ -227,7 +227,7 @@ describe('the time without a leader', () => {
 
   it('may last a watchdog longer for each other node that fails', () => {
     const both = (scene: Scene) => scene.fault(20, 90, ['a']).fault(20, 90, ['b']);
-    const boundMs = plainBoundMs + watchdogMs + run.exclusionMs;
+    const boundMs = plainBoundMs + watchdogMs + run.backoffMs;
     expect(killed(25, both)).toMatchObject({ violations: [], gaps: [{ boundMs }] });
     expect(rules(killed(26, both))).toEqual(['a leader in time']);
   });
@@ -270,7 +270,7 @@ describe('the time without a leader', () => {
 
   it('is not excused by faults that would leave nobody, but come one after the other', () => {
     const inTurn = (scene: Scene) => scene.fault(20, 30, ['a', 'b']).fault(31, 90, ['c']);
-    const boundMs = plainBoundMs + 2 * watchdogMs + run.exclusionMs;
+    const boundMs = plainBoundMs + 2 * watchdogMs + run.backoffMs;
     expect(killed(45, inTurn)).toMatchObject({ violations: [], gaps: [{ boundMs, countedMs: 34_000 }] });
     expect(rules(killed(46, inTurn))).toEqual(['a leader in time']);
   });

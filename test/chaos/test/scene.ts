@@ -12,7 +12,7 @@ export const run: Run = {
   takeoverMs: 4_000,
   releaseMs: 3_000,
   graceMs: 300,
-  exclusionMs: 2_000,
+  backoffMs: 2_000,
   ensembleMs: 5_000,
   slackMs: 1_000,
   startedAtMs: 0,

@@ -88,8 +88,8 @@ export const electingSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'prefer',
-        find: 'durationMs(config.minTenure) - readyForMs',
-        replace: 'durationMs(config.minTenure) - (readyForMs ?? 1e9)',
+        find: 'durationMs(config.minLeadership) - readyForMs',
+        replace: 'durationMs(config.minLeadership) - (readyForMs ?? 1e9)',
       },
     ],
   },
@@ -97,14 +97,14 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'minimum tenure not kept',
     rule: 'A leader is not left for a better node before its minimum tenure is over',
     in: 'prefer',
-    find: 'durationMs(config.minTenure) - readyForMs',
+    find: 'durationMs(config.minLeadership) - readyForMs',
     replace: '-readyForMs',
   },
   {
     name: 'a node that failed is as good as any',
     rule: 'A good leader is left ever more rarely for a node whose takeover failed',
     in: 'cautionMs',
-    find: 'durationMs(exclusion.max) * 2 ** Math.min(record.count - 1, 10)',
+    find: 'durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10)',
     replace: '0',
   },
   {

@@ -1,4 +1,4 @@
-/** Sabotages of what is made of failures: blame, exclusion, fencing, and the limits that are set in time. */
+/** Sabotages of what is made of failures: blame, backoff, fencing, and the limits that are set in time. */
 import type { Sabotage } from './sabotage.js';
 
 export const failureSabotages: readonly Sabotage[] = [
@@ -46,23 +46,23 @@ export const failureSabotages: readonly Sabotage[] = [
   },
   {
     name: 'no watchdog over who does not claim',
-    rule: 'An elected node that does not claim in time is excluded, and another is elected',
+    rule: 'An elected node that does not claim in time is in backoff, and another is elected',
     in: 'conditionOf',
     find: 'candidate !== null',
     replace: 'candidate === undefined',
   },
   {
     name: 'exclusions do not back off',
-    rule: 'Exclusions double with each failure',
-    in: 'exclusionMs',
-    find: 'durationMs(exclusion.max), count',
-    replace: 'durationMs(exclusion.max), Math.min(count, 1)',
+    rule: 'Backoffs double with each failure',
+    in: 'backoffMs',
+    find: 'durationMs(backoff.max), count',
+    replace: 'durationMs(backoff.max), Math.min(count, 1)',
   },
   {
     name: 'exclusions without a cap',
-    rule: 'Exclusions double up to a cap',
-    in: 'exclusionMs',
-    find: 'durationMs(exclusion.max)',
+    rule: 'Backoffs double up to a cap',
+    in: 'backoffMs',
+    find: 'durationMs(backoff.max)',
     replace: 'Number.POSITIVE_INFINITY',
   },
   {
@@ -74,24 +74,24 @@ export const failureSabotages: readonly Sabotage[] = [
   },
   {
     name: 'no restart ends an exclusion',
-    rule: 'An exclusion ends, once, when its node starts anew',
+    rule: 'An backoff ends, once, when its node starts anew',
     in: 'restarted',
     find: 'life === record.incarnation',
     replace: 'life.length > 0',
   },
   {
     name: 'every restart ends an exclusion',
-    rule: 'A new life ends an exclusion once: what its own takeover crashes must not come back at full speed',
+    rule: 'A new life ends an backoff once: what its own takeover crashes must not come back at full speed',
     in: 'restarted',
     find: 'record.until === null || record.restarted || life === undefined',
     replace: 'record.until === null || life === undefined',
   },
   {
     name: 'READY forgives nothing',
-    rule: "READY ends the node's exclusion and resets its back-off",
+    rule: "READY ends the node's backoff and resets its back-off",
     in: 'settleFailures',
-    find: 'record.node !== ready && !isReadmitted(record, config)',
-    replace: 'record.node.length > 0 && !isReadmitted(record, config) && ready !== undefined',
+    find: 'record.node !== ready && !isCleared(record, config)',
+    replace: 'record.node.length > 0 && !isCleared(record, config) && ready !== undefined',
     also: [
       {
         in: 'upkeepWrite',
@@ -109,7 +109,7 @@ export const failureSabotages: readonly Sabotage[] = [
   },
   {
     name: 'a lease lost again counts for nothing',
-    rule: 'A leader that loses its lease twice within the longest exclusion has failed: another is elected',
+    rule: 'A leader that loses its lease twice within the longest backoff has failed: another is elected',
     in: 'lapsedAgain',
     find: 'if (times === 1) return null;',
     replace: 'if (times > 0) return null;',
@@ -137,21 +137,21 @@ export const failureSabotages: readonly Sabotage[] = [
   },
   {
     name: 'a failed node is tried again at once',
-    rule: 'When everyone is excluded the next try comes no sooner than the base time',
+    rule: 'When everyone is in backoff the next try comes no sooner than the base time',
     in: 'leastRecentlyFailed',
     find: 'retryAtMs(record, config) - nowMs',
     replace: 'Math.min(0, retryAtMs(record, config) - nowMs)',
   },
   {
     name: 'the node that failed last is tried first',
-    rule: 'When everyone is excluded the one whose last failure is longest ago is tried',
+    rule: 'When everyone is in backoff the one whose last failure is longest ago is tried',
     in: 'leastRecentlyFailed',
     find: 'fromInstant(a.failedAt) - fromInstant(b.failedAt)',
     replace: 'fromInstant(b.failedAt) - fromInstant(a.failedAt)',
   },
   {
     name: "a retry overrides a person's exclusion",
-    rule: "That everyone has failed overrides no person's exclusion, bad health or draining",
+    rule: "That everyone has failed overrides no person's backoff, bad health or draining",
     in: 'leastRecentlyFailed',
     find: `found.every(({ kind }) => kind === kindOfBackoff)`,
     replace: `found.some(({ kind }) => kind === kindOfBackoff)`,
@@ -244,7 +244,7 @@ export const failureSabotages: readonly Sabotage[] = [
     in: 'settleFailures',
     find: 'isOver(record, nowMs) ? letTry(record) : record',
     replace:
-      'isOver(record, nowMs) ? letTry(record) : { ...record, until: record.until === null ? null : toInstant(nowMs + exclusionMs(config, record.count)) }',
+      'isOver(record, nowMs) ? letTry(record) : { ...record, until: record.until === null ? null : toInstant(nowMs + backoffMs(config, record.count)) }',
   },
   {
     name: 'a rewrite extends an override',

@@ -129,7 +129,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'an exclusion counts in its slot alone',
-    rule: 'A node whose takeover failed in one slot is excluded from all',
+    rule: 'A node whose takeover failed in one slot is in backoff from all',
     in: 'withFailuresOfOthers',
     find: 'for (const record of failures)',
     replace: 'for (const record of failures.slice(failures.length))',

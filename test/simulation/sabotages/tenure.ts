@@ -81,9 +81,9 @@ export const tenureSabotages: readonly Sabotage[] = [
   },
   {
     name: 'claims though excluded',
-    rule: 'The next try comes no sooner than the exclusion says',
+    rule: 'The next try comes no sooner than the backoff says',
     in: 'claimObstacle',
-    find: `if (failureOf(elected.value.failures, self)?.until != null) return 'it is excluded after a failure';`,
+    find: `if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';`,
     replace: '',
   },
   {

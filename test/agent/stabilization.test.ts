@@ -10,12 +10,12 @@ const electedLines = ({ log }: Member) => log.filter((line) => /elect/.test(line
 describe('a group that compares scores', () => {
   it('waits with its first election, and leaves its leader for a better one when that has lasted', async () => {
     await using server = await startDevelopmentServer();
-    const resignation = { hold: '2s', every: '200ms' };
+    const stabilization = { hold: '2s', every: '200ms' };
     await using group = await Group.found(server.connectString, {
       strategy: 'request',
       firstElection: { nodes: 2, within: '10m' },
       failbackHold: '0s',
-      resignation,
+      stabilization,
     });
     const rates = new Map(['a', 'b'].map((node) => [node, new Measurements()]));
     const tell = (node: string, rate: number) => rates.get(node)?.tell('requests', rate);

@@ -1,6 +1,6 @@
 /** When a leader is left for a node that measures better. */
 import { describe, expect, it } from 'vitest';
-import { betterForMs, bettersSeen } from '../../src/core/resignation.js';
+import { betterForMs, bettersSeen } from '../../src/core/stabilization.js';
 import { type Chance, chance } from '../support/chance.js';
 import { Bench } from './bench.js';
 import { members } from './builders.js';
@@ -35,7 +35,7 @@ describe('a leader that another measures better than', () => {
 
   it('is looked at again every 10 s, also while nobody is better', () => {
     expect(led().round().recheckInMs).toBe(10 * second);
-    expect(led({ resignation: { every: '3s' } }).round().recheckInMs).toBe(3 * second);
+    expect(led({ stabilization: { interval: '3s' } }).round().recheckInMs).toBe(3 * second);
     expect(new Bench(['a1'], { strategy: 'oldest' }).round().recheckInMs).toBeNull();
   });
 
@@ -75,12 +75,12 @@ describe('a leader that another measures better than', () => {
     [0, 100, 101],
   ])('with a margin of %s is kept at %d and left at %d', (margin, kept, left) => {
     const settings = { strategyOptions: { margin } };
-    const leaderBeside = (rate: number) => {
+    const leaderNextTo = (rate: number) => {
       const bench = led(settings, { c1: rate });
       bench.advance(2 * minute);
       return bench.node;
     };
-    expect([leaderBeside(kept), leaderBeside(left)]).toEqual(['b1', 'c1']);
+    expect([leaderNextTo(kept), leaderNextTo(left)]).toEqual(['b1', 'c1']);
   });
 
   it.each([
@@ -89,7 +89,7 @@ describe('a leader that another measures better than', () => {
     ['after:10s', '1m', minute],
     ['auto', '10m', 10 * minute],
   ])('with failback %s and a hold of %s is left after %d ms', (failback, hold, lengthMs) => {
-    const bench = led({ failback, resignation: { hold } }, { c1: 200 });
+    const bench = led({ failback, stabilization: { window: hold } }, { c1: 200 });
     bench.advance(lengthMs - 1);
     expect(bench.node).toBe('b1');
     bench.advance(1);
@@ -114,7 +114,7 @@ describe('a leader that another measures better than', () => {
   });
 
   it('is not left before its minimum tenure is over', () => {
-    const bench = led({ minTenure: '1h' }, { c1: 200 });
+    const bench = led({ minLeadership: '1h' }, { c1: 200 });
     bench.advance(60 * minute - 1);
     expect(bench.node).toBe('b1');
     bench.advance(1);
@@ -263,7 +263,7 @@ describe.each<[string, Record<string, unknown>, Noise]>([
   it('would move it again and again without a margin and a hold', () => {
     const { before, after } = hour(1, 1, {
       strategyOptions: { ...strategyOptions, margin: 0 },
-      resignation: { hold: '0s' },
+      stabilization: { window: '0s' },
       failbackHold: '0s',
     });
     expect(before + after).toBeGreaterThan(10);

@@ -6,7 +6,10 @@ import { until } from '../support/until.js';
 
 it('P59 when more groups than may have moved by themselves, the next one waits for a person', async () => {
   const zookeeper = await sharedZooKeeper();
-  const settings = { brake: { transitions: 1, record: `${uniqueRoot('brakes')}/brake` }, failback: 'manual' };
+  const settings = {
+    circuitBreaker: { transitions: 1, record: `${uniqueRoot('circuit-breaker')}/circuit-breaker` },
+    failback: 'manual',
+  };
   await using first = await Group.found(zookeeper, settings);
   await using second = await Group.found(zookeeper, settings);
   for (const group of [first, second]) {
@@ -20,11 +23,11 @@ it('P59 when more groups than may have moved by themselves, the next one waits f
 
   second.members.find(({ node }) => node === 'b')?.agent.setHealth(false, 'disk full');
   const paused = await until(async () => (await second.config()).paused);
-  expect(paused.by).toBe('the brake');
+  expect(paused.by).toBe('the circuit breaker');
   expect(paused.reason).toContain(`leadership of ${first.root} has moved by itself once within 10m`);
   expect((await second.elected()).node).toBe('b');
   const [last] = (await second.history()).toReversed();
-  expect(last).toMatchObject({ kind: 'change', by: 'petrel', what: 'paused by the brake' });
+  expect(last).toMatchObject({ kind: 'change', by: 'petrel', what: 'paused by the circuit breaker' });
   expect((await first.config()).paused).toBeNull();
 
   const at = new Date(Date.parse(paused.at) + 1).toISOString();
@@ -32,9 +35,9 @@ it('P59 when more groups than may have moved by themselves, the next one waits f
   await until(async () => (await second.elected()).node !== 'b');
 });
 
-it('a brake whose record may not be written, or not be made, stops nobody', async () => {
+it('a circuit breaker whose record may not be written, or not be made, stops nobody', async () => {
   const zookeeper = await sharedZooKeeper();
-  const record = `${uniqueRoot('brakes')}/brake`;
+  const record = `${uniqueRoot('circuit-breaker')}/circuit-breaker`;
   await using stranger = await Group.found(zookeeper);
   await stranger.store.create(record.slice(0, record.lastIndexOf('/')), Buffer.alloc(0), 'persistent');
   await stranger.store.create(record, Buffer.alloc(0), 'persistent');
@@ -43,8 +46,8 @@ it('a brake whose record may not be written, or not be made, stops nobody', asyn
   const parent = record.slice(0, record.lastIndexOf('/'));
   await stranger.store.setAcl(parent, [readOnly], 'any');
 
-  for (const path of [record, `${parent}/another-brake`]) {
-    const settings = { brake: { transitions: 3, record: path }, failback: 'manual' };
+  for (const path of [record, `${parent}/another-circuit-breaker`]) {
+    const settings = { circuitBreaker: { transitions: 3, record: path }, failback: 'manual' };
     await using group = await Group.found(zookeeper, settings);
     await group.startInOrder(['elector', 'b']);
     await group.switchover('b');

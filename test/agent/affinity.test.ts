@@ -10,7 +10,7 @@ import { overlaps } from '../support/recording-duty.js';
 it('a group follows another to its node, and comes only when that is READY', async () => {
   const zookeeper = await sharedZooKeeper();
   await using db = await Group.found(zookeeper, { failback: 'manual' });
-  await using backup = await Group.found(zookeeper, { beside: { group: db.root } });
+  await using backup = await Group.found(zookeeper, { affinity: { group: db.root } });
   await backup.startInOrder(['a', 'b']);
   const before = await readGroup({
     store: backup.store,
@@ -41,8 +41,8 @@ it('two groups that never agree do not chase one another: the first of the two g
     await group.startInOrder(['a', 'b']);
     await group.ready('a');
   }
-  await second.configure({ beside: { group: first.root, where: 'same-node' } });
-  await first.configure({ beside: { group: second.root, where: 'another-node' } });
+  await second.configure({ affinity: { group: first.root, where: 'same-node' } });
+  await first.configure({ affinity: { group: second.root, where: 'another-node' } });
   const before = await first.elected();
 
   await first.members.find(({ node }) => node === 'a')?.stop();

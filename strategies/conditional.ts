@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { nameSchema, strictObject } from '../src/model/names.js';
-import type { Circumstance } from '../src/model/strategy.js';
+import type { Conditions } from '../src/model/strategy.js';
 import {
   optionProblems,
   type Prepared,
@@ -44,7 +44,7 @@ const optionsSchema = strictObject({
       if (open === rules.length - 1) return;
       const message =
         open < 0
-          ? 'the last rule must apply in every circumstance: leave out its `when`'
+          ? 'the last rule must apply in every condition: leave out its `when`'
           : `no rule after ${rules[open]?.name} is ever reached: that has no \`when\``;
       context.addIssue({ code: 'custom', message, path: [open < 0 ? rules.length - 1 : open + 1] });
     }),
@@ -56,10 +56,10 @@ interface ReadyRule {
   readonly strategy: ReadyStrategy;
 }
 
-const name = 'by-circumstance';
+const name = 'conditional';
 
 /** Ranks by the first of some rules that applies, each of which names another strategy. */
-export const byCircumstance: RegisteredStrategy = {
+export const conditional: RegisteredStrategy = {
   name,
   description: 'the first of your rules that applies: after a failure, at night, by a flag, …',
   usesScores(raw, known) {
@@ -105,7 +105,7 @@ function combined(rules: readonly ReadyRule[]): ReadyStrategy {
     usesScores: rules.some(({ strategy }) => strategy.usesScores === true),
     minutes: rules.flatMap(({ when }) => (when.between ?? []).map(minuteOf)),
     rank(input) {
-      const rule = rules.find(({ when }) => applies(when, input.circumstance));
+      const rule = rules.find(({ when }) => applies(when, input.conditions));
       if (rule === undefined) throw new Error('no rule applies');
       const ranking = rule.strategy.rank(input);
       const why = `by rule ${rule.name} (${rule.strategy.name}): `;
@@ -114,7 +114,7 @@ function combined(rules: readonly ReadyRule[]): ReadyStrategy {
   };
 }
 
-function applies({ after, failedSite, between, fit, flag }: When, now: Circumstance): boolean {
+function applies({ after, failedSite, between, fit, flag }: When, now: Conditions): boolean {
   return (
     (after === undefined || after === now.after) &&
     (failedSite === undefined || (now.failedSite !== null && failedSite.includes(now.failedSite))) &&

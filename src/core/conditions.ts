@@ -1,9 +1,9 @@
-/** Under what circumstances a decision is made: what a strategy may go by, beside who the candidates are. */
+/** Conditions of a decision: what a strategy may consider besides the candidates. */
 
 import type { GroupConfig } from '../model/group-config.js';
 import type { Member } from '../model/snapshot.js';
 import { siteOf } from '../model/snapshot.js';
-import type { Circumstance } from '../model/strategy.js';
+import type { Conditions } from '../model/strategy.js';
 import type { Elected } from '../model/znodes.js';
 import { departure, obstaclesOf, ownObstacles, type Unfit } from './constraint.js';
 import { minuteOfDay } from './ensemble-clock.js';
@@ -16,11 +16,11 @@ interface Scene {
   readonly nowMs: number;
 }
 
-export function circumstanceOf(
+export function conditionsOf(
   { elected, members, config, nowMs }: Scene,
   unfit: readonly Unfit[],
   incumbent: string | null,
-): Circumstance {
+): Conditions {
   const isAsked = activeRequest(config, elected) !== null;
   const failedSite = incumbent === null ? siteOfFailure({ elected, members }, unfit) : elected.failedSite;
   return {

@@ -9,7 +9,7 @@ const hour = 3_600_000;
 const priority = { name: 'usual', strategy: 'site-priority' };
 
 function byRules(...rules: object[]) {
-  return { sites, strategy: 'by-circumstance', strategyOptions: { rules } };
+  return { sites, strategy: 'conditional', strategyOptions: { rules } };
 }
 
 function list(name: string, ...nodes: string[]) {
@@ -105,9 +105,9 @@ describe('rules that will not do', () => {
   it.each<[string, unknown, string]>([
     ['none', [], 'rules'],
     [
-      'none for every circumstance',
+      'none for every condition',
       [{ ...priority, when: { flag: 'x' } }],
-      'the last rule must apply in every circumstance',
+      'the last rule must apply in every condition',
     ],
     ['one never reached', [priority, priority], 'no rule after usual is ever reached'],
     [
@@ -115,11 +115,7 @@ describe('rules that will not do', () => {
       [{ ...priority, strategy: 'best' }],
       'there is no "best" here; known are first-available',
     ],
-    [
-      'rules within rules',
-      [{ ...priority, strategy: 'by-circumstance' }],
-      'there is no "by-circumstance" here',
-    ],
+    ['rules within rules', [{ ...priority, strategy: 'conditional' }], 'there is no "conditional" here'],
     ['a wrong option', [{ ...priority, options: { x: 1 } }], 'rules.0: strategyOptions: unknown `x`'],
     [
       'no time of day',
@@ -127,7 +123,7 @@ describe('rules that will not do', () => {
       'a time of day in UTC',
     ],
   ])('%s', (_, rules, problem) => {
-    const settings = { strategy: 'by-circumstance', strategyOptions: { rules } };
+    const settings = { strategy: 'conditional', strategyOptions: { rules } };
     expect(configProblems(settings, builtInRules).join('; ')).toContain(problem);
   });
 });

@@ -6,7 +6,7 @@ import { affinity } from '../../strategies/constraints/affinity.js';
 import { ask, config, decided, epoch0Ms, members, registration } from './builders.js';
 
 const root = '/services/db';
-type Where = GroupConfig['beside']['where'];
+type Where = GroupConfig['affinity']['where'];
 
 /** Who is elected of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected here. */
 function elects(
@@ -18,7 +18,7 @@ function elects(
   const settings = config({
     sites: { a: { priority: 200 } },
     failback: 'manual',
-    beside: { group: root, where, strength: strength === 'hard' ? 'hard' : 'soft' },
+    affinity: { group: root, where, strength: strength === 'hard' ? 'hard' : 'soft' },
   });
   const elected = decided({ node: present, term: 1 });
   const place = leader === null ? null : { node: leader, site: leader.slice(0, 1) };
@@ -26,7 +26,7 @@ function elects(
   return ask({ members: members('a1', 'a2', 'b1'), config: settings, elected, neighbour });
 }
 
-describe('a group that has to be beside another', () => {
+describe('a group that has an affinity with another', () => {
   it.each<[Where, string, string]>([
     ['same-node', 'a2', 'a2'],
     ['same-site', 'b1', 'b1'],
@@ -63,7 +63,7 @@ describe('a group that has to be beside another', () => {
   });
 
   it('keeps the leaders of all its slots while nobody is READY there', () => {
-    const settings = config({ beside: { group: root, where: 'same-site' } });
+    const settings = config({ affinity: { group: root, where: 'same-site' } });
     const neighbour = { root, leader: null, goesFirst: false };
     const elsewhere = { ...nowhereElse, elected: ['a2'] };
     const elected = decided({ node: 'a1', term: 1 });

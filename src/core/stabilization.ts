@@ -47,6 +47,6 @@ function lifeNow({ members }: Seen, node: string | null): string | null {
 }
 
 /** How long another must have been better; `failback: after:…` may ask for longer, and never for less. */
-export function resignationHoldMs({ resignation }: GroupConfig, failbackMs: number): number {
-  return Math.max(durationMs(resignation.hold), failbackMs);
+export function stabilizationWindowMs({ stabilization }: GroupConfig, failbackMs: number): number {
+  return Math.max(durationMs(stabilization.window), failbackMs);
 }
