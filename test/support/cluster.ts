@@ -40,6 +40,8 @@ export interface ClusterOptions {
 }
 
 const usualSessionTimeoutMs = 5_000;
+/** A starved machine must not end the session that the test itself looks by. */
+const viewSessionTimeoutMs = 20_000;
 
 /** Short times, and no moves that no test asked for. */
 export const testConfig: GroupConfig = groupConfigSchema.parse({
@@ -120,7 +122,7 @@ export class Cluster {
     return Object.keys(this.#options.sites);
   }
 
-  /** What the ensemble granted; known once `start` is done. */
+  /** Session timeout of the agents; known once `start` is done. */
   sessionTimeoutMs = 0;
 
   get #started(): Parts {
@@ -131,10 +133,10 @@ export class Cluster {
     const { servers, sessionTimeoutMs = usualSessionTimeoutMs, config = {} } = this.#options;
     const stateDir = await mkdtemp(join(tmpdir(), 'petrel-cluster-'));
     const viewLinks = await Links.to(servers.all);
-    const view = new GroupView(viewLinks.connectString, this.root, sessionTimeoutMs);
+    const view = new GroupView(viewLinks.connectString, this.root, viewSessionTimeoutMs);
     this.#parts = { view, viewLinks, hooks: await HookLog.create(), stateDir };
     const store = await until(() => view.store());
-    this.sessionTimeoutMs = store.negotiatedTimeoutMs;
+    this.sessionTimeoutMs = sessionTimeoutMs;
     await store.create(this.root, Buffer.alloc(0), 'persistent');
     const content = Buffer.from(JSON.stringify({ ...testConfig, ...config }));
     await store.create(view.paths.config, content, 'persistent');
