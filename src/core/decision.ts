@@ -140,7 +140,7 @@ function declareSites(seen: JudgedCase): ChangeSites | null {
   return {
     do: 'change-sites',
     changes: [{ site, settings: { failed: isFailed ? failed : null } }],
-    what: isFailed ? `site ${site} counts as failed` : `site ${site} counts as whole again`,
+    what: isFailed ? `site ${site}: marked failed` : `site ${site}: marked healthy`,
     reason,
     configVersion: snapshot.config.version,
   };

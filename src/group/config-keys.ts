@@ -20,8 +20,8 @@ const ownCommands: readonly { readonly pattern: RegExp; readonly command: string
   { pattern: /^drained\b/, command: 'petrel node drain or petrel node undrain' },
   { pattern: /^flags\b/, command: 'petrel flag set or petrel flag clear' },
   { pattern: /^clearedFailures\b/, command: 'petrel node clear-failure' },
-  { pattern: /^sites\..+\.(enabled|disabled)$/, command: 'petrel site enable or petrel site disable' },
-  { pattern: /^sites\..+\.failed\b/, command: 'petrel site fail or petrel site recover' },
+  { pattern: /^sites\..+\.drained\b/, command: 'petrel site drain or petrel site undrain' },
+  { pattern: /^sites\..+\.failed\b/, command: 'petrel site mark-failed or petrel site mark-healthy' },
   { pattern: /^sites\..+\.override\b/, command: 'petrel site priority or petrel site reset' },
 ];
 const siteKey = /^sites\.(?<site>.+)\.(?<setting>priority|minNodes)$/;

@@ -54,8 +54,9 @@ export const siteListingSchema = z.object({
   site: nameSchema,
   /** The one in force. */
   priority: z.int(),
-  enabled: z.boolean(),
-  /** Why it counts as failed; null when it does not. */
+  /** Who took it out of service, and why; null: it is in service. */
+  drained: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
+  /** Why it is marked failed; null: it is not. */
   failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   override: z
     .object({ priority: z.int(), until: instantSchema.nullable(), reason: z.string(), by: z.string() })
@@ -227,7 +228,7 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
   return {
     site,
     priority: sitePriority(config, site, nowMs),
-    enabled: settings.enabled,
+    drained: settings.drained,
     failed: settings.failed,
     override:
       override === null

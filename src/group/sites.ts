@@ -45,48 +45,49 @@ export function resetPriority(site: string): Request {
   };
 }
 
-/** No node of a disabled site is elected. */
-export function disableSite(site: string, evenUnknown = false): Request {
+/** No node of a drained site is elected. */
+export function drainSite(site: string, evenUnknown = false): Request {
   return (scene) => {
     mustBeKnownSite(scene, site, evenUnknown);
-    const { enabled, disabled } = siteConfig(scene.config, site);
-    if (!enabled) return { config: null, what: `site ${site} is disabled already${byWhom(disabled)}` };
+    const { drained } = siteConfig(scene.config, site);
+    if (drained !== null) return { config: null, what: `site ${site} is already drained${byWhom(drained)}` };
     return {
-      config: withSites(scene.config, [{ site, settings: { enabled: false, disabled: scene.byHand } }]),
-      what: `site ${site}: disabled`,
+      config: withSites(scene.config, [{ site, settings: { drained: scene.byHand } }]),
+      what: `site ${site}: drained`,
     };
   };
 }
 
-export function enableSite(site: string): Request {
+export function undrainSite(site: string): Request {
   return ({ config }) => {
-    if (siteConfig(config, site).enabled) return { config: null, what: `site ${site} is enabled already` };
+    if (siteConfig(config, site).drained === null)
+      return { config: null, what: `site ${site} is not drained` };
     return {
-      config: withSites(config, [{ site, settings: { enabled: true, disabled: null } }]),
-      what: `site ${site}: enabled`,
+      config: withSites(config, [{ site, settings: { drained: null } }]),
+      what: `site ${site}: undrained`,
     };
   };
 }
 
-/** A failed site: none of its nodes is elected, and its leader is replaced as one that failed. */
-export function failSite(site: string, evenUnknown = false): Request {
+/** No node of a failed site is elected, and its leader is replaced as one that failed. */
+export function markSiteFailed(site: string, evenUnknown = false): Request {
   return (scene) => {
     mustBeKnownSite(scene, site, evenUnknown);
     const { failed } = siteConfig(scene.config, site);
     if (failed?.byRule === false)
-      return { config: null, what: `site ${site} counts as failed already${byWhom(failed)}` };
+      return { config: null, what: `site ${site} is already marked failed${byWhom(failed)}` };
     const settings = { failed: { byRule: false, ...scene.byHand } };
-    return { config: withSites(scene.config, [{ site, settings }]), what: `site ${site}: counts as failed` };
+    return { config: withSites(scene.config, [{ site, settings }]), what: `site ${site}: marked failed` };
   };
 }
 
-/** Also where a rule says that the site has failed; that counts anew from then on. */
-export function recoverSite(site: string): Request {
+/** Also where a rule marked the site failed. The rule then starts counting again. */
+export function markSiteHealthy(site: string): Request {
   return ({ config }) => {
     if (siteConfig(config, site).failed === null)
-      return { config: null, what: `site ${site} does not count as failed` };
+      return { config: null, what: `site ${site} is not marked failed` };
     const settings = { failed: null };
-    return { config: withSites(config, [{ site, settings }]), what: `site ${site}: counts as whole again` };
+    return { config: withSites(config, [{ site, settings }]), what: `site ${site}: marked healthy` };
   };
 }
 

@@ -12,12 +12,12 @@ import { cancelSwitchover, failover, switchover, type Target } from '../group/ha
 import { clearFailure, drainNode, undrainNode } from '../group/nodes.js';
 import { pauseGroup, resumeGroup } from '../group/pause.js';
 import {
-  disableSite,
-  enableSite,
-  failSite,
+  drainSite,
+  markSiteFailed,
+  markSiteHealthy,
   overridePriority,
-  recoverSite,
   resetPriority,
+  undrainSite,
 } from '../group/sites.js';
 import { readPointInTime } from '../group/time.js';
 import type { Logger } from '../log.js';
@@ -204,7 +204,12 @@ function addSites(add: Add): void {
     body: plainBody,
     request: (_, { site }) => resetPriority(site),
   });
-  const verbs = { disable: disableSite, enable: enableSite, fail: failSite, recover: recoverSite };
+  const verbs = {
+    drain: drainSite,
+    undrain: undrainSite,
+    'mark-failed': markSiteFailed,
+    'mark-healthy': markSiteHealthy,
+  };
   for (const [verb, request] of Object.entries(verbs)) {
     add({
       url: `/sites/:site/${verb}`,

@@ -18,10 +18,15 @@ export interface DurationLimits {
 const text = z.string({ error: (issue) => whatWouldBeRight(issue.input) });
 
 /** A duration kept as it was written; `durationMs` gives its length. */
-export const durationSchema = text.superRefine((input, context) => {
-  const read = readDuration(input, {});
-  if (typeof read !== 'number') context.addIssue({ code: 'custom', message: read.problem, input });
-});
+export const durationSchema = durationWithin({});
+
+/** The same, of a limited length. */
+export function durationWithin(limits: DurationLimits) {
+  return text.superRefine((input, context) => {
+    const read = readDuration(input, limits);
+    if (typeof read !== 'number') context.addIssue({ code: 'custom', message: read.problem, input });
+  });
+}
 
 /** A written duration, read as milliseconds. */
 export function durationInMs(limits: DurationLimits = {}) {

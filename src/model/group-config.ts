@@ -4,7 +4,7 @@
  * effect.
  */
 import * as z from 'zod';
-import { durationMs, durationSchema } from './duration.js';
+import { durationMs, durationSchema, durationWithin } from './duration.js';
 import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js';
 import { rootSchema } from './paths.js';
 
@@ -25,13 +25,12 @@ const overrideSchema = strictObject({
 
 const siteSchema = strictObject({
   priority: priority.default(100),
-  enabled: z.boolean().default(true),
-  /** Who switched the site off, and why. */
-  disabled: strictObject(byHand).nullable().default(null),
+  /** Who took the site out of service, and why; null: it is in service. */
+  drained: strictObject(byHand).nullable().default(null),
   override: overrideSchema.nullable().default(null),
-  /** With fewer nodes registered the site as a whole counts as failed; 0: it never does by itself. */
+  /** With fewer nodes registered the site is marked failed; 0: it never does by itself. */
   minNodes: z.int().min(0).max(1000).default(0),
-  /** The site counts as failed: a person says so, or the rule of `minNodes` does. */
+  /** Why the site is marked failed: by an operator, or by the rule of `minNodes`. */
   failed: strictObject({ byRule: z.boolean().default(false), ...byHand })
     .nullable()
     .default(null),
@@ -117,7 +116,7 @@ export const groupConfigSchema = strictObject({
     failed: strictObject({
       /** It must have had too few nodes for so long without a break. */
       after: durationSchema.default('10s'),
-      /** And enough for so long, until it counts as whole again. */
+      /** And enough for so long, until it is marked healthy. */
       recovery: durationSchema.default('1m'),
       strength: strength.default('hard'),
     }).prefault({}),
@@ -135,7 +134,7 @@ export const groupConfigSchema = strictObject({
   circuitBreaker: strictObject({
     /** So many may move within `within`; the next pauses its group instead. 0: no circuit breaker. */
     transitions: z.int().min(0).max(mostCircuitBreakerTransitions).default(0),
-    within: durationSchema.refine((text) => durationMs(text) > 0, 'longer than 0').default('10m'),
+    within: durationWithin({ minMs: 1 }).default('10m'),
     /** The znode that counts them, for all groups that name it; null: one of this group's own. */
     record: rootSchema
       .regex(

@@ -6,7 +6,7 @@ import { busy } from './busy.js';
 import { drained } from './drained.js';
 import { leaving } from './leaving.js';
 import { nodePriorityZero, sitePriorityZero } from './priority-zero.js';
-import { siteDisabled } from './site-disabled.js';
+import { siteDrained } from './site-drained.js';
 import { siteFailed } from './site-failed.js';
 import { siteNotAllowed } from './site-not-allowed.js';
 import { spread } from './spread.js';
@@ -16,7 +16,7 @@ export const constraints: readonly Constraint[] = [
   unhealthy,
   leaving,
   drained,
-  siteDisabled,
+  siteDrained,
   siteNotAllowed,
   siteFailed,
   sitePriorityZero,

@@ -294,8 +294,8 @@ describe('a rule that a person made', () => {
     await using group = await groupOf({ sites });
     for (const site of ['a', 'b', 'c']) await group.startInOrder([`${site}1`], { site });
     await group.ready('a1');
-    const disabled = { priority: 50, enabled: false, disabled: byHand('moving house') };
-    await group.configure({ sites: { ...sites, b: disabled } });
+    const drained = { priority: 50, drained: byHand('moving house') };
+    await group.configure({ sites: { ...sites, b: drained } });
     await group.switchover('b1');
     await group.startInOrder(['c2'], { site: 'c' });
     expect((await group.elected()).node).toBe('a1');

@@ -77,8 +77,8 @@ describe('petrel flag', () => {
 describe('petrel site', () => {
   it('declares a site failed, and takes that back', async () => {
     const env = await start(['a1', 'a2', 'b1']);
-    const fail = await change(env, 'site', 'fail', 'a', '--reason', 'flooded');
-    expect(fail).toMatchObject({ code: 0, result: { what: 'site a: counts as failed' } });
+    const fail = await change(env, 'site', 'mark-failed', 'a', '--reason', 'flooded');
+    expect(fail).toMatchObject({ code: 0, result: { what: 'site a: marked failed' } });
     const listing = await list(env);
     expect(listing).toMatchObject({
       leader: { node: 'b1', status: 'READY' },
@@ -88,9 +88,9 @@ describe('petrel site', () => {
       ],
     });
     expect(listing.elected.reason).toMatch(/^instead of a1 \(site a has failed, says .*: flooded\)/);
-    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a counts as failed, says .*: flooded/);
+    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a is marked failed by .*: flooded/);
     expect((await runCommand(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
-    await change(env, 'site', 'recover', 'a');
+    await change(env, 'site', 'mark-healthy', 'a');
     expect((await list(env)).sites[0]?.failed).toBeNull();
   });
 
@@ -141,20 +141,20 @@ describe('petrel site', () => {
 
   it('asks before nobody is left to lead', async () => {
     const env = await start(['a1']);
-    expect(await change(env, 'site', 'disable', 'a')).toMatchObject({
+    expect(await change(env, 'site', 'drain', 'a')).toMatchObject({
       code: 5,
       error: {
         code: 'REFUSED',
         reasons: [expect.stringContaining('nobody would lead: nobody is fit to lead: a1')],
       },
     });
-    expect((await list(env)).sites).toMatchObject([{ site: 'a', enabled: true }]);
-    expect(await change(env, 'site', 'disable', 'a', '-y')).toMatchObject({
+    expect((await list(env)).sites).toMatchObject([{ site: 'a', drained: null }]);
+    expect(await change(env, 'site', 'drain', 'a', '-y')).toMatchObject({
       code: 0,
       result: { outcome: { state: 'NOBODY', node: null } },
     });
     expect((await list(env)).leader).toBeNull();
-    expect(await change(env, 'site', 'enable', 'a')).toMatchObject({
+    expect(await change(env, 'site', 'undrain', 'a')).toMatchObject({
       code: 0,
       result: { outcome: { state: 'READY' } },
     });

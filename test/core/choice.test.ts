@@ -71,7 +71,7 @@ describe('an election', () => {
     ['is unhealthy', unhealthy, {}, 'failure', 'it is unhealthy: disk full'],
     ['leaves', { draining: true }, {}, 'shutdown', 'it is shutting down'],
     ['was drained', {}, { drained: { a1: byHand } }, 'planned', 'it was drained by ops: maintenance'],
-    ['is in a site switched off', {}, { sites: { a: { enabled: false } } }, 'planned', 'site a is disabled'],
+    ['is in a site switched off', {}, { sites: { a: { drained: byHand } } }, 'planned', 'site a is drained by ops: maintenance'],
     [
       'was drained and leaves',
       { draining: true },
@@ -164,7 +164,7 @@ describe('nobody fit', () => {
     ['leaves', { draining: true }, {}],
     ['is unhealthy', unhealthy, {}],
     ['was drained', {}, { drained: { a1: byHand } }],
-    ['is in a site switched off', {}, { sites: { a: { enabled: false } } }],
+    ['is in a site switched off', {}, { sites: { a: { drained: byHand } } }],
     ['is in a site of priority 0', {}, { sites: { a: { priority: 0 } } }],
   ])('a READY leader that %s is let go, even without an alternative', (_, registration, settings) => {
     const choice = ask({

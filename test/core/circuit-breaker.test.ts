@@ -74,7 +74,7 @@ describe('a circuit breaker', () => {
   it('is no znode of something else', () => {
     for (const record of ['/services/config', '/services/leader/elected', '/zookeeper/circuit-breaker'])
       expect(() => config({ circuitBreaker: { record } })).toThrow();
-    expect(() => config({ circuitBreaker: { within: '0s' } })).toThrow('longer than 0');
+    expect(() => config({ circuitBreaker: { within: '0s' } })).toThrow('0s is too short: at least 1ms');
   });
 
   it('is one of the group’s own unless another is named, and none by default', () => {

@@ -24,7 +24,7 @@ const names = ['a1', 'a2', 'b1', 'b2', 'c1'];
 function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure']>[0] {
   const site = () => ({
     priority: pick([0, 50, 100, 100, 200]),
-    enabled: odds(0.9),
+    drained: odds(0.9) ? null : byHand,
     override: odds(0.3)
       ? {
           priority: pick([0, 10, 300]),

@@ -455,7 +455,7 @@ describe('A9 a planned switchover that fails', () => {
 
   it('returns though another leader was forced out long before', () => {
     const settings = { strategy: 'first-available' };
-    const bench = led(['b1', 'a1'], { ...settings, sites: { a: { enabled: false } } });
+    const bench = led(['b1', 'a1'], { ...settings, sites: { a: { drained: byHand } } });
     const force = { to: { node: 'a1' }, replacesTerm: 1, force: true, ...byHand };
     bench.configure({ ...settings, switchover: force });
     bench.handOver();

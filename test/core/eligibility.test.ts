@@ -30,7 +30,7 @@ const keeping: readonly Keeping[] = [
   { kind: 'unhealthy', registration: unhealthy },
   { kind: 'leaving', registration: { draining: true } },
   { kind: 'drained', drained: true },
-  { kind: 'site-disabled', site: { enabled: false, disabled: byHand } },
+  { kind: 'site-drained', site: { drained: byHand } },
   { kind: 'priority-zero', registration: { priority: 0 } },
   { kind: 'priority-zero', site: { priority: 0 } },
   { kind: 'backoff', inBackoff: true },
@@ -89,7 +89,7 @@ describe('who may lead', () => {
       'it is unhealthy: disk full',
       'it is shutting down',
       'it was drained by ops: maintenance',
-      'site a is disabled by ops: maintenance',
+      'site a is drained by ops: maintenance',
       'site a has priority 0, which never leads',
       'the node has priority 0, which never leads',
       `it is in backoff until ${instant(10_000)}: takeover failed: exit code 1`,
@@ -121,7 +121,7 @@ describe('who may lead', () => {
 
   it('ends a leadership as planned where people decided it, or the group’s place beside another', () => {
     const kindsThat = (how: string) => constraints.filter(({ ends }) => ends === how).map(({ kind }) => kind);
-    const decided = ['drained', 'site-disabled', 'priority-zero', 'misplaced'];
+    const decided = ['drained', 'site-drained', 'priority-zero', 'misplaced'];
     expect(kindsThat('planned')).toEqual(expect.arrayContaining(decided));
     expect(kindsThat('shutdown')).toEqual(['leaving']);
     expect(kindsThat('failure')).toEqual(expect.arrayContaining(['unhealthy', 'backoff', 'site-failed']));

@@ -3,7 +3,7 @@ import { type Author, changeGroup, planChange, type Request } from '../../src/gr
 import { failover } from '../../src/group/handover.js';
 import { clearFailure, drainNode, undrainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
-import { disableSite, enableSite, overridePriority, resetPriority } from '../../src/group/sites.js';
+import { drainSite, overridePriority, resetPriority, undrainSite } from '../../src/group/sites.js';
 import { parseGroupConfig } from '../../src/model/read-config.js';
 import { newestRecords } from '../../src/tree/records.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
@@ -185,7 +185,7 @@ describe('a change', () => {
     });
     expect((await stored(group)).drained).toEqual({});
     await changeGroup(group.access, eve, drainNode('b1'));
-    const worse = await planChange(group.access, eve, disableSite('a'));
+    const worse = await planChange(group.access, eve, drainSite('a'));
     expect(worse).toMatchObject({ follows: { node: null }, leavesNobody: true });
   });
 });
@@ -209,14 +209,14 @@ describe('a site', () => {
     expect((await changeGroup(group.access, eve, resetPriority('a'))).version).toBeNull();
   });
 
-  it('is disabled and enabled', async () => {
+  it('is drained and undrained', async () => {
     await using group = await newGroup();
     await group.node('a1');
-    await changeGroup(group.access, eve, disableSite('a'));
-    expect((await stored(group)).sites.a).toMatchObject({ enabled: false, disabled: { by: 'eve' } });
-    expect((await changeGroup(group.access, eve, disableSite('a'))).version).toBeNull();
-    await changeGroup(group.access, eve, enableSite('a'));
-    expect((await stored(group)).sites.a).toMatchObject({ enabled: true, disabled: null });
+    await changeGroup(group.access, eve, drainSite('a'));
+    expect((await stored(group)).sites.a).toMatchObject({ drained: { by: 'eve' } });
+    expect((await changeGroup(group.access, eve, drainSite('a'))).version).toBeNull();
+    await changeGroup(group.access, eve, undrainSite('a'));
+    expect((await stored(group)).sites.a).toMatchObject({ drained: null });
   });
 
   it('that nobody has heard of is refused, unless it is meant', async () => {

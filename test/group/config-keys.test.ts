@@ -34,7 +34,7 @@ describe('the keys of a configuration', () => {
     });
     expect(entry('failback')).toEqual({ key: 'failback', value: 'manual', default: 'auto', set: true });
     expect(entry('sites.eu.west.priority')).toMatchObject({ value: 7, default: 100, set: true });
-    expect(entry('sites.eu.west.enabled')).toMatchObject({ value: true, default: true, set: false });
+    expect(entry('sites.eu.west.minNodes')).toMatchObject({ value: 0, default: 0, set: false });
     expect(keys.map(({ key }) => key)).toEqual(
       expect.arrayContaining(['strategy', 'backoff.base', 'historySize', 'paused']),
     );
@@ -58,7 +58,7 @@ describe('setting keys', () => {
     ['minLeadership', '1h', { minLeadership: '1h' }],
     ['timeouts.takeover', '90s', { timeouts: { takeover: '90s', claim: '10s' } }],
     ['historySize', '7', { historySize: 7 }],
-    ['sites.eu.west.priority', '3', { sites: { 'eu.west': { priority: 3, enabled: true } } }],
+    ['sites.eu.west.priority', '3', { sites: { 'eu.west': { priority: 3, drained: null } } }],
     ['strategyOptions', '{}', null],
   ])('takes %s %s', async (key, text, expected) => {
     const plan = await planned([{ key, text }]);
@@ -102,7 +102,7 @@ describe('setting keys', () => {
     ['quux', '1', `there is no key quux: Valid are ${settableKeys.join(', ')}`],
     ['paused', 'true', 'paused is changed by petrel pause or petrel resume'],
     ['sites.a.override.priority', '1', 'is changed by petrel site priority'],
-    ['sites.a.enabled', 'false', 'is changed by petrel site enable'],
+    ['sites.a.drained', 'null', 'is changed by petrel site drain'],
     ['failback', 'sometimes', 'failback: auto, manual, or after:DURATION'],
     ['minLeadership', '10', 'minLeadership: 10 has no unit: write 10s or 10ms'],
     ['historySize', 'many', 'historySize: '],

@@ -56,14 +56,14 @@ describe('a switchover', () => {
 
   it('that is refused says of every node why it does not do', async () => {
     await using group = await ledGroup();
-    await group.configure({ drained: { a2: byHand }, sites: { b: { enabled: false, disabled: byHand } } });
+    await group.configure({ drained: { a2: byHand }, sites: { b: { drained: byHand } } });
     await expect(changeGroup(group.access, eve, ask('best-other'))).rejects.toMatchObject({
       message: 'the best other node cannot take over from a1',
       reasons: [
         'a1: it leads',
         'a2: it was drained by bob: his',
-        'b1: site b is disabled by bob: his',
-        'b2: it is unhealthy: disk full, site b is disabled by bob: his',
+        'b1: site b is drained by bob: his',
+        'b2: it is unhealthy: disk full, site b is drained by bob: his',
       ],
     });
   });

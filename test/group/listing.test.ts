@@ -54,7 +54,7 @@ describe('the listing', () => {
       ],
       switchover: null,
       preferred: null,
-      sites: [{ site: 'a', priority: 100, enabled: true, failed: null, override: null }],
+      sites: [{ site: 'a', priority: 100, drained: null, failed: null, override: null }],
       nodes: [
         {
           node: 'a1',
@@ -125,7 +125,7 @@ describe('the listing', () => {
     await group.node('b4');
     await group.node('c1', { priority: 7 });
     const byHand = { by: 'eve', reason: 'new disk', at: '2026-01-01T00:00:00.000Z' };
-    await group.configure({ drained: { b4: byHand }, sites: { c: { enabled: false, disabled: byHand } } });
+    await group.configure({ drained: { b4: byHand }, sites: { c: { drained: byHand } } });
     const failures = [
       {
         node: 'a2',
@@ -159,12 +159,12 @@ describe('the listing', () => {
     expect(nodeOf(list, 'c1')).toMatchObject({
       score: null,
       priority: 7,
-      reasons: ['site c is disabled by eve: new disk'],
+      reasons: ['site c is drained by eve: new disk'],
     });
     expect(nodeOf(list, 'a2').reasons).toEqual([
       'it is in backoff until 2099-01-01T00:00:00.000Z: exit 1 (2 failures in a row)',
     ]);
-    expect(list.sites.find(({ site }) => site === 'c')).toMatchObject({ enabled: false });
+    expect(list.sites.find(({ site }) => site === 'c')).toMatchObject({ drained: { by: 'eve' } });
 
     await group.claim('b1', { status: 'PROGRESS', term: 4 });
     expect((await states()).b1).toBe('PROGRESS leader candidate');
@@ -218,11 +218,11 @@ describe('the listing', () => {
     await group.configure({ sites: { a: { priority: 50, override } } });
     const { priority, until, by, reason } = override;
     expect((await listOf(group)).sites).toEqual([
-      { site: 'a', priority: 0, enabled: true, failed: null, override: { priority, until, by, reason } },
+      { site: 'a', priority: 0, drained: null, failed: null, override: { priority, until, by, reason } },
     ]);
     expect(nodeOf(await listOf(group), 'a1').eligible).toBe(false);
     expect((await listOf(group, 3_601_000)).sites).toEqual([
-      { site: 'a', priority: 50, enabled: true, failed: null, override: null },
+      { site: 'a', priority: 50, drained: null, failed: null, override: null },
     ]);
   });
 

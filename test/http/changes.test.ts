@@ -78,14 +78,16 @@ describe('a change over HTTP', () => {
     expect(await change('DELETE', '/sites/here/priority')).toMatchObject({
       sites: { here: { override: null } },
     });
-    expect(await change('POST', '/sites/here/disable', { yes: true })).toMatchObject({
-      sites: { here: { enabled: false } },
+    expect(await change('POST', '/sites/here/drain', { yes: true })).toMatchObject({
+      sites: { here: { drained: { reason: expect.any(String) } } },
     });
-    expect(await change('POST', '/sites/here/enable')).toMatchObject({ sites: { here: { enabled: true } } });
-    expect(await change('POST', '/sites/here/fail', { reason: 'flooded' })).toMatchObject({
+    expect(await change('POST', '/sites/here/undrain')).toMatchObject({ sites: { here: { drained: null } } });
+    expect(await change('POST', '/sites/here/mark-failed', { reason: 'flooded' })).toMatchObject({
       sites: { here: { failed: { byRule: false, reason: 'flooded' } } },
     });
-    expect(await change('POST', '/sites/here/recover')).toMatchObject({ sites: { here: { failed: null } } });
+    expect(await change('POST', '/sites/here/mark-healthy')).toMatchObject({
+      sites: { here: { failed: null } },
+    });
     expect(await change('PUT', '/flags/sale')).toMatchObject({ flags: { sale: {} } });
     expect(await change('DELETE', '/flags/sale')).toMatchObject({ flags: {} });
     expect(await change('POST', '/resume')).toMatchObject({ paused: null });
@@ -148,8 +150,8 @@ describe('a change over HTTP', () => {
         },
       },
     });
-    expect(await api.call('/sites/nowhere/disable', post)).toMatchObject({ status: 412 });
-    expect(await api.call('/sites/here/disable', post)).toMatchObject({
+    expect(await api.call('/sites/nowhere/drain', post)).toMatchObject({ status: 412 });
+    expect(await api.call('/sites/here/drain', post)).toMatchObject({
       status: 412,
       body: { error: { reasons: [expect.stringContaining('nobody would lead')] } },
     });
@@ -210,7 +212,7 @@ describe('a change that makes no sense', () => {
     ['POST', '/failover', {}, 'body.to: '],
     ['PUT', '/sites/here/priority', { priority: -1 }, 'body.priority: a whole number, 0 to 1000000'],
     ['PUT', '/sites/here/priority', { priority: 1, for: '20' }, 'body.for: 20 has no unit'],
-    ['POST', '/sites/a%2Fb/disable', {}, 'params.site: a name has'],
+    ['POST', '/sites/a%2Fb/drain', {}, 'params.site: a name has'],
     ['POST', '/pause', { reason: 'a\nb' }, 'body.reason: one line'],
     ['POST', '/pause', { by: 'eve\u202E' }, 'body.by: one line, of characters that can be seen'],
     ['POST', '/pause', { reason: 'x'.repeat(501) }, 'body.reason: at most 500 characters'],
@@ -245,8 +247,8 @@ describe('a change by somebody who may not', () => {
     await using api = await openApi(group, await led(group));
     const refusals = [
       await api.call('/nodes/nobody/drain', post),
-      await api.call('/sites/nowhere/disable', post),
-      await api.call('/sites/nowhere/fail', post),
+      await api.call('/sites/nowhere/drain', post),
+      await api.call('/sites/nowhere/mark-failed', post),
       await api.call('/sites/nowhere/priority', { method: 'PUT', body: { priority: 1 } }),
     ];
     for (const { status, body } of refusals) {

@@ -127,7 +127,9 @@ describe('/metrics', () => {
     await using group = await Group.found(zookeeper.connectString);
     await using nodes = await pair(group);
     const before = (await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? Number.NaN;
-    await group.configure({ sites: { here: { enabled: false } } });
+    await group.configure({
+      sites: { here: { drained: { by: 'ops', reason: 'work', at: '2026-01-01T00:00:00.000Z' } } },
+    });
     const beganAtMs = systemClock.monotonicMs();
     await shows(nodes.ofA, 'petrel_leader', 0);
     const after = await until(async () => {
@@ -137,7 +139,7 @@ describe('/metrics', () => {
     expect(after - before).toBeLessThanOrEqual((systemClock.monotonicMs() - beganAtMs) / 1000 + 0.001);
     expect((await page(nodes.ofA)).value('petrel_joined')).toBe(1);
     expect((await page(nodes.ofB)).value('petrel_leaderless_seconds_total')).toBe(0);
-    await group.configure({ sites: { here: { enabled: true } } });
+    await group.configure({ sites: { here: { drained: null } } });
     await group.ready('a');
     // The elector sees it a moment later.
     const stands = async () => (await page(nodes.ofA)).value('petrel_leaderless_seconds_total');

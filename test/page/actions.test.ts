@@ -44,7 +44,7 @@ describe('a change from the page', () => {
       path: '/sites/a/priority',
       body: {},
     });
-    expect(callOf({ kind: 'recover', site: 'a' }, noFields).path).toBe('/sites/a/recover');
+    expect(callOf({ kind: 'mark-healthy', site: 'a' }, noFields).path).toBe('/sites/a/mark-healthy');
     expect(callOf({ kind: 'drain', node: '../pause' }, noFields).path).toBe('/nodes/..%2Fpause/drain');
   });
 
@@ -99,6 +99,12 @@ describe('a preview', () => {
     const before = previewKey(status());
     expect(previewKey(status({ asOf: '2026-01-01T00:09:00.000Z' }))).toBe(before);
     expect(previewKey(status({ leader: leader({ node: 'b1' }) }))).not.toBe(before);
-    expect(previewKey(status({ sites: [site('a', { enabled: false })] }))).not.toBe(before);
+    expect(
+      previewKey(
+        status({
+          sites: [site('a', { drained: { by: 'ops', reason: 'work', at: '2026-01-01T00:00:00.000Z' } })],
+        }),
+      ),
+    ).not.toBe(before);
   });
 });

@@ -36,7 +36,7 @@ export function node(name: string, change: Partial<NodeStatus> = {}): NodeStatus
 }
 
 export function site(name: string, change: Partial<SiteStatus> = {}): SiteStatus {
-  return { site: name, priority: 100, enabled: true, failed: null, override: null, ...change };
+  return { site: name, priority: 100, drained: null, failed: null, override: null, ...change };
 }
 
 export function transition(change: Partial<Transition> = {}): Transition {

@@ -126,7 +126,7 @@ export type Act =
       readonly priority: number;
       readonly lastsMs: number | null;
     }
-  | { readonly do: 'disable site' | 'fail site' | 'recover site'; readonly site: number }
+  | { readonly do: 'drain site' | 'mark site failed' | 'mark site healthy'; readonly site: number }
   /** A strategy that no node has. */
   | { readonly do: 'misconfigure' }
   | { readonly do: 'configure'; readonly strategy: string; readonly failback: string };
@@ -390,7 +390,7 @@ function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Ac
     { do: 'pause' },
     { do: 'resume' },
     { do: 'priority', site, priority: pick([0, 10, 300]), lastsMs: odds(0.7) ? 500 + upTo(6000) : null },
-    { do: 'disable site', site },
+    { do: 'drain site', site },
     { do: 'misconfigure' },
     {
       do: 'configure',

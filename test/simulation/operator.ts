@@ -7,7 +7,7 @@ import { evict } from '../../src/group/evict.js';
 import { failover, switchover } from '../../src/group/handover.js';
 import { clearFailure, drainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
-import { disableSite, failSite, overridePriority, recoverSite } from '../../src/group/sites.js';
+import { drainSite, markSiteFailed, markSiteHealthy, overridePriority } from '../../src/group/sites.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { GroupPaths } from '../../src/model/paths.js';
 import { parseSeatName } from '../../src/model/sequence.js';
@@ -92,7 +92,7 @@ export class Operator {
       const sites = Object.fromEntries(
         Object.entries(config.sites).map(([name, site]) => [
           name,
-          { ...site, enabled: true, disabled: null, override: null, failed: null },
+          { ...site, drained: null, override: null, failed: null },
         ]),
       );
       return {
@@ -167,12 +167,12 @@ export class Operator {
         return await this.#change(pauseGroup);
       case 'resume':
         return await this.#change(resumeGroup);
-      case 'disable site':
-        return await this.#change(disableSite(siteOf(act.site)));
-      case 'fail site':
-        return await this.#change(failSite(siteOf(act.site)));
-      case 'recover site':
-        return await this.#change(recoverSite(siteOf(act.site)));
+      case 'drain site':
+        return await this.#change(drainSite(siteOf(act.site)));
+      case 'mark site failed':
+        return await this.#change(markSiteFailed(siteOf(act.site)));
+      case 'mark site healthy':
+        return await this.#change(markSiteHealthy(siteOf(act.site)));
       case 'priority': {
         const { priority, lastsMs } = act;
         return await this.#change(overridePriority({ site: siteOf(act.site), priority, forMs: lastsMs }));

@@ -149,7 +149,7 @@ function whyLeave(picture: Picture, node: string): string | null {
   if (registration.leavingSinceMs !== null) return 'it leaves';
   if (Object.hasOwn(config.content.drained, node)) return 'it is drained';
   const site = config.content.sites[registration.content.site];
-  if (site?.enabled === false) return 'its site is disabled';
+  if (site?.drained != null) return 'its site is drained';
   const [refusal] = refusals(config.content, registration.content.site);
   if (refusal !== undefined) return refusal.why;
   if (isCrowded(picture, registration.content.site, true)) return 'its site holds another slot';
@@ -185,6 +185,6 @@ export function hasHeir(picture: Picture, leaver: string, { world: { nowMs }, pr
     const { drained, sites } = config.content;
     const site = sites[content.site];
     if (isBarred(picture, content.site)) return false;
-    return drained[node] === undefined && site?.enabled !== false && site?.priority !== 0 && !site?.override;
+    return drained[node] === undefined && site?.drained == null && site?.priority !== 0 && !site?.override;
   });
 }

@@ -178,7 +178,7 @@ export function electingRules(court: Court): Rule {
     };
     if (Object.hasOwn(config.drained, to)) not('drained', 'it is drained');
     const site = config.sites[registration.content.site];
-    if (site?.enabled === false) not('site-disabled', 'its site is disabled');
+    if (site?.drained != null) not('site-drained', 'its site is drained');
     if ((site?.override ?? site)?.priority === 0 && site?.override?.until == null)
       not('priority-zero', 'its priority is 0');
     for (const { kind, why } of refusals(config, registration.content.site)) not(kind, why);

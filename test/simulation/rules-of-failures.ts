@@ -260,7 +260,7 @@ export function failureRules(court: Court): Rule {
       if (member === undefined || member.illSinceMs !== null || member.leavingSinceMs !== null) continue;
       if (config === undefined || config.drained[other.node] !== undefined) continue;
       const site = config.sites[member.content.site];
-      if (site?.enabled === false || site?.override != null || site?.priority === 0) continue;
+      if (site?.drained != null || site?.override != null || site?.priority === 0) continue;
       if (refusals(config, member.content.site).length > 0) continue;
       if (isTaken(was, other.node) || isCrowded(was, member.content.site)) continue;
       const { from, strength } = config.siteRules.afterFailure;
@@ -327,7 +327,7 @@ export function failureRules(court: Court): Rule {
     if (isTaken(picture, node)) return false;
     if (member.leavingSinceMs !== null || config.content.drained[node] !== undefined) return false;
     const site = config.content.sites[member.content.site];
-    const isSiteFit = site?.enabled !== false && site?.override == null && site?.priority !== 0;
+    const isSiteFit = site?.drained == null && site?.override == null && site?.priority !== 0;
     return isSiteFit && !isBarred(picture, member.content.site) && seats.some((seat) => seat.node === node);
   }
 

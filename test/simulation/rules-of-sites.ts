@@ -70,7 +70,7 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
   const isWished =
     before.asked !== null ||
     Object.hasOwn(config.drained, node) ||
-    settings?.enabled === false ||
+    settings?.drained != null ||
     settings?.priority === 0 ||
     settings?.override?.priority === 0;
   if (isWished || registration.leavingSinceMs !== null) return null;
@@ -148,7 +148,7 @@ export function siteRules(court: Court): Rule {
     { was, nowMs }: Step,
     complain: Violate,
   ): void {
-    const verdict = after === null ? `site ${site} counts as whole again` : `site ${site} counts as failed`;
+    const verdict = after === null ? `site ${site}: marked healthy` : `site ${site}: marked failed`;
     if (before?.byRule === false) complain(9, `${verdict}, and a person said that it has failed`);
     else if (after?.byRule === false) complain(9, `${verdict}, by no person`);
     else if ((before === null) === (after === null)) complain(9, `${verdict} once more`);
@@ -234,8 +234,7 @@ export function successionRules(court: Court): Rule {
       ([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
         const { site } = content;
         const settings = sites[site];
-        const isSiteFit =
-          settings?.enabled !== false && settings?.priority !== 0 && settings?.override == null;
+        const isSiteFit = settings?.drained == null && settings?.priority !== 0 && settings?.override == null;
         const isWell = illSinceMs === null && leavingSinceMs === null && drained[node] === undefined;
         const isLong = nowMs - Math.max(sinceMs, lastIllMs, config.changedMs) >= promptMs;
         const isFree = !isTaken(picture, node) && !isCrowded(picture, site);

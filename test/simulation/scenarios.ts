@@ -256,7 +256,7 @@ const betterComesByHand: Scenario = (chance, setup) => {
 const leavesToUnfit: Scenario = ({ pick }, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
   faults: [
-    at(settledMs, pick<Fault>([people({ do: 'drain', node: 1 }), people({ do: 'disable site', site: 1 })])),
+    at(settledMs, pick<Fault>([people({ do: 'drain', node: 1 }), people({ do: 'drain site', site: 1 })])),
     at(settledMs + 1_500, { kind: 'leave', node: 0, forMs: 3_000 }),
   ],
 });
@@ -546,7 +546,7 @@ const overrideRewritten: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2_000 }),
   faults: [
     at(settledMs, people({ do: 'priority', site: 0, priority: 300, lastsMs: 6_000 })),
-    at(settledMs + 600, people({ do: 'disable site', site: 0 })),
+    at(settledMs + 600, people({ do: 'drain site', site: 0 })),
   ],
 });
 

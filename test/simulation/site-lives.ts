@@ -59,7 +59,10 @@ function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
     const atMs = between(0, 0.8) * troubleMs;
     if (odds(0.4)) {
       const laterMs = atMs + between(0.1, 3) * sessionTimeoutMs;
-      return [at(atMs, people({ do: 'fail site', site })), at(laterMs, people({ do: 'recover site', site }))];
+      return [
+        at(atMs, people({ do: 'mark site failed', site })),
+        at(laterMs, people({ do: 'mark site healthy', site })),
+      ];
     }
     const forMs = between(0.2, 1.5) * sessionTimeoutMs;
     const kind = isGentle ? 'leave' : pick(['power off', 'kill both', 'leave', 'kill agent'] as const);
@@ -183,8 +186,11 @@ const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
     1,
   ),
   faults: [
-    at(settledMs, people({ do: 'fail site', site: 0 })),
-    at(settledMs + 7_000, people(odds(0.5) ? { do: 'recover site', site: 0 } : { do: 'fail site', site: 1 })),
+    at(settledMs, people({ do: 'mark site failed', site: 0 })),
+    at(
+      settledMs + 7_000,
+      people(odds(0.5) ? { do: 'mark site healthy', site: 0 } : { do: 'mark site failed', site: 1 }),
+    ),
   ],
 });
 
@@ -193,7 +199,7 @@ const recoveredByHand: Scenario = (_, setup) => ({
   setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
   faults: [
     at(settledMs, { kind: 'leave', node: 2, forMs: 9_000 }),
-    at(settledMs + 4_500, people({ do: 'recover site', site: 0 })),
+    at(settledMs + 4_500, people({ do: 'mark site healthy', site: 0 })),
   ],
 });
 
@@ -220,7 +226,7 @@ const preferredReturns: Scenario = ({ pick }, setup) => {
 const forcedIntoFailed: Scenario = (_, setup) => ({
   setup: twoSites(setup, {}, { troubleMs: settledMs + 7_000 }),
   faults: [
-    at(settledMs, people({ do: 'fail site', site: 1 })),
+    at(settledMs, people({ do: 'mark site failed', site: 1 })),
     at(settledMs + 1_000, people({ do: 'failover', node: 1 })),
     at(settledMs + 4_000, { kind: 'unhealthy', node: bystander, forMs: 500 }),
   ],

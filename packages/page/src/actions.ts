@@ -4,7 +4,10 @@ import { isSeveral, slotsOf } from './slots.js';
 
 export type Action =
   | { readonly kind: 'pause' | 'resume' | 'switchover' | 'cancel-switchover' }
-  | { readonly kind: 'priority' | 'reset' | 'disable' | 'enable' | 'recover'; readonly site: string }
+  | {
+      readonly kind: 'priority' | 'reset' | 'drain-site' | 'undrain-site' | 'mark-healthy';
+      readonly site: string;
+    }
   | { readonly kind: 'drain' | 'undrain' | 'clear-failure'; readonly node: string }
   | { readonly kind: 'switchover-to'; readonly node: string };
 
@@ -73,12 +76,16 @@ export function formOf(action: Action): Form {
       );
     case 'reset':
       return form(`Reset site ${action.site}`, 'Ends the override of its priority.', 'Reset');
-    case 'disable':
-      return form(`Disable site ${action.site}`, 'Nobody of it is elected until it is enabled.', 'Disable');
-    case 'enable':
-      return form(`Enable site ${action.site}`, 'Its nodes may be elected again.', 'Enable');
-    case 'recover':
-      return form(`Recover site ${action.site}`, 'It counts as failed no longer.', 'Recover');
+    case 'drain-site':
+      return form(
+        `Drain site ${action.site}`,
+        'None of its nodes is elected until it is undrained.',
+        'Drain',
+      );
+    case 'undrain-site':
+      return form(`Undrain site ${action.site}`, 'Its nodes may be elected again.', 'Undrain');
+    case 'mark-healthy':
+      return form(`Mark site ${action.site} healthy`, 'Its nodes may be elected again.', 'Mark healthy');
     case 'drain':
       return form(
         `Drain node ${action.node}`,
@@ -88,7 +95,11 @@ export function formOf(action: Action): Form {
     case 'undrain':
       return form(`Undrain node ${action.node}`, 'It may be elected again.', 'Undrain');
     case 'clear-failure':
-      return form(`Readmit node ${action.node}`, 'Forgives its failed takeovers.', 'Readmit');
+      return form(
+        `Clear the failures of node ${action.node}`,
+        'Ends its backoff: it may be elected again.',
+        'Clear failures',
+      );
   }
 }
 
@@ -116,10 +127,12 @@ export function callOf(action: Action, fields: Fields): Call {
     }
     case 'reset':
       return { method: 'DELETE', path: sitePath(action.site, 'priority'), body: common };
-    case 'disable':
-    case 'enable':
-    case 'recover':
-      return post(sitePath(action.site, action.kind));
+    case 'drain-site':
+      return post(sitePath(action.site, 'drain'));
+    case 'undrain-site':
+      return post(sitePath(action.site, 'undrain'));
+    case 'mark-healthy':
+      return post(sitePath(action.site, 'mark-healthy'));
     case 'drain':
     case 'undrain':
     case 'clear-failure':

@@ -36,7 +36,7 @@ export type NodeState = (typeof nodeStates)[number];
 const site = z.object({
   site: text,
   priority: z.number(),
-  enabled: z.boolean(),
+  drained: orNull(z.object({ by: text, reason: text, at: text })),
   failed: orNull(z.object({ byRule: z.boolean(), by: text, reason: text, at: text })),
   override: orNull(z.object({ priority: z.number(), until: orNull(text), reason: text, by: text })),
 });

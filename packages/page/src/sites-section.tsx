@@ -81,21 +81,23 @@ interface SiteFactsProps extends SitesProps {
 }
 
 function SiteFacts({ known, site, onAction }: SiteFactsProps) {
-  const { priority, enabled, failed, override } = site;
+  const { priority, drained, failed, override } = site;
   const name = site.site;
   const buttons: [string, Action][] = [
     ['Priority…', { kind: 'priority', site: name }],
     ...(override === null ? [] : ([['Reset…', { kind: 'reset', site: name }]] satisfies [string, Action][])),
     ...(failed === null
       ? []
-      : ([['Recover…', { kind: 'recover', site: name }]] satisfies [string, Action][])),
-    enabled ? ['Disable…', { kind: 'disable', site: name }] : ['Enable…', { kind: 'enable', site: name }],
+      : ([['Mark healthy…', { kind: 'mark-healthy', site: name }]] satisfies [string, Action][])),
+    drained === null
+      ? ['Drain…', { kind: 'drain-site', site: name }]
+      : ['Undrain…', { kind: 'undrain-site', site: name }],
   ];
   return (
     <>
-      <p class={`priority${priority === 0 || !enabled || failed !== null ? ' priority-none' : ''}`}>
+      <p class={`priority${priority === 0 || drained !== null || failed !== null ? ' priority-none' : ''}`}>
         priority <strong>{priority}</strong>
-        {enabled ? null : <span class="tag tag-trouble">disabled</span>}
+        {drained === null ? null : <span class="tag tag-trouble">drained</span>}
         {failed === null ? null : <span class="tag tag-trouble">failed</span>}
       </p>
       {failed === null ? null : (
@@ -183,12 +185,12 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   'cancel-switchover': 'Cancel',
   priority: 'Priority',
   reset: 'Reset',
-  disable: 'Disable',
-  enable: 'Enable',
-  recover: 'Recover',
+  'drain-site': 'Drain',
+  'undrain-site': 'Undrain',
+  'mark-healthy': 'Mark healthy',
   drain: 'Drain',
   undrain: 'Undrain',
-  'clear-failure': 'Readmit',
+  'clear-failure': 'Clear failures',
   'switchover-to': 'Switch over to it',
 };
 

@@ -156,11 +156,13 @@ function pausedLines({ paused }: Listing, nowMs: number): string[] {
 }
 
 function siteLines({ sites }: Listing, nowMs: number): string[] {
-  return sites.flatMap(({ site, enabled, failed, override }) => [
+  return sites.flatMap(({ site, drained, failed, override }) => [
     ...(failed === null
       ? []
-      : [styled('red', `Site ${site} counts as failed, says ${failed.by}: ${failed.reason}`)]),
-    ...(enabled ? [] : [styled('yellow', `Site ${site} is disabled`)]),
+      : [styled('red', `Site ${site} is marked failed by ${failed.by}: ${failed.reason}`)]),
+    ...(drained === null
+      ? []
+      : [styled('yellow', `Site ${site} is drained by ${drained.by}: ${drained.reason}`)]),
     ...(override === null
       ? []
       : [

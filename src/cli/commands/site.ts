@@ -5,12 +5,12 @@ import * as z from 'zod';
 import { withAnswers } from '../../group/judge.js';
 import { listing, siteListingSchema } from '../../group/listing.js';
 import {
-  disableSite,
-  enableSite,
-  failSite,
+  drainSite,
+  markSiteFailed,
+  markSiteHealthy,
   overridePriority,
-  recoverSite,
   resetPriority,
+  undrainSite,
 } from '../../group/sites.js';
 import type { GroupView } from '../../group/view.js';
 import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../model/group-config.js';
@@ -66,10 +66,15 @@ export function addSite(program: Command): void {
       });
     });
   addSiteChange(site, 'reset', 'end a site’s priority override', resetPriority);
-  addSiteChange(site, 'disable', 'let no node of a site lead', disableSite);
-  addSiteChange(site, 'fail', 'declare a site failed: its leader is replaced as one that failed', failSite);
-  addSiteChange(site, 'recover', 'let a site that counts as failed lead again', recoverSite);
-  addSiteChange(site, 'enable', 'let the nodes of a disabled site lead again', enableSite);
+  addSiteChange(site, 'drain', 'take a site out of service: no node of it is elected', drainSite);
+  addSiteChange(site, 'undrain', 'put a drained site back into service', undrainSite);
+  addSiteChange(site, 'mark-failed', 'mark a site failed: its leader is replaced as failed', markSiteFailed);
+  addSiteChange(
+    site,
+    'mark-healthy',
+    'mark a failed site healthy: its nodes may lead again',
+    markSiteHealthy,
+  );
 }
 
 function addSiteChange(
@@ -99,13 +104,13 @@ function siteList(view: GroupView, nowMs: number): SiteList {
 }
 
 function printable(list: SiteList, nowMs: number): Printable {
-  const header = ['site', 'priority', 'configured', 'enabled', 'nodes', 'override'];
+  const header = ['site', 'priority', 'configured', 'state', 'nodes', 'override'];
   const cells = (sites: SiteList['sites']) =>
     sites.map((site) => [
       site.site,
       String(site.priority),
       String(site.configuredPriority),
-      site.failed !== null ? 'failed' : site.enabled ? 'yes' : 'no',
+      stateOf(site),
       site.nodes.join(',') || '-',
       overrideText(site, nowMs),
     ]);
@@ -114,6 +119,11 @@ function printable(list: SiteList, nowMs: number): Printable {
     rows: [header, ...cells(list.sites)],
     pretty: () => table(header, cells(forTerminal(siteListSchema, list).sites)),
   };
+}
+
+function stateOf({ failed, drained }: SiteList['sites'][number]): string {
+  if (failed !== null) return 'failed';
+  return drained === null ? 'in service' : 'drained';
 }
 
 function overrideText({ override }: SiteList['sites'][number], nowMs: number): string {

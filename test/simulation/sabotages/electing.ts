@@ -151,10 +151,10 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'disabled sites elected',
-    rule: 'No node of a disabled site is elected',
-    in: 'siteDisabled',
-    find: 'if (enabled)',
-    replace: 'if (enabled || site.length > 0)',
+    rule: 'No node of a drained site is elected',
+    in: 'siteDrained',
+    find: 'if (drained === null)',
+    replace: 'if (drained === null || site.length > 0)',
   },
   {
     name: 'priority 0 elected',
