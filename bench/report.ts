@@ -70,7 +70,7 @@ function crashes(run: Run): string[] {
     'The leader dies, three servers',
     'Three nodes, session timeout 6 s, `kill -9` of the process that is in touch with ZooKeeper. Until the next one leads, in ms:',
     compared(run, crash, 'crash', 'session'),
-    'The same of everything that a node has (agent, guardian, sentinel and workload, at once), in ms:',
+    'The same of everything that a node has (agent, guardian, reaper and workload, at once), in ms:',
     compared(run, crash, 'host', 'session'),
   );
 }

@@ -11,7 +11,7 @@ const programs = [
   'src/cli/main.ts',
   'src/cli/run.ts',
   'src/guardian/program.ts',
-  'src/hooks/keeper.ts',
+  'src/hooks/supervisor.ts',
   'src/http/compile-page.ts',
   'src/own-strategies/worker.ts',
 ];

@@ -27,7 +27,7 @@ export {
 export { answer } from './embedded/requests.js';
 export { errorMessage, PetrelError } from './errors.js';
 export type { GroupView } from './group/view.js';
-export { FunctionDuty } from './library/function-duty.js';
+export { FunctionWorkload } from './library/function-workload.js';
 export { silentLogger } from './log.js';
 export { openAcl } from './model/acl.js';
 export { durationMs } from './model/duration.js';

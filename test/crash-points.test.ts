@@ -67,7 +67,7 @@ describe('a crash point as people write it', () => {
     ['nonsense', 'there is no step "nonsense": they are leaving-told,'],
     ['', 'there is no step "": they are'],
     ['decided:hier', 'did you mean heir?'],
-    ['decided:keeper', 'there is no process in a switchover "keeper"'],
+    ['decided:supervisor', 'there is no process in a switchover "supervisor"'],
     ['failover/decided:leader', 'there is no process in a failover "leader"'],
     ['failover/release-ended', 'there is no transition with release-ended "failover"'],
     ['a/b/c:d', 'there is no step'],

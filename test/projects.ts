@@ -35,8 +35,8 @@ const rest = [
   'test/dev/**/*.test.ts',
   'test/cli/{acl,dev,several,story}.test.ts',
   'test/http/leading.test.ts',
-  // Hooks and leases by the clock: `test/hooks/{late-deaths,random-tenures,taken-back}.test.ts`, and the simulated lives.
-  'test/hooks/tenure.test.ts',
+  // Hooks and leases by the clock: `test/hooks/{late-deaths,random-leaderships,taken-back}.test.ts`, and the simulated lives.
+  'test/hooks/leadership.test.ts',
   'test/agent/lapses.test.ts',
   'test/guardian/renewals.test.ts',
   // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for running

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { Agent } from '../../src/agent/agent.js';
 import { SharedSession } from '../../src/agent/session/shared-session.js';
 import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';
-import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
+import { CommandWorkload, type HookCommands } from '../../src/hooks/command-workload.js';
 import type { Host } from '../../src/ports/host.js';
 import { parseConnectionString } from '../../src/zookeeper/index.js';
 import { builtInRules } from '../../strategies/index.js';
@@ -90,7 +90,7 @@ export class ManyNode {
       clock: process.clock,
       log,
     });
-    const keepers = channel.keepers(this.#machine.keepersFor(process));
+    const supervisors = channel.supervisors(this.#machine.supervisorsFor(process));
     const host = this.#host(process);
     this.#agents = this.#groups.map(({ root, priority }) => {
       const processes = this.#machine.processesFor(process);
@@ -104,8 +104,17 @@ export class ManyNode {
         tags: {},
         rules: builtInRules,
         version: 'simulated',
-        duty: new CommandDuty({ commands, node, root, life, log, clock: process.clock, processes, keepers }),
-        workload: 'outside',
+        workload: new CommandWorkload({
+          commands,
+          node,
+          root,
+          life,
+          log,
+          clock: process.clock,
+          processes,
+          supervisors,
+        }),
+        workloadPlace: 'outside',
         clock: process.clock,
         host,
         log,

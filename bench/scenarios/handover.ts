@@ -41,8 +41,9 @@ async function handOver(tournament: Tournament, scenario: string, contest: Conte
   samples.add(scenario, name, 'handover', next.atMs - atMs);
   // Petrel's library says both: what counts is when the work has ended.
   const said = contest.since(mark).filter((event) => event.name === old.name);
-  const letGo = said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');
-  if (letGo !== undefined) samples.add(scenario, name, 'gap', next.atMs - letGo.atMs);
+  const endLeadership =
+    said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');
+  if (endLeadership !== undefined) samples.add(scenario, name, 'gap', next.atMs - endLeadership.atMs);
   await contest.join();
   await contest.complete();
 }

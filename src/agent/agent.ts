@@ -2,7 +2,7 @@
  * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round looks at the group,
  * so that lost replies, replaced sessions, doubled events and shutdown are each just another snapshot.
  *
- * Not promised: that a frozen or killed agent stops its own workload. That is the duty's affair (`ports/duty.ts`),
+ * Not promised: that a frozen or killed agent stops its own workload. That is the workload's affair (`ports/workload.ts`),
  * which is handed the lease for it.
  */
 
@@ -18,28 +18,28 @@ import { type NodeDescription, type Registration, registrationSchema } from '../
 import { isElected } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 import type { Clock } from '../ports/clock.js';
-import type { Duty } from '../ports/duty.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
+import type { Workload } from '../ports/workload.js';
 import { ensureTree, forbidden, remadeText, whyLost } from '../tree/ensure-tree.js';
 import { type AgentStatus, leftText, statusText } from './agent-status.js';
 import { ifStillTrue } from './conditional-write.js';
-import { Auditor } from './elector/auditor.js';
 import { Elector } from './elector/elector.js';
+import { ElectorWatchdog } from './elector/elector-watchdog.js';
 import { type Unwritten, withUnwritten } from './elector/turn.js';
 import type { AgentEvent } from './events.js';
-import { Leadership } from './leadership/leadership.js';
 import type { LeadershipRound } from './leadership/options.js';
+import { ReportingWorkload } from './leadership/reporting-workload.js';
+import { LeadershipRunner } from './leadership/runner.js';
 import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
-import { ToldDuty } from './leadership/told-duty.js';
 import { describe, encode, register, takeSeat } from './membership.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
-import { EarlierLives, type Workload } from './session/earlier-life.js';
+import { EarlierLives, type WorkloadPlace } from './session/earlier-life.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session/session-memory.js';
 import { alone, type Sharing } from './session/sharing.js';
 import { Contents } from './snapshot/contents.js';
-import { Lookout } from './snapshot/lookout.js';
+import { SnapshotReader } from './snapshot/snapshot-reader.js';
 
 export interface AgentOptions {
   /** Opens a new session, or attaches to one that exists. */
@@ -55,8 +55,8 @@ export interface AgentOptions {
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
-  readonly duty: Duty;
   readonly workload: Workload;
+  readonly workloadPlace: WorkloadPlace;
   readonly clock: Clock;
   readonly log: Logger;
   readonly host: Host;
@@ -75,11 +75,11 @@ export class Agent {
   readonly #options: AgentOptions;
   readonly #sharing: Sharing;
   readonly #paths: GroupPaths;
-  readonly #leadership: Leadership;
+  readonly #leadershipRunner: LeadershipRunner;
   readonly #elector: Elector;
-  readonly #auditor: Auditor;
+  readonly #watchdog: ElectorWatchdog;
   readonly #earlier: EarlierLives;
-  readonly #lookout: Lookout;
+  readonly #snapshotReader: SnapshotReader;
   readonly #listeners: Listeners<AgentStatus>;
   readonly #events: Listeners<AgentEvent>;
   readonly #pacing: Pacing;
@@ -107,20 +107,24 @@ export class Agent {
     const tell = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
       ...{ rules, node, site, paths: this.#paths },
-      duty: new ToldDuty(options.duty, clock, tell),
+      workload: new ReportingWorkload(options.workload, clock, tell),
       clock,
       log,
       tell,
       dueSinceMs: () => this.#pacing.dueSinceMs,
       wake: () => this.#wake(),
       amend: (change: Partial<Registration>) => this.#amend(change),
-      config: () => this.#lookout.config,
+      config: () => this.#snapshotReader.config,
     };
     this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
     const scores = new ScoreReader({ ...options, paths: this.#paths });
     this.#elector = new Elector(shared);
-    this.#auditor = new Auditor({ clock, elector: this.#elector, auditMs: () => this.#sharing.auditMs });
-    this.#lookout = new Lookout({
+    this.#watchdog = new ElectorWatchdog({
+      clock,
+      elector: this.#elector,
+      electorWatchdogMs: () => this.#sharing.electorWatchdogMs,
+    });
+    this.#snapshotReader = new SnapshotReader({
       paths: this.#paths,
       node,
       scores,
@@ -129,12 +133,12 @@ export class Agent {
       clock,
       resyncMs: () => this.#sharing.resyncMs,
     });
-    this.#leadership = new Leadership({
+    this.#leadershipRunner = new LeadershipRunner({
       ...shared,
       renewals: this.#sharing.renewals,
       tokens,
       incarnation,
-      seat: () => this.#lookout.seat.name,
+      seat: () => this.#snapshotReader.seat.name,
       onStage: (stage, story) => {
         this.#tell();
         tell({ kind: 'stage', stage, story });
@@ -148,17 +152,17 @@ export class Agent {
   }
 
   get status(): AgentStatus {
-    const { tenure, leads, lease, slot } = this.#leadership;
+    const { leadership, leads, lease, slot } = this.#leadershipRunner;
     return {
       node: this.#options.node,
       leads,
-      stage: tenure?.stage ?? null,
-      term: tenure?.term ?? null,
+      stage: leadership?.stage ?? null,
+      term: leadership?.term ?? null,
       slot,
-      fencingToken: tenure?.token ?? null,
+      fencingToken: leadership?.token ?? null,
       lease,
       joined: this.#store?.state === 'CONNECTED' && this.snapshot?.seat != null,
-      elector: this.#lookout.part === 'elector' && this.snapshot?.seat != null,
+      elector: this.#snapshotReader.part === 'elector' && this.snapshot?.seat != null,
       leaving: this.#drainingSinceMs !== null,
     };
   }
@@ -170,7 +174,7 @@ export class Agent {
 
   /** What was read of the group last, as much as this node's part calls for. Null when nothing was in this session. */
   get snapshot(): GroupSnapshot | null {
-    return this.#lookout.snapshot;
+    return this.#snapshotReader.snapshot;
   }
 
   /** Hears of every change of `status`, which is already what it says. What a listener throws is logged. */
@@ -214,7 +218,7 @@ export class Agent {
         this.#events.notify({ kind: 'round' });
         if (waitMs === null) break;
         this.#tell();
-        await this.#pacing.sleep(waitMs, () => this.#leadership.dueAtMs);
+        await this.#pacing.sleep(waitMs, () => this.#leadershipRunner.dueAtMs);
       }
     } finally {
       await this.#leave();
@@ -262,10 +266,10 @@ export class Agent {
   async #restoreTree(missing: StoreError): Promise<number | null> {
     const store = this.#store;
     if (store?.state !== 'CONNECTED') return await this.#roundFailed(missing);
-    const { known } = this.#lookout;
+    const { known } = this.#snapshotReader;
     if (this.#trouble === '') this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
     try {
-      await this.#leadership.checkClaim(store);
+      await this.#leadershipRunner.checkClaim(store);
       await ensureTree(store, this.#paths, known);
       return retryMs / 10;
     } catch (error) {
@@ -293,30 +297,32 @@ export class Agent {
   }
 
   async #inTouch(store: Store): Promise<number | null> {
-    const { resyncMs, auditMs } = this.#sharing;
-    if (this.#lookout.seat.name === null && !(await this.#join(store))) {
+    const { resyncMs, electorWatchdogMs } = this.#sharing;
+    if (this.#snapshotReader.seat.name === null && !(await this.#join(store))) {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : retryMs;
     }
     if (await this.#actAhead(store)) return null;
-    const snapshot = await this.#beforeLeaseEnds(this.#lookout.look(store, this.#leadership.slot));
+    const snapshot = await this.#beforeLeaseEnds(
+      this.#snapshotReader.look(store, this.#leadershipRunner.slot),
+    );
     if (snapshot === null) {
       await this.#step(store, null);
       return retryMs / 10;
     }
     if (snapshot.seat === null || snapshot.self?.value?.incarnation !== this.#registration.incarnation) {
-      this.#lookout.sits(null);
+      this.#snapshotReader.sits(null);
       await this.#step(store, snapshot);
       return 0;
     }
     if (await this.#step(store, snapshot)) return 0;
-    const isElector = this.#lookout.part === 'elector';
+    const isElector = this.#snapshotReader.part === 'elector';
     if (!isElector && (await this.#publish(store, snapshot))) return 0;
     const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
     if (isElector && recheckInMs !== 0 && (await this.#publish(store, snapshot))) return 0;
     if (this.#hasLeft(snapshot)) return null;
-    const auditing = snapshot.seat.second ? auditMs : resyncMs;
-    const scoring = snapshot.seat.below !== null ? resyncMs : this.#lookout.scoresInMs;
+    const auditing = snapshot.seat.second ? electorWatchdogMs : resyncMs;
+    const scoring = snapshot.seat.below !== null ? resyncMs : this.#snapshotReader.scoresInMs;
     // What is overdue was acted on: what comes of it wakes.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
     this.#trouble = '';
@@ -338,12 +344,12 @@ export class Agent {
     }
     const store = openStore();
     this.#store = store;
-    this.#lookout.begin();
+    this.#snapshotReader.begin();
     store.onChange(() => this.#wake());
     store.onState((state) => {
       if (state === 'CONNECTED') {
         remember(sessionMemory, store, log);
-        this.#leadership.reconnected();
+        this.#leadershipRunner.reconnected();
       }
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
       this.#tell();
@@ -355,20 +361,20 @@ export class Agent {
   /** Registers and takes a seat. False: an earlier life of this node still holds its name. */
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
-    if (this.#drainingSinceMs !== null && this.#leadership.tenure === null) return false;
+    if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
     if ((await store.exists(this.#paths.elected)) === null)
-      await ensureTree(store, this.#paths, this.#lookout.known);
+      await ensureTree(store, this.#paths, this.#snapshotReader.known);
     const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
     if (earlier !== null) return (await this.#earlier.isOver(store, earlier)) && (await this.#join(store));
     const name = await takeSeat(store, this.#paths, node);
-    this.#lookout.sits(name);
+    this.#snapshotReader.sits(name);
     log.info({ seat: name, site: this.#options.site }, `joined ${this.#paths.root}`);
     return true;
   }
 
   /** Null when the lease is due for release before that: it must not wait. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
-    const dueAtMs = this.#leadership.dueAtMs;
+    const dueAtMs = this.#leadershipRunner.dueAtMs;
     if (dueAtMs === null) return await observing;
     const { clock } = this.#options;
     let cancel = () => {};
@@ -384,7 +390,7 @@ export class Agent {
   }
 
   async #step(store: Store, snapshot: GroupSnapshot | null): Promise<boolean> {
-    return await this.#leadership.step(this.#roundOf(store, snapshot));
+    return await this.#leadershipRunner.step(this.#roundOf(store, snapshot));
   }
 
   #roundOf(store: Store, snapshot: GroupSnapshot | null): LeadershipRound {
@@ -401,13 +407,13 @@ export class Agent {
   /** What need not wait for a look, since its write checks all that it rests on: where that has changed, it writes nothing.
    * Where it fails, the look after it tells what to do. True: the agent has left by that. */
   async #actAhead(store: Store): Promise<boolean> {
-    const expected = this.#lookout.expected;
+    const expected = this.#snapshotReader.expected;
     if (expected === null) return false;
     try {
-      const hasActed = await this.#leadership.stepAhead(this.#roundOf(store, expected));
+      const hasActed = await this.#leadershipRunner.stepAhead(this.#roundOf(store, expected));
       if (hasActed) return this.#hasLeft(expected);
       const isNews = this.#registration.draining && expected.self?.value?.draining === false;
-      if (isNews && this.#lookout.part !== 'elector') await this.#publish(store, expected);
+      if (isNews && this.#snapshotReader.part !== 'elector') await this.#publish(store, expected);
     } catch (error) {
       if (error instanceof PetrelError || !isStoreError(error)) throw error;
       this.#options.log.debug({ error }, `not done ahead of the look: ${error.message}`);
@@ -438,11 +444,11 @@ export class Agent {
       const members = withUnwritten(snapshot.members, unwritten);
       const turn = { store, snapshot, members, seat, unwritten };
       const { acted, decisions, recheckInMs, newSeat } = await this.#elector.turn(turn);
-      if (newSeat !== null) this.#lookout.sits(newSeat);
-      if (decisions.length > 0) await this.#step(store, this.#lookout.decided(decisions));
+      if (newSeat !== null) this.#snapshotReader.sits(newSeat);
+      if (decisions.length > 0) await this.#step(store, this.#snapshotReader.decided(decisions));
       return acted ? 0 : recheckInMs;
     }
-    await this.#auditor.look(store, snapshot);
+    await this.#watchdog.look(store, snapshot);
     return null;
   }
 
@@ -453,25 +459,25 @@ export class Agent {
   /** How much longer a successor is waited for; Infinity while nobody leaves. */
   #drainLeftMs(nowMs: number): number {
     if (this.#drainingSinceMs === null) return Number.POSITIVE_INFINITY;
-    const { timeouts } = this.#lookout.config ?? defaultGroupConfig;
+    const { timeouts } = this.#snapshotReader.config ?? defaultGroupConfig;
     return Math.max(0, this.#drainingSinceMs + durationMs(timeouts.claim) - nowMs);
   }
 
-  /** Leaving, with nothing of a tenure left, and nothing more to wait for. A claim that cannot be deleted, because
+  /** Leaving, with nothing of a leadership left, and nothing more to wait for. A claim that cannot be deleted, because
    * nobody can be reached, ends with the session. */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
-    const { tenure } = this.#leadership;
-    if (tenure !== null) return snapshot === null && tenure.stage === 'released';
-    if (snapshot === null || this.#drainOverdue() || this.#lookout.config?.paused != null) return true;
+    const { leadership } = this.#leadershipRunner;
+    if (leadership !== null) return snapshot === null && leadership.stage === 'released';
+    if (snapshot === null || this.#drainOverdue() || this.#snapshotReader.config?.paused != null) return true;
     return !isElected(snapshot, this.#options.node);
   }
 
   async #leave(): Promise<void> {
-    const { duty, log, sessionMemory } = this.#options;
-    this.#leadership.close();
+    const { workload, log, sessionMemory } = this.#options;
+    this.#leadershipRunner.close();
     // What may still live keeps its claim: the session is then left to expire.
-    const abandon = !(await duty.close());
+    const abandon = !(await workload.close());
     if (abandon) log.error('the workload is not proven dead: the session is left to expire');
     const ended = (await this.#store?.close({ abandon })) ?? true;
     forget(sessionMemory, ended, log);

@@ -1,8 +1,9 @@
 /** What happens in an agent that is worth counting, and whoever hears of it. */
+
+import type { Stage } from '../core/leadership.js';
 import type { Story } from '../core/story.js';
-import type { Stage } from '../core/tenure.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
-import type { DutyContext, DutyOutcome } from '../ports/duty.js';
+import type { HookContext, HookResult } from '../ports/workload.js';
 
 export type AgentEvent =
   /** A round has ended: the agent may know more of the group now, or has found that it cannot learn more. */
@@ -20,9 +21,9 @@ export type AgentEvent =
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
   /** This node, the elector, has recorded that a requested switchover was missed: its term ended first. */
   | { readonly kind: 'request-missed' }
-  /** A run of the duty has ended, one that nobody asked for included. */
-  | { readonly kind: 'ran'; readonly context: DutyContext; readonly outcome: DutyOutcome }
-  /** This node's tenure has come to a stage, and which transition that is about; null: it is over. */
+  /** A run of the workload has ended, one that nobody asked for included. */
+  | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
+  /** This node's leadership has come to a stage, and which transition that is about; null: it is over. */
   | { readonly kind: 'stage'; readonly stage: Stage | null; readonly story: Partial<Story> }
   /** A release that was due because the lease had not been renewed has ended, and the lease had this long to go;
    * negative: it had ended. */

@@ -2,7 +2,7 @@
  * The settings of one process, by what it is: an agent, `petrel run`, or a command that looks at a group or changes it.
  */
 import * as z from 'zod';
-import { restartPolicies } from '../hooks/restarting-duty.js';
+import { restartPolicies } from '../hooks/restarting-workload.js';
 import { durationInMs } from '../model/duration.js';
 import { groupList, groupsFromText } from './group-list.js';
 import { listen } from './http-settings.js';

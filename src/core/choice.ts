@@ -204,10 +204,14 @@ function prefer(question: Question, better: BestFirst, present: Ranked): Outcome
   if (delayMs === null) return keep('and failback is manual');
   if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
   const holdMs = Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config));
-  const tenureLeftMs = durationMs(config.minLeadership) - readyForMs;
+  const minLeadershipLeftMs = durationMs(config.minLeadership) - readyForMs;
   const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
   const betterMs = strategy.usesScores === true ? question.betterForMs(best.node) : Number.POSITIVE_INFINITY;
-  const waitMs = Math.max(holdMs - fitMs, tenureLeftMs, stabilizationWindowMs(config, delayMs) - betterMs);
+  const waitMs = Math.max(
+    holdMs - fitMs,
+    minLeadershipLeftMs,
+    stabilizationWindowMs(config, delayMs) - betterMs,
+  );
   const stays = strategy.usesScores === true ? 'better' : 'fit';
   if (waitMs > 0) return wait(`and takes over in ${formatDuration(waitMs)} if it stays ${stays}`, waitMs);
   return {

@@ -16,7 +16,7 @@ import { conditionsOf } from './conditions.js';
 import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
 import { nowhereElse } from './elsewhere.js';
 import { ensembleNowMs } from './ensemble-clock.js';
-import { leadershipOf } from './one-slot.js';
+import { slotInput } from './one-slot.js';
 import { type RankInput, rank } from './ranking.js';
 import { electedOrRestored } from './restored.js';
 import {
@@ -85,7 +85,7 @@ export function groupRound(asked: GroupSituation): GroupRound {
   const roundOf = (view: GroupSnapshot, slot: number, courted: ReadonlyMap<string, number>) =>
     electorRound({
       ...situation,
-      ...leadershipOf(view, { ...situation, courted }),
+      ...slotInput(view, { ...situation, courted }),
       memory: memory.get(slot) ?? newElector,
     });
   const rounds = throughSlots(snapshot, inOrder(situation), (view, slot, courted) => {
@@ -175,7 +175,7 @@ function inOrder(situation: GroupSituation): number[] {
   const failed = slots.filter((slot) =>
     awaitsSuccessor({
       ...situation,
-      ...leadershipOf(slotView(snapshot, slot), situation),
+      ...slotInput(slotView(snapshot, slot), situation),
       memory: memory.get(slot) ?? newElector,
     }),
   );

@@ -18,7 +18,7 @@ export interface Surroundings {
 }
 
 /** What decides about one leader is told of nothing but its own. */
-export interface Leadership {
+export interface SlotInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly config: GroupConfig;
@@ -26,10 +26,10 @@ export interface Leadership {
 }
 
 /** `view`: the group as one of its slots sees it. */
-export function leadershipOf(
+export function slotInput(
   view: GroupSnapshot,
   { members, config, courted }: Omit<Surroundings, 'snapshot' | 'nowMs'>,
-): Leadership {
+): SlotInput {
   const slot = slotOf(view);
   const { value } = view.config;
   const ofSlot = value === null ? view.config : { ...view.config, value: configOfSlot(value, slot) };

@@ -56,7 +56,7 @@ export class Chronicle {
   /** The agent or the guardian of this node, or both. */
   killed(text: string, node: string): void {
     this.#options.line(text);
-    // Whoever of the two lives, and the sentinel if neither does, ends the workload at once.
+    // Whoever of the two lives, and the reaper if neither does, ends the workload at once.
     if (this.#ready === node) this.#noLongerReady();
   }
 

@@ -68,7 +68,7 @@ export class DevHooks implements Disposable {
     writeFileSync(join(this.#dir, `hold.${node}.${phase}`), '');
   }
 
-  letGo(node: string, phase: HookPhase): void {
+  endLeadership(node: string, phase: HookPhase): void {
     rmSync(join(this.#dir, `hold.${node}.${phase}`), { force: true });
   }
 

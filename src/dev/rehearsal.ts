@@ -51,7 +51,7 @@ export class Rehearsal implements Disposable {
   /** The cast is on: what comes before is of no interest. */
   #isOn = false;
   #killedAtMs: number | null = null;
-  /** The token of the tenure that the kill ends. */
+  /** The token of the leadership that the kill ends. */
   #ending: bigint | null = null;
   /** Agents that are dead, or that leave: by their process ids. */
   readonly #parting = new Set<number>();
@@ -154,7 +154,7 @@ export class Rehearsal implements Disposable {
     if (step === 'prepare-started') return;
     // Whoever waits for its end has heard of it.
     while (isRunning(pid)) await sleep(1);
-    if (step !== 'release-started') hooks.letGo(leader, 'release');
+    if (step !== 'release-started') hooks.endLeadership(leader, 'release');
   }
 
   #event(node: string, phase: HookPhase, event: HookEvent['event']): Promise<HookEvent> {
@@ -246,6 +246,6 @@ export class Rehearsal implements Disposable {
 
   #holdNothing(): void {
     const { agents, hooks } = this.#stage;
-    for (const node of agents.nodes) for (const phase of hookPhases) hooks.letGo(node, phase);
+    for (const node of agents.nodes) for (const phase of hookPhases) hooks.endLeadership(node, phase);
   }
 }

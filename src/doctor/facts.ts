@@ -150,6 +150,6 @@ export interface SecretFile {
 export interface SystemFacts {
   /** Whether /proc shows processes: what proves a workload dead. */
   readonly seesProcesses: boolean;
-  /** Whether there is a /bin/sh for the sentinel. */
+  /** Whether there is a /bin/sh for the reaper. */
   readonly hasShell: boolean;
 }

@@ -82,10 +82,10 @@ function checkSystem({ system }: NodeFacts): Finding[] {
           finding(
             'system',
             'warning',
-            'there is no /bin/sh: no sentinel, and hooks that are lines for the shell do not run',
+            'there is no /bin/sh: no reaper, and hooks that are lines for the shell do not run',
             'install one',
           ),
         ]),
   ];
-  return orOk(findings, 'system', 'processes can be seen, and there is a shell for the sentinel');
+  return orOk(findings, 'system', 'processes can be seen, and there is a shell for the reaper');
 }

@@ -5,7 +5,7 @@ import { type Choice, elect, type Question, RuleFault } from '../core/choice.js'
 import { type AnyConstraint, type Judged, judgeAll } from '../core/constraint.js';
 import { awaited } from '../core/first-election.js';
 import { slotsInOrder, throughSlots } from '../core/group-round.js';
-import { elsewhereOf, leadershipOf } from '../core/one-slot.js';
+import { elsewhereOf, slotInput } from '../core/one-slot.js';
 import { previousLeader } from '../core/records.js';
 import { electedOrRestored } from '../core/restored.js';
 import { contextIn } from '../core/situation.js';
@@ -90,7 +90,7 @@ function chooseFor(asked: Asked): Choice {
     current: ownedBy(state.current, asked.members),
   }));
   const view = { ...asked.snapshot, others };
-  const { snapshot, members, config, elsewhere: elsewhereAt } = leadershipOf(view, { ...asked, courted });
+  const { snapshot, members, config, elsewhere: elsewhereAt } = slotInput(view, { ...asked, courted });
   const elsewhere = elsewhereAt(nowMs);
   const elected = electedOrRestored(snapshot);
   const leads = readyNode(current, members) === elected.node;

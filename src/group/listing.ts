@@ -14,7 +14,7 @@ import {
   switchoverSchema,
 } from '../model/group-config.js';
 import { instantSchema, longSchema, nameSchema, toInstant } from '../model/names.js';
-import { toldOf, toldShape } from '../model/registration.js';
+import { listedFields, listedShape } from '../model/registration.js';
 import { configOfSlot, slotOf, slotsOfNode } from '../model/slots.js';
 import { claimOwner, type Member } from '../model/snapshot.js';
 import { judge, judgeMembers } from './judge.js';
@@ -66,7 +66,7 @@ export type SiteListing = z.infer<typeof siteListingSchema>;
 
 export const nodeListingSchema = z.object({
   node: z.string(),
-  ...toldShape,
+  ...listedShape,
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
   /** What the strategy compares first, where that is a number; null also for a node that is not fit. */
@@ -246,7 +246,7 @@ function nodeListing(
   const slot = own === undefined ? view : viewOfSlot(view, own);
   return {
     node: member.node,
-    ...toldOf(member.value),
+    ...listedFields(member.value),
     roles: rolesOf(slot, member),
     state: stateOf(slot, member, found),
     scores: scoresOf(member),

@@ -3,14 +3,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { codeOfSignal } from '../exit-code.js';
 import type { AgentListener, AgentProcess } from './life.js';
 import { isFromAgent } from './messages.js';
-import { guardianVariable, slateVariable } from './parent.js';
-import { Slate } from './slate.js';
+import { guardianVariable, sharedLeaseVariable } from './parent.js';
+import { SharedLease } from './shared-lease.js';
 
 /** What was said last is read for at most this long after the end. */
 const lastWordsMs = 100;
 const startFailed = 1;
-/** Where the agent finds the slate, after its channel. */
-const slateFd = 4;
+/** Where the agent finds the shared lease, after its channel. */
+const sharedLeaseFd = 4;
 
 /** Runs this program's own command line. Its session is its own: what a terminal sends reaches the guardian alone. It
  * reads nothing; the input is for it to see whether there is a terminal. */
@@ -19,24 +19,28 @@ export function startAgentProcess(
   args: readonly string[],
   listener: AgentListener,
 ): AgentProcess {
-  const slate = Slate.create();
+  const sharedLease = SharedLease.create();
   const env = {
     ...process.env,
     [guardianVariable]: String(process.pid),
-    [slateVariable]: slate === null ? '' : String(slateFd),
+    [sharedLeaseVariable]: sharedLease === null ? '' : String(sharedLeaseFd),
   };
   try {
-    const stdio = ['inherit', 'inherit', 'inherit', 'ipc', slate?.fd ?? 'ignore'] as const;
+    const stdio = ['inherit', 'inherit', 'inherit', 'ipc', sharedLease?.fd ?? 'ignore'] as const;
     const child = fork(program, args, { detached: true, env, stdio: [...stdio] });
-    return speakingWith(child, slate, listener);
+    return speakingWith(child, sharedLease, listener);
   } catch (error) {
-    slate?.close();
+    sharedLease?.close();
     setImmediate(() => listener.gone(`could not be started: ${String(error)}`, startFailed));
     return { send: () => {}, kill: () => {}, lease: () => null };
   }
 }
 
-function speakingWith(child: ChildProcess, slate: Slate | null, listener: AgentListener): AgentProcess {
+function speakingWith(
+  child: ChildProcess,
+  sharedLease: SharedLease | null,
+  listener: AgentListener,
+): AgentProcess {
   child.on('message', (message: unknown) => {
     if (isFromAgent(message)) listener.message(message);
   });
@@ -57,7 +61,7 @@ function speakingWith(child: ChildProcess, slate: Slate | null, listener: AgentL
     });
     if (child.connected) await Promise.race([silence, patience]);
     clearTimeout(timer);
-    slate?.close();
+    sharedLease?.close();
     listener.gone(how, code);
   });
   return {
@@ -65,6 +69,6 @@ function speakingWith(child: ChildProcess, slate: Slate | null, listener: AgentL
       if (child.connected) child.send(message, () => {});
     },
     kill: () => void child.kill('SIGKILL'),
-    lease: (group) => slate?.read(group) ?? null,
+    lease: (group) => sharedLease?.read(group) ?? null,
   };
 }

@@ -1,7 +1,12 @@
 /** The agent's end of its channel to the guardian that started it. */
 import type { SessionMemory, SessionTicket } from '../agent/session/session-memory.js';
-import { type Keeper, type KeeperListener, type Keepers, killedText } from '../hooks/keepers.js';
-import type { FromGuards, TenureLease, ToKeeper } from '../hooks/messages.js';
+import type { FromGuards, LeadershipLease, ToSupervisor } from '../hooks/messages.js';
+import {
+  killedText,
+  type Supervisor,
+  type SupervisorListener,
+  type Supervisors,
+} from '../hooks/supervisors.js';
 import {
   type AskedSignal,
   type FromAgent,
@@ -18,7 +23,7 @@ export interface Parent {
   /** In order. What is sent to one that has just died is lost. */
   send(message: FromAgent): void;
   /** Where the guardian finds a group's newest lease when it looks; null, or false: it has to be told. */
-  readonly slate: { write(lease: TenureLease, group: number): boolean } | null;
+  readonly sharedLease: { write(lease: LeadershipLease, group: number): boolean } | null;
   /** At once, by SIGKILL. */
   kill(): void;
   /** What waits is told first. `gone` once, soon, also when it has died before. The returned function unsubscribes. */
@@ -32,9 +37,9 @@ export interface GuardianListener {
 }
 
 interface Kept {
-  readonly listener: KeeperListener;
+  readonly listener: SupervisorListener;
   /** The newest one. */
-  lease: TenureLease | null;
+  lease: LeadershipLease | null;
   cleared: (() => void) | null;
 }
 
@@ -78,8 +83,8 @@ export class GuardianChannel {
     this.#unsubscribe();
   }
 
-  /** The guardian as the keeper of every group of the agent, and those that follow when it has died. */
-  keepers(then: Keepers): Keepers {
+  /** The guardian as the supervisor of every group of the agent, and those that follow when it has died. */
+  supervisors(then: Supervisors): Supervisors {
     return {
       start: (options, listener) => {
         if (this.#isLost || !this.#parent.isThere) return then.start(options, listener);
@@ -103,13 +108,13 @@ export class GuardianChannel {
     };
   }
 
-  /** Under a number of its own, for its tenures are counted anew. */
-  #keep(root: string, listener: KeeperListener): Keeper {
+  /** Under a number of its own, for its leaderships are counted anew. */
+  #keep(root: string, listener: SupervisorListener): Supervisor {
     const group = this.#groups++;
     const kept: Kept = { listener, lease: null, cleared: null };
     this.#kept.set(group, kept);
     this.#parent.send({ type: 'begin', group, root });
-    const send = (message: ToKeeper) => {
+    const send = (message: ToSupervisor) => {
       if (message.type !== 'lease' || !this.#isNoted(group, kept, message))
         this.#parent.send({ ...message, group });
     };
@@ -131,11 +136,11 @@ export class GuardianChannel {
   }
 
   /** True: that is enough, for the guardian looks when the lease that it knows is due, and that is not too late. */
-  #isNoted(group: number, kept: Kept, lease: TenureLease): boolean {
+  #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {
     const before = kept.lease;
     kept.lease = lease;
-    const isWritten = this.#parent.slate?.write(lease, group) ?? false;
-    return isWritten && before?.tenure === lease.tenure && before.releaseAtMs <= lease.releaseAtMs;
+    const isWritten = this.#parent.sharedLease?.write(lease, group) ?? false;
+    return isWritten && before?.leadership === lease.leadership && before.releaseAtMs <= lease.releaseAtMs;
   }
 
   #heard(message: ToAgent): void {

@@ -3,7 +3,7 @@
  * or hangs, the guardian ends the workload, then the session, and starts another agent.
  *
  * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself; what ends
- * the workload is said in `sentinel.ts`.
+ * the workload is said in `reaper.ts`.
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';

@@ -1,14 +1,14 @@
 /**
  * One life of an agent as its guardian sees it: from its start until nothing of it is left.
  *
- * While the agent lives, the guards (`src/hooks/guards.ts`) run its hooks and end its tenures with their leases, those of
+ * While the agent lives, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with their leases, those of
  * each group that it is in beside those of the others. When the agent has gone, its session is held until everything that
  * it ran, in whatever group, is proven dead, and only then ended.
  */
 import { present } from '../errors.js';
 import { Alarm } from '../hooks/alarm.js';
 import { Guards } from '../hooks/guards.js';
-import type { FromGuards, TenureLease } from '../hooks/messages.js';
+import type { FromGuards, LeadershipLease } from '../hooks/messages.js';
 import type { Machine } from '../ports/processes.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
@@ -20,9 +20,9 @@ export interface AgentProcess {
   send(message: ToAgent): void;
   /** At once, by SIGKILL. */
   kill(): void;
-  /** The newest lease of a group that it has noted: those that it sends are only the first of each tenure, and any that
+  /** The newest lease of a group that it has noted: those that it sends are only the first of each leadership, and any that
    * is due sooner than the one before. Null: it has noted none, or cannot. */
-  lease(group: number): TenureLease | null;
+  lease(group: number): LeadershipLease | null;
 }
 
 export interface AgentListener {

@@ -1,5 +1,5 @@
 /**
- * What an agent and its guardian say to each other, beside what an agent and its keeper do (`src/hooks/messages.ts`).
+ * What an agent and its guardian say to each other, beside what an agent and its supervisor do (`src/hooks/messages.ts`).
  * Both are of one build, and nobody else has their channel.
  */
 import { type FromGuards, isFromGuards, isToGuards, type ToGuards } from '../hooks/messages.js';

@@ -1,14 +1,14 @@
 /** The guardian as this process's parent, at the other end of Node's channel between parent and child. */
 import type { Parent } from './channel.js';
 import { type FromAgent, isToAgent } from './messages.js';
-import { hasGuardian, livingGuardian, slateNumber } from './parent.js';
-import { Slate } from './slate.js';
+import { hasGuardian, livingGuardian, sharedLeaseNumber } from './parent.js';
+import { SharedLease } from './shared-lease.js';
 
 /** Null where no guardian has started this process. */
 export function guardianProcess(): Parent | null {
   if (!hasGuardian()) return null;
   return {
-    slate: slateNumber ? new Slate(Number(slateNumber)) : null,
+    sharedLease: sharedLeaseNumber ? new SharedLease(Number(sharedLeaseNumber)) : null,
     get isThere() {
       return process.connected;
     },

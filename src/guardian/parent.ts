@@ -7,12 +7,12 @@
  * anything of this is loaded. */
 export const guardianVariable = 'PETREL_GUARDIAN';
 
-/** Set to the number of the file that is the slate, or to nothing where there is none. */
-export const slateVariable = 'PETREL_GUARDIAN_SLATE';
+/** Set to the number of the file that is the shared lease, or to nothing where there is none. */
+export const sharedLeaseVariable = 'PETREL_GUARDIAN_SHARED_LEASE';
 
 const guardianPid = taken(guardianVariable);
-/** The slate's, for this process; nothing where there is none. */
-export const slateNumber = taken(slateVariable);
+/** The shared lease's, for this process; nothing where there is none. */
+export const sharedLeaseNumber = taken(sharedLeaseVariable);
 
 /** Also when it has died since: what it started does not go on without it. */
 export function hasGuardian(): boolean {

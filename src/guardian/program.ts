@@ -15,8 +15,8 @@ import { Guardian } from './guardian.js';
 import { HeldSession } from './held-session.js';
 import { leaveSignals } from './leave-signals.js';
 import { askedSignals } from './messages.js';
+import { Reaper } from './reaper.js';
 import { Report } from './report.js';
-import { Sentinel } from './sentinel.js';
 import { systemdOf } from './service-manager.js';
 
 const stderrFd = 2;
@@ -37,7 +37,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
       const prepare = (limitMs: number) => tls?.renew(limitMs) ?? null;
       return new HeldSession({ session, clock, dial, prepare, random: Math.random });
     },
-    watchOver: (pgids) => sentinel.watchOver(pgids),
+    watchOver: (pgids) => reaper.watchOver(pgids),
     report,
     manager: systemd,
   });
@@ -49,12 +49,12 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   if (process.connected === false) guardian.asked('SIGTERM');
   const done = guardian.run();
   // What takes longest to start has been started.
-  const sentinel = new Sentinel();
+  const reaper = new Reaper();
   void keepPipesReady();
   collectGarbage();
   systemd.watch(() => guardian.isWell);
   const code = await done;
-  sentinel.close();
+  reaper.close();
   if (process.connected) process.disconnect();
   return code;
 }

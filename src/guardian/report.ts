@@ -2,11 +2,11 @@
  * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never waited for.
  */
 
-import type { FromKeeper } from '../hooks/messages.js';
+import type { FromSupervisor } from '../hooks/messages.js';
 import type { LineWriter } from '../line-writer.js';
 import { oneLine, visibleJson } from '../model/outside.js';
 import type { Clock } from '../ports/clock.js';
-import type { DutyOutcome } from '../ports/duty.js';
+import type { HookResult } from '../ports/workload.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
 import type { Hello } from './messages.js';
 
@@ -46,8 +46,8 @@ export class Report {
     return report;
   }
 
-  /** A tenure that the agent did not end itself. */
-  released({ outcome, leaseLeftMs }: Extract<FromKeeper, { type: 'lease-ended' }>): void {
+  /** A leadership that the agent did not end itself. */
+  released({ outcome, leaseLeftMs }: Extract<FromSupervisor, { type: 'lease-ended' }>): void {
     const { result, error, provenDead, durationMs, command } = outcome;
     const level = result === 'ok' && provenDead ? 'warn' : 'error';
     const fields = { result, provenDead, durationMs, command, leaseLeftMs };
@@ -55,7 +55,7 @@ export class Report {
   }
 
   /** What a dead agent had asked for; told of where it went wrong. */
-  ended({ result, error, provenDead, durationMs, command }: DutyOutcome): void {
+  ended({ result, error, provenDead, durationMs, command }: HookResult): void {
     if (error !== null) this.say('error', error, { result, provenDead, durationMs, command });
   }
 

@@ -1,5 +1,5 @@
 /**
- * The process groups that live, and the tenure each belongs to. An id is forgotten as soon as its group is gone:
+ * The process groups that live, and the leadership each belongs to. An id is forgotten as soon as its group is gone:
  * the system may give it to somebody else's processes.
  */
 import type { Machine } from '../ports/processes.js';
@@ -11,10 +11,10 @@ const huntIntervalMs = 50;
 
 export class GroupRegister {
   readonly #machine: Machine;
-  readonly #tenures = new Map<number, number>();
+  readonly #leaderships = new Map<number, number>();
   readonly #onGone: (pgid: number) => void;
   readonly #sweep: Alarm;
-  /** What does not belong to this tenure has no right to live, unless it is `running`. */
+  /** What does not belong to this leadership has no right to live, unless it is `running`. */
   #living = 0;
   #running: number | null = null;
 
@@ -25,11 +25,11 @@ export class GroupRegister {
   }
 
   get size(): number {
-    return this.#tenures.size;
+    return this.#leaderships.size;
   }
 
-  add(pgid: number, tenure: number): void {
-    this.#tenures.set(pgid, tenure);
+  add(pgid: number, leadership: number): void {
+    this.#leaderships.set(pgid, leadership);
     this.#running = pgid;
     this.#arm(sweepIntervalMs);
   }
@@ -40,28 +40,28 @@ export class GroupRegister {
     if (provenDead) this.#gone(pgid);
   }
 
-  /** A group left by an earlier keeper. */
+  /** A group left by an earlier supervisor. */
   adopt(pgid: number): void {
-    this.#tenures.set(pgid, 0);
+    this.#leaderships.set(pgid, 0);
     this.#arm(0);
   }
 
-  /** Only groups of this tenure may live on. */
-  spare(tenure: number): void {
-    this.#living = tenure;
+  /** Only groups of this leadership may live on. */
+  spare(leadership: number): void {
+    this.#living = leadership;
     this.#arm(0);
   }
 
   kill(which: (pgid: number) => boolean): void {
-    for (const pgid of this.#tenures.keys()) {
+    for (const pgid of this.#leaderships.keys()) {
       if (which(pgid)) this.#machine.processes.signalGroup(pgid, 'SIGKILL');
     }
   }
 
   /** Ends the groups that `which` names, all at once; true when nothing is left of them. */
-  async end(which: (tenure: number) => boolean, killAtMs: () => number): Promise<boolean> {
-    const ends = [...this.#tenures].map(async ([pgid, tenure]) => {
-      if (!which(tenure) || pgid === this.#running) return true;
+  async end(which: (leadership: number) => boolean, killAtMs: () => number): Promise<boolean> {
+    const ends = [...this.#leaderships].map(async ([pgid, leadership]) => {
+      if (!which(leadership) || pgid === this.#running) return true;
       const dead = await endGroup(this.#machine, pgid, killAtMs);
       if (dead) this.#gone(pgid);
       return dead;
@@ -70,20 +70,20 @@ export class GroupRegister {
   }
 
   #gone(pgid: number): void {
-    if (this.#tenures.delete(pgid)) this.#onGone(pgid);
+    if (this.#leaderships.delete(pgid)) this.#onGone(pgid);
   }
 
   #look(): void {
     const { processes } = this.#machine;
     let hunting = false;
-    for (const [pgid, tenure] of this.#tenures) {
+    for (const [pgid, leadership] of this.#leaderships) {
       if (pgid === this.#running) continue;
-      const outlaw = tenure !== this.#living;
+      const outlaw = leadership !== this.#living;
       if (outlaw) processes.signalGroup(pgid, 'SIGKILL');
       if (outlaw ? !processes.groupLives(pgid) : !processes.groupExists(pgid)) this.#gone(pgid);
       else hunting ||= outlaw;
     }
-    if (this.#tenures.size > 0) this.#arm(hunting ? huntIntervalMs : sweepIntervalMs);
+    if (this.#leaderships.size > 0) this.#arm(hunting ? huntIntervalMs : sweepIntervalMs);
   }
 
   #arm(afterMs: number): void {

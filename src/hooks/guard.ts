@@ -1,6 +1,6 @@
 /**
- * Runs hooks one after the other, and guards the tenure: when the lease passes unrenewed or the agent dies, it
- * aborts what runs, runs the release hook itself, and kills what is left of the tenure before the lease ends.
+ * Runs hooks one after the other, and guards the leadership: when the lease passes unrenewed or the agent dies, it
+ * aborts what runs, runs the release hook itself, and kills what is left of the leadership before the lease ends.
  *
  * A machine that stood still as a whole past the lease's end wakes too late for that: everything is then killed at
  * once, and the release hook still runs, so that what is not a process (an address, a mount) is given up too.
@@ -8,14 +8,20 @@
  * at its first exchange, that the session is over.
  */
 import type { NamedSlot } from '../model/named-slot.js';
-import type { DutyLease, DutyOutcome } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
+import type { HookResult, WorkloadLease } from '../ports/workload.js';
 import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
-import { type GuardedTenure, newTenure, releaseOf } from './guarded-tenure.js';
+import { type GuardedLeadership, newGuardedLeadership, releaseOf } from './guarded-leadership.js';
 import { HookProcess } from './hook-process.js';
 import { Lane, type Running } from './lane.js';
-import { type FromKeeper, type RunRequest, type TenureLease, type ToKeeper, unasked } from './messages.js';
+import {
+  type FromSupervisor,
+  type LeadershipLease,
+  type RunRequest,
+  type ToSupervisor,
+  unasked,
+} from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
 
 /** Shares of the time until the lease's end. */
@@ -27,7 +33,7 @@ const maxKillMarginMs = 50;
 const never = Number.POSITIVE_INFINITY;
 
 export interface GuardListener {
-  post(message: FromKeeper): void;
+  post(message: FromSupervisor): void;
   /** Nothing runs, nothing waits, nothing lives. */
   idle(): void;
 }
@@ -35,21 +41,21 @@ export interface GuardListener {
 export class Guard {
   readonly #listener: GuardListener;
   readonly #machine: Machine;
-  readonly #noted: () => TenureLease | null;
+  readonly #noted: () => LeadershipLease | null;
   readonly #groups: GroupRegister;
   readonly #lane: Lane;
   readonly #leaseAlarm: Alarm;
   readonly #lastKill: Alarm;
-  #tenure = newTenure(0);
-  /** Outcomes that wait until the end of the tenure has been reported. */
-  readonly #heldBack: { id: number; outcome: DutyOutcome }[] = [];
+  #leadership = newGuardedLeadership(0);
+  /** Outcomes that wait until the end of the leadership has been reported. */
+  readonly #heldBack: { id: number; outcome: HookResult }[] = [];
   /** Releases asked for while one that nobody asked for runs: they get its outcome. */
   readonly #attached: number[] = [];
   /** The newest workload in the foreground, and how it ends. */
-  #workload: { readonly tenure: number; readonly outcome: Promise<DutyOutcome> } | null = null;
+  #workload: { readonly leadership: number; readonly outcome: Promise<HookResult> } | null = null;
 
   /** `noted` looks up the agent's newest lease where that is not told of every one. */
-  constructor(listener: GuardListener, machine: Machine, noted: () => TenureLease | null = () => null) {
+  constructor(listener: GuardListener, machine: Machine, noted: () => LeadershipLease | null = () => null) {
     this.#listener = listener;
     this.#machine = machine;
     this.#noted = noted;
@@ -66,29 +72,29 @@ export class Guard {
     });
   }
 
-  handle(message: ToKeeper): void {
+  handle(message: ToSupervisor): void {
     if (message.type === 'run') this.#submit(message.request);
     else if (message.type === 'abort') {
       this.#lane.abort(({ id }) => id === message.id, message.reason, message.killAtMs ?? never);
     } else if (message.type === 'guard') {
-      const tenure = this.#open(message.release.tenure);
-      if (tenure !== null) {
-        tenure.release = message.release;
-        tenure.begun ||= message.begun;
+      const leadership = this.#open(message.release.leadership);
+      if (leadership !== null) {
+        leadership.release = message.release;
+        leadership.begun ||= message.begun;
       }
     } else if (message.type === 'lease') this.#setLease(message);
-    else if (message.type === 'let-go') this.#letGo(message.tenure);
+    else if (message.type === 'end-leadership') this.#letGo(message.leadership);
     else this.#groups.adopt(message.pgid);
   }
 
-  /** A workload in the foreground was started, in this tenure or an earlier one. */
+  /** A workload in the foreground was started, in this leadership or an earlier one. */
   get hasRunWorkload(): boolean {
     return this.#workload !== null;
   }
 
   /** The leadership that is guarded, and why it ends if it does; null where there is none. */
   get story(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
-    const { lease, release, ending } = this.#tenure;
+    const { lease, release, ending } = this.#leadership;
     if (lease === null || release === null) return null;
     const { slot, term } = release;
     return { ...(slot === null ? {} : { slot }), term, ending };
@@ -96,71 +102,75 @@ export class Guard {
 
   /** Nobody will ask for anything any more. */
   agentGone(reason: string): void {
-    const { begun, released, ending } = this.#tenure;
+    const { begun, released, ending } = this.#leadership;
     if (begun && !released && ending === null) this.#releaseUnasked(reason);
     else this.#lane.abort(isNoRelease, reason);
     this.#whenIdle();
   }
 
   #submit(request: RunRequest): void {
-    const tenure = request.tenure === 0 ? null : this.#open(request.tenure);
-    // Of a tenure that ended before its takeover began nothing is released: by now another may lead.
-    if (request.phase === 'release' && this.#waitsToBegin(tenure)) this.#lookAtLease();
-    if (request.tenure !== 0 && tenure === null) {
-      this.#post(request.id, notRun('the tenure is over'));
-    } else if (tenure !== null && tenure.ending !== null && !tenure.asked) {
-      this.#submitLate(request, tenure, tenure.ending);
+    const leadership = request.leadership === 0 ? null : this.#open(request.leadership);
+    // Of a leadership that ended before its takeover began nothing is released: by now another may lead.
+    if (request.phase === 'release' && this.#waitsToBegin(leadership)) this.#lookAtLease();
+    if (request.leadership !== 0 && leadership === null) {
+      this.#post(request.id, notRun('the leadership is over'));
+    } else if (leadership !== null && leadership.ending !== null && !leadership.asked) {
+      this.#submitLate(request, leadership, leadership.ending);
     } else {
       if (request.phase === 'release') {
-        this.#tenure.begun = true;
+        this.#leadership.begun = true;
         this.#lane.abort(isNoRelease, 'a release came first');
       }
       this.#lane.add(request);
     }
   }
 
-  #waitsToBegin(tenure: GuardedTenure | null): boolean {
-    if (tenure === null || tenure.begun) return false;
-    return this.#lane.has((request) => request.phase === 'takeover' && request.tenure === tenure.id);
+  #waitsToBegin(leadership: GuardedLeadership | null): boolean {
+    if (leadership === null || leadership.begun) return false;
+    return this.#lane.has((request) => request.phase === 'takeover' && request.leadership === leadership.id);
   }
 
-  /** The tenure ends by itself, or has. */
-  #submitLate(request: RunRequest, tenure: GuardedTenure, ending: string): void {
-    const outcome = request.phase === 'release' ? tenure.ended : notRun(ending);
+  /** The leadership ends by itself, or has. */
+  #submitLate(request: RunRequest, leadership: GuardedLeadership, ending: string): void {
+    const outcome = request.phase === 'release' ? leadership.ended : notRun(ending);
     if (outcome === null) this.#attached.push(request.id);
-    else if (tenure.ended === null) this.#heldBack.push({ id: request.id, outcome });
+    else if (leadership.ended === null) this.#heldBack.push({ id: request.id, outcome });
     else this.#post(request.id, outcome);
   }
 
-  /** Null when the tenure is an earlier one. A later one ends what it finds. */
-  #open(id: number): GuardedTenure | null {
-    if (id < this.#tenure.id) return null;
-    if (id > this.#tenure.id) {
+  /** Null when the leadership is an earlier one. A later one ends what it finds. */
+  #open(id: number): GuardedLeadership | null {
+    if (id < this.#leadership.id) return null;
+    if (id > this.#leadership.id) {
       this.#leaseAlarm.clear();
       this.#lastKill.clear();
-      this.#tenure = newTenure(id);
-      this.#lane.abort(({ phase, tenure }) => phase === 'takeover' && tenure < id, 'its tenure is over');
+      this.#leadership = newGuardedLeadership(id);
+      this.#lane.abort(
+        ({ phase, leadership }) => phase === 'takeover' && leadership < id,
+        'its leadership is over',
+      );
       this.#groups.spare(id);
     }
-    return this.#tenure;
+    return this.#leadership;
   }
 
-  #setLease({ tenure: id, releaseAtMs, endsAtMs }: TenureLease): void {
-    const tenure = this.#open(id);
-    if (tenure === null) return;
+  #setLease({ leadership: id, releaseAtMs, endsAtMs }: LeadershipLease): void {
+    const leadership = this.#open(id);
+    if (leadership === null) return;
     const lease = { releaseAtMs, endsAtMs };
-    if (tenure.ending !== null) {
-      this.#shorten(tenure, tenure.ending, lease);
+    if (leadership.ending !== null) {
+      this.#shorten(leadership, leadership.ending, lease);
       return;
     }
-    tenure.lease = lease;
+    leadership.lease = lease;
     this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());
   }
 
-  /** A tenure that is ending never gets more time. It gets less if its session turns out to end sooner. */
-  #shorten(tenure: GuardedTenure, reason: string, lease: DutyLease): void {
-    if (tenure.lease === null || lease.endsAtMs >= tenure.lease.endsAtMs || tenure.released) return;
-    tenure.lease = lease;
+  /** A leadership that is ending never gets more time. It gets less if its session turns out to end sooner. */
+  #shorten(leadership: GuardedLeadership, reason: string, lease: WorkloadLease): void {
+    if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs || leadership.released)
+      return;
+    leadership.lease = lease;
     const lastKillAtMs = this.#lastKillAtMs();
     const now = this.#machine.clock.monotonicMs();
     this.#lastKill.set(Math.max(now, lastKillAtMs), () => this.#killAll(reason));
@@ -175,46 +185,47 @@ export class Guard {
 
   #lookAtLease(): void {
     this.#lookUpLease();
-    const { lease } = this.#tenure;
+    const { lease } = this.#leadership;
     if (lease !== null && lease.releaseAtMs <= this.#machine.clock.monotonicMs()) {
       this.#releaseUnasked('the lease was not renewed in time');
     }
   }
 
-  /** One of another tenure is not this one's: the first of each is told. */
+  /** One of another leadership is not this one's: the first of each is told. */
   #lookUpLease(): void {
     const noted = this.#noted();
-    const { id, lease, released } = this.#tenure;
-    if (noted?.tenure !== id || released) return;
+    const { id, lease, released } = this.#leadership;
+    if (noted?.leadership !== id || released) return;
     const isNews = noted.releaseAtMs !== lease?.releaseAtMs || noted.endsAtMs !== lease.endsAtMs;
     if (isNews) this.#setLease(noted);
   }
 
   #letGo(id: number): void {
-    const tenure = this.#open(id);
-    if (tenure === null || (tenure.ending !== null && !tenure.asked && tenure.ended === null)) return;
+    const leadership = this.#open(id);
+    if (leadership === null || (leadership.ending !== null && !leadership.asked && leadership.ended === null))
+      return;
     this.#leaseAlarm.clear();
     this.#lastKill.clear();
-    tenure.lease = null;
-    tenure.released = true;
-    this.#lane.abort((request) => request.phase === 'takeover', 'the tenure was let go');
+    leadership.lease = null;
+    leadership.released = true;
+    this.#lane.abort((request) => request.phase === 'takeover', 'the leadership was let go');
     this.#groups.spare(0);
   }
 
   #releaseUnasked(reason: string): void {
-    const tenure = this.#tenure;
-    if (tenure.ending !== null || tenure.released) return;
+    const leadership = this.#leadership;
+    if (leadership.ending !== null || leadership.released) return;
     this.#lookUpLease();
-    tenure.ending = reason;
-    tenure.asked = this.#lane.has((request) => request.phase === 'release');
+    leadership.ending = reason;
+    leadership.asked = this.#lane.has((request) => request.phase === 'release');
     const now = this.#machine.clock.monotonicMs();
     const lastKillAtMs = this.#lastKillAtMs();
     const leftMs = lastKillAtMs - now;
     if (leftMs > 0) this.#lastKill.set(lastKillAtMs, () => this.#killAll(reason));
     else this.#groups.kill((pgid) => !this.#isReleasing(pgid));
     this.#lane.abort(isNoRelease, reason, now + Math.max(0, leftMs) * takeoverAbortShare);
-    if (tenure.asked) this.#hurry(now, leftMs);
-    else if (tenure.begun) this.#lane.add(releaseOf(tenure, reason), 'first');
+    if (leadership.asked) this.#hurry(now, leftMs);
+    else if (leadership.begun) this.#lane.add(releaseOf(leadership, reason), 'first');
     else this.#endedUnasked(nothingRun);
   }
 
@@ -237,27 +248,30 @@ export class Guard {
     this.#lane.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
-  /** When the tenure's last process must be killed; Infinity while nothing presses. */
+  /** When the leadership's last process must be killed; Infinity while nothing presses. */
   #lastKillAtMs(): number {
-    const { lease, ending } = this.#tenure;
+    const { lease, ending } = this.#leadership;
     if (lease === null || ending === null) return never;
     return lease.endsAtMs - Math.min(maxKillMarginMs, (lease.endsAtMs - lease.releaseAtMs) / 4);
   }
 
-  async #perform(running: Running): Promise<DutyOutcome> {
+  async #perform(running: Running): Promise<HookResult> {
     const { request } = running;
     if (isNoRelease(request)) await this.#hearWhatWaits();
     if (request.phase === 'takeover') {
-      const cleared = await this.#endGroups((tenure) => tenure !== request.tenure, request.graceMs);
-      if (!cleared) return notRun('processes of an earlier tenure are still there', 'failed');
+      const cleared = await this.#endGroups(
+        (leadership) => leadership !== request.leadership,
+        request.graceMs,
+      );
+      if (!cleared) return notRun('processes of an earlier leadership are still there', 'failed');
       // The alarm may not have rung yet.
       this.#lookAtLease();
-      if (running.abortedBecause === null) this.#tenure.begun = true;
+      if (running.abortedBecause === null) this.#leadership.begun = true;
     }
     const startedAtMs = this.#machine.clock.monotonicMs();
     const outcome = await this.#runHook(running);
     if (request.phase !== 'release') return outcome;
-    const ended = await this.#endTenure(request, outcome);
+    const ended = await this.#endLeadership(request, outcome);
     return { ...ended, durationMs: Math.round(this.#machine.clock.monotonicMs() - startedAtMs) };
   }
 
@@ -266,20 +280,20 @@ export class Guard {
     return new Promise((resolve) => this.#machine.clock.turn(resolve));
   }
 
-  async #runHook(running: Running): Promise<DutyOutcome> {
+  async #runHook(running: Running): Promise<HookResult> {
     const { request } = running;
-    const { id, command, tenure, foreground } = request;
+    const { id, command, leadership, foreground } = request;
     if (running.abortedBecause !== null) return notRun(running.abortedBecause);
     if (command === null) return nothingRun;
     const hook = this.#start(request, command);
     running.process = hook;
     const { pgid } = hook;
     if (pgid === null) return await hook.outcome;
-    this.#groups.add(pgid, tenure);
+    this.#groups.add(pgid, leadership);
     this.#listener.post({ type: 'started', id, pgid });
     if (foreground) {
       this.#groups.settled(pgid, false);
-      this.#workload = { tenure, outcome: hook.outcome };
+      this.#workload = { leadership, outcome: hook.outcome };
       void hook.outcome.then((outcome) => this.#foregroundEnded(request, pgid, outcome));
       return { ...nothingRun, command: command.text, provenDead: false };
     }
@@ -314,12 +328,12 @@ export class Guard {
     return hook;
   }
 
-  #foregroundEnded({ tenure }: RunRequest, pgid: number, outcome: DutyOutcome): void {
+  #foregroundEnded({ leadership }: RunRequest, pgid: number, outcome: HookResult): void {
     this.#groups.settled(pgid, outcome.provenDead);
-    const { id, released, ending } = this.#tenure;
+    const { id, released, ending } = this.#leadership;
     const isOver =
-      tenure !== id || released || ending !== null || this.#lane.has((r) => r.phase === 'release');
-    if (!isOver) this.#listener.post({ type: 'workload-ended', tenure, outcome });
+      leadership !== id || released || ending !== null || this.#lane.has((r) => r.phase === 'release');
+    if (!isOver) this.#listener.post({ type: 'workload-ended', leadership, outcome });
   }
 
   #limits({ phase, timeoutMs }: RunRequest): { timeoutMs: number; killAtMs: number } {
@@ -332,15 +346,16 @@ export class Guard {
     };
   }
 
-  /** After a release nothing may live, of whatever tenure. */
-  async #endTenure(request: RunRequest, outcome: DutyOutcome): Promise<DutyOutcome> {
+  /** After a release nothing may live, of whatever leadership. */
+  async #endLeadership(request: RunRequest, outcome: HookResult): Promise<HookResult> {
     const ended = await this.#endGroups(() => true, request.graceMs);
-    if (request.tenure === this.#tenure.id) {
-      this.#tenure.released = true;
+    if (request.leadership === this.#leadership.id) {
+      this.#leadership.released = true;
       this.#groups.spare(0);
     }
-    if (ended && outcome.provenDead) return await this.#withWorkloadsEnd(request.tenure, outcome);
-    const error = outcome.error ?? `${request.name}: processes of the tenure were killed but are still there`;
+    if (ended && outcome.provenDead) return await this.#withWorkloadsEnd(request.leadership, outcome);
+    const error =
+      outcome.error ?? `${request.name}: processes of the leadership were killed but are still there`;
     return {
       ...outcome,
       result: outcome.result === 'ok' ? 'failed' : outcome.result,
@@ -349,40 +364,40 @@ export class Guard {
     };
   }
 
-  /** What a tenure in the foreground released is its workload: how that ended is how the release did. */
-  async #withWorkloadsEnd(tenure: number, outcome: DutyOutcome): Promise<DutyOutcome> {
-    if (this.#workload?.tenure !== tenure) return outcome;
+  /** What a leadership in the foreground released is its workload: how that ended is how the release did. */
+  async #withWorkloadsEnd(leadership: number, outcome: HookResult): Promise<HookResult> {
+    if (this.#workload?.leadership !== leadership) return outcome;
     const { exitCode, signal, command } = await this.#workload.outcome;
     return { ...outcome, exitCode, signal, command };
   }
 
-  #endGroups(which: (tenure: number) => boolean, graceMs: number): Promise<boolean> {
+  #endGroups(which: (leadership: number) => boolean, graceMs: number): Promise<boolean> {
     const graceEndMs = this.#machine.clock.monotonicMs() + graceMs;
     return this.#groups.end(which, () => Math.min(graceEndMs, this.#lastKillAtMs()));
   }
 
-  #settled(request: RunRequest, outcome: DutyOutcome): void {
-    const { id, ending, asked, ended } = this.#tenure;
+  #settled(request: RunRequest, outcome: HookResult): void {
+    const { id, ending, asked, ended } = this.#leadership;
     if (request.id === unasked) this.#endedUnasked(outcome);
-    else if (request.tenure === id && ending !== null && !asked && ended === null) {
+    else if (request.leadership === id && ending !== null && !asked && ended === null) {
       this.#heldBack.push({ id: request.id, outcome });
     } else this.#post(request.id, outcome);
   }
 
-  #endedUnasked(outcome: DutyOutcome): void {
-    this.#tenure.ended = outcome;
+  #endedUnasked(outcome: HookResult): void {
+    this.#leadership.ended = outcome;
     this.#leaseAlarm.clear();
     this.#lastKill.clear();
     this.#groups.spare(0);
-    const { id: tenure, lease } = this.#tenure;
+    const { id: leadership, lease } = this.#leadership;
     const leaseLeftMs =
       lease === null ? null : Math.round(lease.endsAtMs - this.#machine.clock.monotonicMs());
-    this.#listener.post({ type: 'lease-ended', tenure, outcome, leaseLeftMs });
+    this.#listener.post({ type: 'lease-ended', leadership, outcome, leaseLeftMs });
     for (const held of this.#heldBack.splice(0)) this.#post(held.id, held.outcome);
     for (const id of this.#attached.splice(0)) this.#post(id, outcome);
   }
 
-  #post(id: number, outcome: DutyOutcome): void {
+  #post(id: number, outcome: HookResult): void {
     this.#listener.post({ type: 'outcome', id, outcome });
   }
 

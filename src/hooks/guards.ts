@@ -1,10 +1,10 @@
 /**
  * The guards of all groups that one agent is in. Each runs the hooks of its group one after the other and guards its
- * tenure, beside the others and whatever becomes of them. A group has a number, which is never given again in an agent's life.
+ * leadership, beside the others and whatever becomes of them. A group has a number, which is never given again in an agent's life.
  */
 import type { Machine } from '../ports/processes.js';
 import { Guard } from './guard.js';
-import type { FromGuards, TenureLease, ToGuards } from './messages.js';
+import type { FromGuards, LeadershipLease, ToGuards } from './messages.js';
 
 export interface GuardsListener {
   post(message: FromGuards): void;
@@ -23,7 +23,7 @@ interface Guarded {
 export class Guards {
   readonly #listener: GuardsListener;
   readonly #machine: Machine;
-  readonly #noted: (group: number) => TenureLease | null;
+  readonly #noted: (group: number) => LeadershipLease | null;
   readonly #guarded = new Map<number, Guarded>();
   /** Of an agent that has gone: those in which something may live. */
   readonly #left = new Set<number>();
@@ -33,7 +33,7 @@ export class Guards {
   constructor(
     listener: GuardsListener,
     machine: Machine,
-    noted: (group: number) => TenureLease | null = () => null,
+    noted: (group: number) => LeadershipLease | null = () => null,
   ) {
     this.#listener = listener;
     this.#machine = machine;

@@ -1,6 +1,7 @@
 /** One run of one command, in a process group of its own: started, timed, told to stop, killed, proven dead. */
-import type { DutyOutcome } from '../ports/duty.js';
+
 import type { CommandLine, Exit, Machine, StartedCommand } from '../ports/processes.js';
+import type { HookResult } from '../ports/workload.js';
 import { Alarm, sleep } from './alarm.js';
 import { HookOutput, type OutputListener } from './output.js';
 import { askGroupToStop, endGroup } from './process-group.js';
@@ -24,7 +25,7 @@ const killPatienceMs = 2000;
 
 export class HookProcess {
   /** Never rejects. */
-  readonly outcome: Promise<DutyOutcome>;
+  readonly outcome: Promise<HookResult>;
   /** Null when it could not be started. */
   readonly pgid: number | null;
   readonly #spec: HookSpec;
@@ -83,7 +84,7 @@ export class HookProcess {
     });
   }
 
-  async #run(command: StartedCommand): Promise<DutyOutcome> {
+  async #run(command: StartedCommand): Promise<HookResult> {
     const exit = await this.#exitOf(command);
     const durationMs = this.#elapsedMs();
     this.#exited = true;

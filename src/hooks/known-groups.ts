@@ -1,4 +1,4 @@
-/** The process groups that an agent knows of: those that its keeper told of, and those that it found itself. */
+/** The process groups that an agent knows of: those that its supervisor told of, and those that it found itself. */
 import type { Machine } from '../ports/processes.js';
 import { endGroup, endGroupsWith } from './process-group.js';
 

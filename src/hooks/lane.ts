@@ -1,8 +1,8 @@
 /**
  * Requests performed one after the other, in the order they came, and aborted while they wait or run. A release is
- * performed even when it was aborted while it waited: whoever performs it still has a tenure to end.
+ * performed even when it was aborted while it waited: whoever performs it still has a leadership to end.
  */
-import type { DutyOutcome } from '../ports/duty.js';
+import type { HookResult } from '../ports/workload.js';
 import type { HookProcess } from './hook-process.js';
 import type { RunRequest } from './messages.js';
 import { notRun } from './outcomes.js';
@@ -16,8 +16,8 @@ export interface Running {
 }
 
 export interface LaneListener {
-  perform(running: Running): Promise<DutyOutcome>;
-  settled(request: RunRequest, outcome: DutyOutcome): void;
+  perform(running: Running): Promise<HookResult>;
+  settled(request: RunRequest, outcome: HookResult): void;
   /** Nothing runs and nothing waits. */
   idle(): void;
 }

@@ -1,8 +1,8 @@
 /**
- * What the agent and its keeper say to each other, for each group that the agent is in. Both are of one build, and nobody
+ * What the agent and its supervisor say to each other, for each group that the agent is in. Both are of one build, and nobody
  * else has their channel.
  */
-import type { DutyLease, DutyOutcome, Phase } from '../ports/duty.js';
+import type { HookResult, Phase, WorkloadLease } from '../ports/workload.js';
 import type { OutputStream } from './output.js';
 import {
   type Check,
@@ -23,8 +23,8 @@ export const unasked = 0;
 
 export interface RunRequest {
   readonly id: number;
-  /** Tenures are counted by the agent; 0 for what belongs to none. */
-  readonly tenure: number;
+  /** Leaderships are counted by the agent; 0 for what belongs to none. */
+  readonly leadership: number;
   readonly phase: Phase;
   /** Of the leadership, for the log. */
   readonly term: number;
@@ -45,11 +45,11 @@ export interface RunRequest {
   readonly graceMs: number;
 }
 
-export interface TenureLease extends DutyLease {
-  readonly tenure: number;
+export interface LeadershipLease extends WorkloadLease {
+  readonly leadership: number;
 }
 
-export type ToKeeper =
+export type ToSupervisor =
   | { readonly type: 'run'; readonly request: RunRequest }
   /** `killAtMs` null: after the grace time. */
   | {
@@ -58,28 +58,28 @@ export type ToKeeper =
       readonly reason: string;
       readonly killAtMs: number | null;
     }
-  /** What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier keeper, so that it is due. */
+  /** What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier supervisor, so that it is due. */
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
-  | ({ readonly type: 'lease' } & TenureLease)
-  | { readonly type: 'let-go'; readonly tenure: number }
-  /** A group that an earlier keeper left, killed but not proven dead. */
+  | ({ readonly type: 'lease' } & LeadershipLease)
+  | { readonly type: 'end-leadership'; readonly leadership: number }
+  /** A group that an earlier supervisor left, killed but not proven dead. */
   | { readonly type: 'adopt'; readonly pgid: number };
 
-export type FromKeeper =
+export type FromSupervisor =
   | { readonly type: 'started'; readonly id: number; readonly pgid: number }
   | { readonly type: 'gone'; readonly pgid: number }
   | { readonly type: 'line'; readonly id: number; readonly stream: OutputStream; readonly text: string }
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
-  | { readonly type: 'outcome'; readonly id: number; readonly outcome: DutyOutcome }
+  | { readonly type: 'outcome'; readonly id: number; readonly outcome: HookResult }
   /** `leaseLeftMs`: when all was over, the lease had this long to go; negative: it had ended. Null without a lease. */
   | {
       readonly type: 'lease-ended';
-      readonly tenure: number;
-      readonly outcome: DutyOutcome;
+      readonly leadership: number;
+      readonly outcome: HookResult;
       readonly leaseLeftMs: number | null;
     }
   /** A workload in the foreground ended by itself. */
-  | { readonly type: 'workload-ended'; readonly tenure: number; readonly outcome: DutyOutcome };
+  | { readonly type: 'workload-ended'; readonly leadership: number; readonly outcome: HookResult };
 
 /** Which group it is about, by the number that the agent gives it. */
 interface OfGroup {
@@ -88,34 +88,35 @@ interface OfGroup {
 
 export type ToGuards = OfGroup &
   (
-    | ToKeeper
+    | ToSupervisor
     /** First: the group's root. */
     | { readonly type: 'begin'; readonly root: string }
     /** Nothing will be asked for any more: what is left is to be ended. Answered by `cleared`. */
     | { readonly type: 'clear' }
   );
-export type FromGuards = OfGroup & (FromKeeper | { readonly type: 'cleared' });
+export type FromGuards = OfGroup & (FromSupervisor | { readonly type: 'cleared' });
 
 export function isToGuards(message: unknown): message is ToGuards {
   return (
-    isOfGroup(message) && (isToKeeper(message) || isOneOf({ begin: { root: isText }, clear: {} }, message))
+    isOfGroup(message) &&
+    (isToSupervisor(message) || isOneOf({ begin: { root: isText }, clear: {} }, message))
   );
 }
 
 export function isFromGuards(message: unknown): message is FromGuards {
-  return isOfGroup(message) && (isFromKeeper(message) || isOneOf({ cleared: {} }, message));
+  return isOfGroup(message) && (isFromSupervisor(message) || isOneOf({ cleared: {} }, message));
 }
 
 function isOfGroup(message: unknown): boolean {
   return isObject(message) && 'group' in message && isCount(message.group);
 }
 
-export function isToKeeper(message: unknown): message is ToKeeper {
-  return isOneOf(toKeeper, message);
+export function isToSupervisor(message: unknown): message is ToSupervisor {
+  return isOneOf(toSupervisor, message);
 }
 
-export function isFromKeeper(message: unknown): message is FromKeeper {
-  return isOneOf(fromKeeper, message);
+export function isFromSupervisor(message: unknown): message is FromSupervisor {
+  return isOneOf(fromSupervisor, message);
 }
 
 /** No other number names a group: 0 and 1 would be this process's own, and everybody's. */
@@ -127,7 +128,7 @@ const isEnvironment: Check<Readonly<Record<string, string>>> = (value): value is
 
 const isRequest = shaped<RunRequest>({
   id: isNumber,
-  tenure: isNumber,
+  leadership: isNumber,
   phase: oneOf<Phase>('prepare', 'takeover', 'release', 'fence'),
   term: isNumber,
   slot: orNull(isNumber),
@@ -139,8 +140,8 @@ const isRequest = shaped<RunRequest>({
   graceMs: isNumber,
 });
 
-const isOutcome = shaped<DutyOutcome>({
-  result: oneOf<DutyOutcome['result']>('ok', 'failed', 'timed-out', 'aborted'),
+const isOutcome = shaped<HookResult>({
+  result: oneOf<HookResult['result']>('ok', 'failed', 'timed-out', 'aborted'),
   exitCode: orNull(isNumber),
   signal: orNull(isText),
   durationMs: isNumber,
@@ -150,21 +151,21 @@ const isOutcome = shaped<DutyOutcome>({
   provenDead: isFlag,
 });
 
-const toKeeper: Shapes<ToKeeper> = {
+const toSupervisor: Shapes<ToSupervisor> = {
   run: { request: isRequest },
   abort: { id: isNumber, reason: isText, killAtMs: orNull(isNumber) },
   guard: { release: isRequest, begun: isFlag },
-  lease: { tenure: isNumber, releaseAtMs: isNumber, endsAtMs: isNumber },
-  'let-go': { tenure: isNumber },
+  lease: { leadership: isNumber, releaseAtMs: isNumber, endsAtMs: isNumber },
+  'end-leadership': { leadership: isNumber },
   adopt: { pgid: isGroup },
 };
 
-const fromKeeper: Shapes<FromKeeper> = {
+const fromSupervisor: Shapes<FromSupervisor> = {
   started: { id: isNumber, pgid: isGroup },
   gone: { pgid: isGroup },
   line: { id: isNumber, stream: oneOf<OutputStream>('stdout', 'stderr'), text: isText },
   'left-out': { id: isNumber, lines: isNumber },
   outcome: { id: isNumber, outcome: isOutcome },
-  'lease-ended': { tenure: isNumber, outcome: isOutcome, leaseLeftMs: orNull(isNumber) },
-  'workload-ended': { tenure: isNumber, outcome: isOutcome },
+  'lease-ended': { leadership: isNumber, outcome: isOutcome, leaseLeftMs: orNull(isNumber) },
+  'workload-ended': { leadership: isNumber, outcome: isOutcome },
 };

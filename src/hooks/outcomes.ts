@@ -1,10 +1,10 @@
 import { story } from '../core/story.js';
 import type { Logger } from '../log.js';
 import { named } from '../model/named-slot.js';
-import type { DutyContext, DutyOutcome } from '../ports/duty.js';
+import type { HookContext, HookResult } from '../ports/workload.js';
 
 /** Of a run for which nothing is configured. */
-export const nothingRun: DutyOutcome = {
+export const nothingRun: HookResult = {
   result: 'ok',
   exitCode: null,
   signal: null,
@@ -16,26 +16,26 @@ export const nothingRun: DutyOutcome = {
 };
 
 /** Of a run that was ended before it began. */
-export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): DutyOutcome {
+export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): HookResult {
   return { ...nothingRun, result, error: `was not started: ${reason}` };
 }
 
 /** For what is said of a run. */
-export function logOf(log: Logger, context: DutyContext | null): Logger {
+export function logOf(log: Logger, context: HookContext | null): Logger {
   if (context === null) return log;
   const { phase, slot, slots, term, endedByTerm = term, reason } = context;
   return log.child({ phase, ...story(endedByTerm, reason, term, named(slot, slots)) });
 }
 
 /** For what is said of a leadership: the release that is held for it has a reason that only counts once it is run. */
-export function leadershipLogOf(log: Logger, release: DutyContext | null): Logger {
+export function leadershipLogOf(log: Logger, release: HookContext | null): Logger {
   if (release === null) return log;
   const { slot, slots, term } = release;
   return log.child({ ...named(slot, slots), term });
 }
 
 /** One line, as serious as it is. */
-export function logOutcome(log: Logger, name: string, outcome: DutyOutcome): void {
+export function logOutcome(log: Logger, name: string, outcome: HookResult): void {
   const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
   const fields = { result, exitCode, signal, durationMs, command, provenDead };
   if (result === 'ok') log.info(fields, `${name} went well`);

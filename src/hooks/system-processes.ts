@@ -1,4 +1,4 @@
-/** The operating system's processes. The keeper runs this, so it needs nothing but Node.js. */
+/** The operating system's processes. The supervisor runs this, so it needs nothing but Node.js. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';

@@ -2,7 +2,7 @@
  * Leadership inside a process of your own: join a group, and have a function called while this process leads.
  *
  * What is promised: `leads` is false, and the signal has fired, before any listener hears that leadership ended, and
- * before any other node can be READY, as far as this process gets to run. What is not: see `FunctionDuty`.
+ * before any other node can be READY, as far as this process gets to run. What is not: see `FunctionWorkload`.
  */
 
 import { EventEmitter } from 'node:events';
@@ -22,7 +22,12 @@ import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
 import { parseConnectionString } from '../zookeeper/index.js';
-import { FunctionDuty, type LeaderFunction, type LeaderFunctions, type Leadership } from './function-duty.js';
+import {
+  FunctionWorkload,
+  type LeaderFunction,
+  type LeaderFunctions,
+  type Leadership,
+} from './function-workload.js';
 import { joinAccess } from './join-access.js';
 import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
 
@@ -47,7 +52,7 @@ interface Opened {
 
 export class Petrel implements AsyncDisposable {
   readonly #agent: Agent;
-  readonly #duty: FunctionDuty;
+  readonly #workload: FunctionWorkload;
   readonly #scores: NodeScores;
   readonly #prober: Prober | null;
   readonly #log: Logger;
@@ -79,7 +84,7 @@ export class Petrel implements AsyncDisposable {
       ...rest
     } = settings;
     this.#log = logger ?? silent;
-    this.#duty = new FunctionDuty(systemClock, () => this.leads, this.#log);
+    this.#workload = new FunctionWorkload(systemClock, () => this.leads, this.#log);
     this.#agent = openAgent({
       ...rest,
       store: {
@@ -93,8 +98,8 @@ export class Petrel implements AsyncDisposable {
       probe: prober,
       tokenStore: stateDir === undefined ? null : TokenFile.open(stateDir, rest.root, nodeId),
       sessionMemory: stateDir === undefined ? null : SessionFile.open(stateDir, rest.root, nodeId),
-      duty: this.#duty,
-      workload: 'inside',
+      workload: this.#workload,
+      workloadPlace: 'inside',
       log: this.#log,
     });
     this.#scores = new NodeScores({ ...rest, sources: scores, node: nodeId, log: this.#log });
@@ -143,14 +148,14 @@ export class Petrel implements AsyncDisposable {
     if (typeof work !== 'function' || (takeover !== undefined && typeof takeover !== 'function')) {
       throw new PetrelError('INVALID', 'lead() takes a function, and { takeover } a second one');
     }
-    this.#duty.use({ work, ...(takeover === undefined ? {} : { takeover }) });
+    this.#workload.use({ work, ...(takeover === undefined ? {} : { takeover }) });
     this.#hasWork = true;
     this.#publishHealth();
   }
 
   /** Whether this process leads, looked up on the clock at every call. */
   get leads(): boolean {
-    return this.#agent.status.leads && this.#duty.isAtWork;
+    return this.#agent.status.leads && this.#workload.isAtWork;
   }
 
   get status(): AgentStatus {
@@ -246,13 +251,13 @@ export class Petrel implements AsyncDisposable {
   #onStatus(): void {
     if (this.#agent.status.leads && !this.#wasLeading) {
       this.#wasLeading = true;
-      const leadership = this.#duty.startWork();
+      const leadership = this.#workload.startWork();
       this.#told = leadership !== null;
       if (leadership !== null) this.#emitter.emit('leader', leadership);
     }
     if (!this.leads && this.#wasLeading) {
       this.#wasLeading = false;
-      this.#duty.revoke('leadership ended');
+      this.#workload.revoke('leadership ended');
       if (this.#told) this.#emitter.emit('follower');
       this.#told = false;
     }

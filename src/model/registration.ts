@@ -62,7 +62,7 @@ export const registrationSchema = z.object({
 export type Registration = z.infer<typeof registrationSchema>;
 
 /** What commands and HTTP tell of a registration as it stands; null where it cannot be read. */
-export const toldShape = {
+export const listedShape = {
   site: nameSchema.nullable(),
   /** The machine it runs on, and the agent's process there. */
   host: z.string().nullable(),
@@ -70,7 +70,7 @@ export const toldShape = {
   priority: z.int().nullable(),
 };
 
-export function toldOf(registration: Registration | null) {
+export function listedFields(registration: Registration | null) {
   const { site = null, host = null, pid = null, priority = null } = registration ?? {};
   return { site, host, pid, priority };
 }

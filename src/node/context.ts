@@ -7,8 +7,8 @@ import { storeOptions, tlsNote } from '../config/store-options.js';
 import { GuardianChannel } from '../guardian/channel.js';
 import type { Hello } from '../guardian/messages.js';
 import { guardianProcess } from '../guardian/parent-process.js';
-import { sharedKeepers } from '../hooks/keeper-process.js';
-import type { Keepers } from '../hooks/keepers.js';
+import { sharedSupervisors } from '../hooks/supervisor-process.js';
+import type { Supervisors } from '../hooks/supervisors.js';
 import { isPretty, type Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import { storeOpener } from './open-agent.js';
@@ -27,7 +27,7 @@ export interface NodeContextOptions {
 export interface NodeContext {
   /** Null where none has started this process. */
   readonly guardian: GuardianChannel | null;
-  readonly keepers: Keepers;
+  readonly supervisors: Supervisors;
   readonly shared: SharedSession;
   /** A name for this life of the agent, never given again. */
   readonly life: string;
@@ -52,7 +52,7 @@ export function openNodeContext({
   const logForm = isPretty(settings.logFormat) ? 'pretty' : 'json';
   const hello = { node, root, log: logForm, ...codes } as const;
   const guardian = parent === null ? null : new GuardianChannel(parent, hello);
-  const own = sharedKeepers();
+  const own = sharedSupervisors();
   const auth = store.auth?.[0]?.credentials ?? null;
   const where = { servers: store.servers.servers, tls: tlsNote(store.tls, settings), auth };
   const shared = new SharedSession({
@@ -63,5 +63,10 @@ export function openNodeContext({
     clock: systemClock,
     log,
   });
-  return { guardian, keepers: guardian?.keepers(own) ?? own, shared, life: systemHost.newIncarnation() };
+  return {
+    guardian,
+    supervisors: guardian?.supervisors(own) ?? own,
+    shared,
+    life: systemHost.newIncarnation(),
+  };
 }

@@ -1,4 +1,4 @@
-/** One group that a node is in: its agent, the duty that the agent has, and what is measured and told for it. */
+/** One group that a node is in: its agent, the workload that the agent has, and what is measured and told for it. */
 import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
@@ -6,14 +6,14 @@ import type { Membership } from '../agent/session/shared-session.js';
 import { PetrelError } from '../errors.js';
 import { checkHooks } from '../hooks/check-hooks.js';
 import type { Command } from '../hooks/command.js';
-import { CommandDuty } from '../hooks/command-duty.js';
+import { CommandWorkload } from '../hooks/command-workload.js';
 import { type HealthCheck, HealthProber } from '../hooks/health-prober.js';
-import type { Keepers } from '../hooks/keepers.js';
+import type { Supervisors } from '../hooks/supervisors.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
-import type { Duty } from '../ports/duty.js';
 import type { Machine } from '../ports/processes.js';
+import type { Workload } from '../ports/workload.js';
 import type { Prober } from '../probe/prober.js';
 import { scoreCommands } from '../scores/source.js';
 import { NodeScores } from './node-scores.js';
@@ -30,7 +30,7 @@ export interface NodeGroupOptions {
   readonly store: NodeOptions['store'];
   readonly membership: Membership;
   readonly tokenStore: TokenStore;
-  readonly keepers: Keepers;
+  readonly supervisors: Supervisors;
   /** A name for this life of the agent, never given again. */
   readonly life: string;
   readonly rules: Rules;
@@ -56,7 +56,7 @@ export class NodeGroup {
   readonly site: string;
   readonly root: string;
   readonly #options: NodeGroupOptions;
-  readonly #duty: Duty;
+  readonly #workload: Workload;
   readonly #health: HealthProber | null;
   readonly #scores: NodeScores;
   #tracing: Tracing | null = null;
@@ -68,7 +68,7 @@ export class NodeGroup {
     this.#options = options;
     this.root = root;
     this.site = site;
-    this.#duty = work.duty(commandDuty(options));
+    this.#workload = work.workload(commandWorkload(options));
     this.agent = openAgent({
       ...options,
       root,
@@ -78,8 +78,8 @@ export class NodeGroup {
       tags,
       probe: probes,
       sessionMemory: null,
-      duty: this.#duty,
-      workload: 'outside',
+      workload: this.#workload,
+      workloadPlace: 'outside',
       log,
     });
     this.#health = watchHealth(settings, this.agent, log);
@@ -107,9 +107,9 @@ export class NodeGroup {
     await this.agent.run();
   }
 
-  /** Of one that is not run: ends what its duty has. Never rejects. */
+  /** Of one that is not run: ends what its workload has. Never rejects. */
   async giveUp(): Promise<void> {
-    await this.#duty.close();
+    await this.#workload.close();
   }
 
   /** Measures and tells no more. Never rejects. */
@@ -118,10 +118,10 @@ export class NodeGroup {
   }
 }
 
-function commandDuty({ settings, work, keepers, life, log }: NodeGroupOptions): CommandDuty {
+function commandWorkload({ settings, work, supervisors, life, log }: NodeGroupOptions): CommandWorkload {
   const { commands, foreground, environment } = work;
   const { nodeId: node, root } = settings;
-  return new CommandDuty({
+  return new CommandWorkload({
     commands,
     foreground,
     environment,
@@ -130,7 +130,7 @@ function commandDuty({ settings, work, keepers, life, log }: NodeGroupOptions): 
     life,
     log,
     ...machine,
-    keepers,
+    supervisors,
   });
 }
 

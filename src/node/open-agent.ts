@@ -2,14 +2,14 @@
 import type { Rules } from '../../strategies/registry.js';
 import { Agent } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
-import type { Workload } from '../agent/session/earlier-life.js';
+import type { WorkloadPlace } from '../agent/session/earlier-life.js';
 import { systemHost } from '../agent/session/process-life.js';
 import type { SessionMemory, SessionTicket } from '../agent/session/session-memory.js';
 import type { Membership } from '../agent/session/shared-session.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
-import type { Duty } from '../ports/duty.js';
 import type { Store } from '../ports/store.js';
+import type { Workload } from '../ports/workload.js';
 import type { Prober } from '../probe/prober.js';
 import { version } from '../version.js';
 import { openStore, type StoreOptions } from '../zookeeper/index.js';
@@ -31,8 +31,8 @@ export interface NodeOptions {
   readonly tokenStore: TokenStore | null;
   /** In a session that is shared; in the place of `store` and `sessionMemory`. */
   readonly membership?: Membership;
-  readonly duty: Duty;
   readonly workload: Workload;
+  readonly workloadPlace: WorkloadPlace;
   readonly log: Logger;
 }
 

@@ -5,7 +5,7 @@ import type { RunSettings } from '../config/settings.js';
 import { PetrelError } from '../errors.js';
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import type { Command } from '../hooks/command.js';
-import { RestartingDuty, type WorkloadEnd } from '../hooks/restarting-duty.js';
+import { type CommandEnd, RestartingWorkload } from '../hooks/restarting-workload.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import type { Rereading } from './reload.js';
@@ -41,7 +41,7 @@ class Run implements NodeWorkload {
   #agent: Agent | null = null;
   #asked: NodeJS.Signals | null = null;
   /** How it ends; the first counts. */
-  #end: { readonly workload: WorkloadEnd } | 'lost' | null = null;
+  #end: { readonly workload: CommandEnd } | 'lost' | null = null;
 
   constructor(
     settings: RunSettings,
@@ -59,10 +59,10 @@ class Run implements NodeWorkload {
     this.#log = log;
   }
 
-  duty(commands: ConstructorParameters<typeof RestartingDuty>[0]['duty']): RestartingDuty {
+  workload(commands: ConstructorParameters<typeof RestartingWorkload>[0]['workload']): RestartingWorkload {
     const { restart: policy, restartLimit } = this.#settings;
-    return new RestartingDuty({
-      duty: commands,
+    return new RestartingWorkload({
+      workload: commands,
       policy,
       restartLimit,
       clock: systemClock,
@@ -88,20 +88,20 @@ class Run implements NodeWorkload {
     return this.#asked === null ? exitCodes.failed : codeOfSignal(this.#asked);
   }
 
-  /** A tenure ended, and the command with it. */
-  #stopped(workload: WorkloadEnd | null): void {
+  /** A leadership ended, and the command with it. */
+  #stopped(workload: CommandEnd | null): void {
     if (this.#asked !== null) this.#end ??= workload === null ? null : { workload };
     else if (this.#settings.restart === 'no') this.#leave('lost');
   }
 
-  #leave(end: { readonly workload: WorkloadEnd } | 'lost'): void {
+  #leave(end: { readonly workload: CommandEnd } | 'lost'): void {
     this.#end ??= end;
     this.#log.info(end === 'lost' ? 'leadership is lost: leaving' : 'the command has ended: leaving');
     this.#agent?.stop();
   }
 }
 
-function codeOf({ exitCode, signal, error }: WorkloadEnd): number {
+function codeOf({ exitCode, signal, error }: CommandEnd): number {
   if (exitCode !== null) return exitCode;
   if (signal !== null) return codeOfSignal(signal);
   throw new PetrelError('FAILED', error ?? 'the command has ended, nobody knows how');

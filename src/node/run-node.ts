@@ -1,4 +1,4 @@
-/** One node of one group in the foreground: from settings to an agent whose duty is the configured hooks, or one command. */
+/** One node of one group in the foreground: from settings to an agent whose workload is the configured hooks, or one command. */
 
 import { TokenFile } from '../agent/leadership/token-file.js';
 import { SessionFile } from '../agent/session/session-file.js';

@@ -2,17 +2,17 @@
 import type { Agent } from '../agent/agent.js';
 import type { AgentSettings } from '../config/settings.js';
 import type { Hello } from '../guardian/messages.js';
-import type { CommandDuty, HookCommands } from '../hooks/command-duty.js';
-import type { Duty } from '../ports/duty.js';
+import type { CommandWorkload, HookCommands } from '../hooks/command-workload.js';
+import type { Workload } from '../ports/workload.js';
 
 export interface NodeWorkload {
   readonly commands: HookCommands;
-  /** As `CommandDuty` has it. */
+  /** As `CommandWorkload` has it. */
   readonly foreground: boolean;
-  /** As `CommandDuty` has it. */
+  /** As `CommandWorkload` has it. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The agent's duty, made of the one that runs the commands. */
-  duty(commands: CommandDuty): Duty;
+  /** The agent's workload, made of the one that runs the commands. */
+  workload(commands: CommandWorkload): Workload;
   /** The agent is about to run. */
   begins(agent: Agent): void;
   /** Told to leave, which it will. */
@@ -31,7 +31,7 @@ export function hookWorkload(
     commands: { onPrepare, onTakeover, onRelease, onFence },
     foreground: false,
     environment,
-    duty: (hooks) => hooks,
+    workload: (hooks) => hooks,
     begins() {},
     asked() {},
     codes: { codeAtDeath: null, codeWhenAsked: 'done' },

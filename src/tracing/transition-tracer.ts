@@ -24,7 +24,7 @@ import { fromInstant } from '../model/names.js';
 import { slotOf } from '../model/slots.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
-import type { DutyContext, DutyOutcome } from '../ports/duty.js';
+import type { HookContext, HookResult } from '../ports/workload.js';
 import { type ChosenIds, spanIdOf, type TracedTerm, traceIdOf } from './ids.js';
 
 export interface TransitionTracerOptions {
@@ -129,7 +129,7 @@ export class TransitionTracer {
     );
   }
 
-  #hook(context: DutyContext, { result, error, exitCode, durationMs }: DutyOutcome): void {
+  #hook(context: HookContext, { result, error, exitCode, durationMs }: HookResult): void {
     const { node, clock } = this.#options;
     const { phase, slot, slots, term: own, endedByTerm: term = own, reason } = context;
     const of = { ...named(slot, slots), term };

@@ -5,7 +5,7 @@ import { groupPaths } from '../../src/model/paths.js';
 import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 
 it('a group follows another to its node, and comes only when that is READY', async () => {
   const zookeeper = await sharedZooKeeper();

@@ -1,6 +1,6 @@
 /** What a group costs its ensemble, counted by the server. */
 import { describe, expect, it } from 'vitest';
-import { usualAuditMs } from '../../src/agent/session/sharing.js';
+import { usualElectorWatchdogMs } from '../../src/agent/session/sharing.js';
 import type { Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, type SessionTraffic, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member } from '../support/agent-group.js';
@@ -209,7 +209,7 @@ describe('a look that finds nothing new', () => {
     await started(group, 'last');
     await group.ready('elector');
     await quiet(server, storeOf(elector));
-    const audit = await cheapestLook(server, second, () => clock.jump(usualAuditMs));
+    const audit = await cheapestLook(server, second, () => clock.jump(usualElectorWatchdogMs));
     expect(audit).toEqual({ data: 0, existence: 0, children: 0 });
   });
 });

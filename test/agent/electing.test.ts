@@ -4,7 +4,7 @@ import type { GroupConfig } from '../../src/model/group-config.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { byHand, Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 

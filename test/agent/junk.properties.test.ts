@@ -7,7 +7,7 @@ import { isStoreError } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';
 import { anyJson, anyText, holds, jsonText, nested, spoilt } from '../support/properties.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 import { examples } from '../support/znode-examples.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { startProxy, type TcpProxy } from '../support/proxy.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 interface Cut {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Store, StoreError } from '../../src/ports/store.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { overlaps, RecordingDuty } from '../support/recording-duty.js';
+import { overlaps, RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 test('the first node leads, and hands over when it leaves', async () => {
@@ -20,14 +20,14 @@ test('the first node leads, and hands over when it leaves', async () => {
 });
 
 test('a node whose workload may still live leaves its session to expire', async () => {
-  class Undead extends RecordingDuty {
+  class Undead extends RecordingWorkload {
     override async close(): Promise<boolean> {
       await super.close();
       return false;
     }
   }
   await using group = await Group.found(await sharedZooKeeper());
-  const a = group.start('a', { duty: new Undead(), sessionTimeoutMs: 30_000 });
+  const a = group.start('a', { workload: new Undead(), sessionTimeoutMs: 30_000 });
   await group.ready('a');
   const { sessionId } = a.store;
   await a.stop();
@@ -69,19 +69,19 @@ class SilentServer {
 }
 
 test('a leader that waits for an answer releases when its lease is due, though nobody guards it', async () => {
-  class Unguarded extends RecordingDuty {
+  class Unguarded extends RecordingWorkload {
     override holdLease(): void {}
   }
-  const duty = new Unguarded();
+  const workload = new Unguarded();
   const server = new SilentServer();
   await using group = await Group.found(await sharedZooKeeper());
-  const a = group.start('a', { duty, wrap: (store) => server.of(store) });
+  const a = group.start('a', { workload, wrap: (store) => server.of(store) });
   await group.ready('a');
   server.begin();
   try {
     await group.configure({ historySize: 7 });
     await until(() => server.hasReaders);
-    await until(() => duty.of('release').length === 1);
+    await until(() => workload.of('release').length === 1);
     expect(a.status.leads).toBe(false);
   } finally {
     server.end();
@@ -98,17 +98,17 @@ test('T3 a failure that is told late is not put on a later term, in which nothin
   const stopped = new Promise<void>((resolve) => {
     stops = resolve;
   });
-  const duty = new RecordingDuty();
-  duty.does('takeover', () => Promise.reject(new Error('exit code 9')));
-  duty.does('release', () => stopped);
-  group.start('a', { duty });
+  const workload = new RecordingWorkload();
+  workload.does('takeover', () => Promise.reject(new Error('exit code 9')));
+  workload.does('release', () => stopped);
+  group.start('a', { workload });
   try {
     // Its elector gives it up, and elects it again, while its first leadership is still being released.
     await until(async () => {
       const { node, term } = await group.elected();
       return node === 'a' && term > 1;
     });
-    duty.does('takeover', () => {});
+    workload.does('takeover', () => {});
     stops();
     await group.ready('a');
     const outcomes = async () =>

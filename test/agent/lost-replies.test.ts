@@ -3,7 +3,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { LossyWay } from '../support/lost-reply.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 const isClaim = (request: string) => request.includes('"status":"PROGRESS"');

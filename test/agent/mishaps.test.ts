@@ -6,7 +6,7 @@ import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { byHand, deleteTree, Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 async function threeNodes(config: Record<string, unknown> = {}): Promise<Group> {

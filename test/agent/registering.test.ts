@@ -3,7 +3,7 @@ import { takeSeat } from '../../src/agent/membership.js';
 import type { Store } from '../../src/ports/store.js';
 import { connect, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 it('a text too long to keep is cut, written once, and holds up no election', async () => {
@@ -28,13 +28,13 @@ it('a text too long to keep is cut, written once, and holds up no election', asy
 it('a leader whose name another machine takes says that it leads no longer before its workload is stopped', async () => {
   await using group = await Group.found(await sharedZooKeeper());
   const said: boolean[] = [];
-  class Watched extends RecordingDuty {
+  class Watched extends RecordingWorkload {
     override async close(): Promise<boolean> {
       said.push(a.status.leads);
       return await super.close();
     }
   }
-  const a = group.start('a', { duty: new Watched() });
+  const a = group.start('a', { workload: new Watched() });
   await group.ready('a');
   const other = connect(group.connectString);
   await other.connected();

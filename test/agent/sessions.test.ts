@@ -3,7 +3,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { sharedZooKeeper, startZooKeeper } from '../support/ensemble.js';
 import { startProxy } from '../support/proxy.js';
-import { overlaps } from '../support/recording-duty.js';
+import { overlaps } from '../support/recording-workload.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 

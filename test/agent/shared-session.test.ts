@@ -14,7 +14,7 @@ import type { Store } from '../../src/ports/store.js';
 import { startDevelopmentServer } from '../../src/testing.js';
 import { builtInRules } from '../../strategies/index.js';
 import { connect, deleteTree } from '../support/agent-group.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 const log = pino({ level: 'silent' });
@@ -23,7 +23,7 @@ const sessionTimeoutMs = 3000;
 /** One process with an agent in each of several groups. */
 class Node implements AsyncDisposable {
   readonly agents = new Map<string, Agent>();
-  readonly duties = new Map<string, RecordingDuty>();
+  readonly workloads = new Map<string, RecordingWorkload>();
   readonly rounds = new Map<string, number>();
   readonly stores: Store[] = [];
   readonly ended = new Map<string, unknown>();
@@ -51,7 +51,7 @@ class Node implements AsyncDisposable {
     return this.stores.at(-1)?.sessionId ?? 0n;
   }
 
-  add(root: string, duty = new RecordingDuty()): Agent {
+  add(root: string, workload = new RecordingWorkload()): Agent {
     const agent = new Agent({
       ...this.shared.membership(root),
       root,
@@ -61,8 +61,8 @@ class Node implements AsyncDisposable {
       tags: {},
       rules: builtInRules,
       version: 'test',
-      duty,
-      workload: 'inside',
+      workload,
+      workloadPlace: 'inside',
       clock: systemClock,
       log,
       host: systemHost,
@@ -71,7 +71,7 @@ class Node implements AsyncDisposable {
       if (kind === 'round') this.rounds.set(root, (this.rounds.get(root) ?? 0) + 1);
     });
     this.agents.set(root, agent);
-    this.duties.set(root, duty);
+    this.workloads.set(root, workload);
     const ended = (error: unknown) => void this.ended.set(root, error);
     this.#runs.set(
       root,
@@ -157,7 +157,7 @@ describe('groups that share a session', () => {
     await node.leading(...roots);
     const token = node.agents.get('/services/b')?.status.fencingToken;
     await onlooker.store.delete('/services/a/leader/current', 'any');
-    await until(async () => (node.duties.get('/services/a')?.runs.length ?? 0) >= 3);
+    await until(async () => (node.workloads.get('/services/a')?.runs.length ?? 0) >= 3);
     await node.leading(...roots);
     expect(node.agents.get('/services/b')?.status.fencingToken).toBe(token);
   });
@@ -203,7 +203,7 @@ describe('groups that share a session', () => {
     await using node = new Node(server.connectString);
     await using onlooker = disposable(connect(server.connectString));
     await onlooker.store.connected();
-    const stuck = new RecordingDuty();
+    const stuck = new RecordingWorkload();
     stuck.close = async () => false;
     node.add('/services/a', stuck);
     node.add('/services/b');
@@ -247,7 +247,7 @@ describe('groups that share a session', () => {
     await node.leading('/services/a');
     await deleteTree(onlooker.store, '/services/c');
     await until(() =>
-      node.duties.get('/services/c')?.runs.some(({ context }) => context.phase === 'release'),
+      node.workloads.get('/services/c')?.runs.some(({ context }) => context.phase === 'release'),
     );
     expect(node.agents.get('/services/b')?.status.leads).toBe(true);
   });

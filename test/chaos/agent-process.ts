@@ -63,9 +63,9 @@ export class AgentProcess {
     return agent;
   }
 
-  /** The guardian's sentinel; null when there is none now. */
-  get sentinel(): number | null {
-    return this.#child('petrel-sentinel');
+  /** The guardian's reaper; null when there is none now. */
+  get reaper(): number | null {
+    return this.#child('petrel-reaper');
   }
 
   /** Its guardian runs. */

@@ -33,11 +33,11 @@ export const faultSchema = z.discriminatedUnion('kind', [
   /** kill -9: the agent leaves; a new start when it is over. */
   z.object({ kind: z.literal('kill-guardian'), ...onNode }),
   z.object({ kind: z.literal('freeze-guardian'), ...onNode }),
-  /** Guardian and agent at once: the sentinel ends the workload; a new start when it is over. */
+  /** Guardian and agent at once: the reaper ends the workload; a new start when it is over. */
   z.object({ kind: z.literal('kill-both'), ...onNode }),
   /** Agent, guardian and workload together, as when a virtual machine stands still; always for less than the session. */
   z.object({ kind: z.literal('freeze-machine'), ...onNode }),
-  /** The sentinel as well: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
+  /** The reaper as well: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
   z.object({ kind: z.literal('orphan-workload'), ...onNode }),
   z.object({ kind: z.literal('cut-node'), lost: z.enum(['both', 'toServer', 'toClient']), ...onNode }),
   z.object({ kind: z.literal('slow-node'), delayMs: z.number(), ...onNode }),

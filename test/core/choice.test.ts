@@ -71,7 +71,13 @@ describe('an election', () => {
     ['is unhealthy', unhealthy, {}, 'failure', 'it is unhealthy: disk full'],
     ['leaves', { draining: true }, {}, 'shutdown', 'it is shutting down'],
     ['was drained', {}, { drained: { a1: byHand } }, 'planned', 'it was drained by ops: maintenance'],
-    ['is in a site switched off', {}, { sites: { a: { drained: byHand } } }, 'planned', 'site a is drained by ops: maintenance'],
+    [
+      'is in a site switched off',
+      {},
+      { sites: { a: { drained: byHand } } },
+      'planned',
+      'site a is drained by ops: maintenance',
+    ],
     [
       'was drained and leaves',
       { draining: true },

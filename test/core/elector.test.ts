@@ -934,7 +934,7 @@ describe('failback', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('leaves a takeover under way alone, and counts the tenure of the elected node, not of the one before', () => {
+  it('leaves a takeover under way alone, and counts the leadership of the elected node, not of the one before', () => {
     const bench = led(['a1', 'b1', 'b2'], {
       sites: { ...sites, c: { priority: 10 } },
       minLeadership: '1m',

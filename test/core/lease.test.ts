@@ -151,7 +151,7 @@ describe('a lease', () => {
     }
   });
 
-  it('once a tenure is settled lasts through a stall of a quarter of the session timeout', () => {
+  it('once a leadership is settled lasts through a stall of a quarter of the session timeout', () => {
     const roundTrip = T / 100;
     let evidence = sessionOpened(-10 * T);
     for (let sentAtMs = 0; sentAtMs < 3 * T; sentAtMs += renewalIntervalMs(T)) {

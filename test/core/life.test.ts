@@ -8,8 +8,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
+import { type Leadership, type LeadershipAction, leadershipStep } from '../../src/core/leadership.js';
 import { type ElectorAction, type ElectorMemory, electorRound, newElector } from '../../src/core/round.js';
-import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Claim, GroupSnapshot, Member, Versioned } from '../../src/model/snapshot.js';
 import type { Elected, HistoryHead } from '../../src/model/znodes.js';
@@ -50,7 +50,7 @@ interface Node {
   /** The first half of a look, and the last whole one. */
   half: Tree | null;
   view: Tree | null;
-  tenure: Tenure | null;
+  leadership: Leadership | null;
   spentToken: bigint;
   failedUnder: number | null;
   memory: ElectorMemory;
@@ -91,7 +91,7 @@ class Group {
       draining: false,
       half: null,
       view: null,
-      tenure: null,
+      leadership: null,
       spentToken: 0n,
       failedUnder: null,
       memory: newElector,
@@ -117,7 +117,7 @@ class Group {
       draining: false,
       half: null,
       view: null,
-      tenure: null,
+      leadership: null,
     };
     Object.assign(node, change, { spentToken: 0n, failedUnder: null, memory: newElector, clock: null });
     this.note(`${node.name} starts, life ${node.life}`);
@@ -144,15 +144,15 @@ class Group {
     this.note(`${node.name} crashes`);
     this.endSession(node);
     node.isUp = false;
-    node.tenure = null;
+    node.leadership = null;
   }
 
   expire(node: Node): void {
-    const wasActive = node.tenure !== null;
+    const wasActive = node.leadership !== null;
     this.endSession(node);
     this.#session += 1n;
     Object.assign(node, { session: this.#session, half: null, view: null });
-    if (wasActive && node.tenure !== null) node.tenure = { ...node.tenure, stage: 'released' };
+    if (wasActive && node.leadership !== null) node.leadership = { ...node.leadership, stage: 'released' };
     this.register(node);
   }
 
@@ -177,13 +177,13 @@ class Group {
   act(node: Node): void {
     const { view } = node;
     if (!node.isUp || view === null) return;
-    const action = tenureStep({
+    const action = leadershipStep({
       self: node.name,
       session: node.session,
       sessionOver: false,
       snapshot: this.snapshot(node, view),
       config: view.settings.value ?? config(),
-      tenure: node.tenure,
+      leadership: node.leadership,
       spentToken: node.spentToken,
       lease: { releaseAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY },
       nowMs: this.nowMs,
@@ -199,7 +199,7 @@ class Group {
     Object.assign(node, { half: null, view: null });
   }
 
-  carryOut(node: Node, action: TenureAction): void {
+  carryOut(node: Node, action: LeadershipAction): void {
     this.note(`${node.name} does ${action.do}`);
     const { tree } = this;
     const isHeard = !this.draw.odds(0.1);
@@ -223,7 +223,7 @@ class Group {
         this.begin(node, action.claim.token, action.elected, action.electedVersion);
         return;
       case 'take-over':
-        node.tenure = node.tenure && { ...node.tenure, stage: 'taking-over' };
+        node.leadership = node.leadership && { ...node.leadership, stage: 'taking-over' };
         return;
       case 'write-ready': {
         const { current } = tree;
@@ -238,18 +238,21 @@ class Group {
           version: current.version + 1,
         });
         tree.current = { ...said, createdAtMs };
-        if (isHeard && node.tenure)
-          node.tenure = { ...node.tenure, stage: 'leading', term: action.elected.term };
+        if (isHeard && node.leadership)
+          node.leadership = { ...node.leadership, stage: 'leading', term: action.elected.term };
         return;
       }
       case 'release':
-        if (node.tenure === null) return;
-        node.tenure = { ...node.tenure, stage: node.tenure.stage === 'claimed' ? 'released' : 'releasing' };
+        if (node.leadership === null) return;
+        node.leadership = {
+          ...node.leadership,
+          stage: node.leadership.stage === 'claimed' ? 'released' : 'releasing',
+        };
         return;
       case 'delete-claim': {
         const token = node.view?.current?.token ?? 0n;
         if (token > node.spentToken) node.spentToken = token;
-        const under = node.tenure?.claimedUnder ?? -1;
+        const under = node.leadership?.claimedUnder ?? -1;
         if (action.failure !== null) node.failedUnder = under;
         const { current } = tree;
         if (current?.version !== action.claimVersion || !tree.seats.includes(node.name)) return;
@@ -258,17 +261,18 @@ class Group {
         if (action.failure !== null) {
           this.amend(node, { lastFailure: { electedVersion: under, token: null, detail: action.failure } });
         }
-        if (isHeard) node.tenure = null;
+        if (isHeard) node.leadership = null;
         return;
       }
-      case 'forget-tenure':
-        if (node.tenure !== null && node.tenure.token > node.spentToken) node.spentToken = node.tenure.token;
-        node.tenure = null;
+      case 'forget-leadership':
+        if (node.leadership !== null && node.leadership.token > node.spentToken)
+          node.spentToken = node.leadership.token;
+        node.leadership = null;
     }
   }
 
   begin(node: Node, token: bigint, elected: Elected, claimedUnder: number): void {
-    node.tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
+    node.leadership = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
   }
 
   amend(node: Pick<Node, 'name'>, change: Partial<Registration>): void {
@@ -280,14 +284,14 @@ class Group {
 
   /** The takeover or the release that runs comes to its end. */
   finish(node: Node, isOk: boolean): void {
-    if (node.tenure === null || !node.isUp) return;
-    const { stage } = node.tenure;
-    if (stage === 'releasing') node.tenure = { ...node.tenure, stage: 'released' };
+    if (node.leadership === null || !node.isUp) return;
+    const { stage } = node.leadership;
+    if (stage === 'releasing') node.leadership = { ...node.leadership, stage: 'released' };
     if (stage !== 'taking-over') return;
     const detail = { phase: 'takeover', reason: 'exit code 1', command: null, exitCode: 1, signal: null };
-    node.tenure = isOk
-      ? { ...node.tenure, stage: 'taken-over' }
-      : { ...node.tenure, failure: { ...detail, durationMs: 1, outputTail: [] } };
+    node.leadership = isOk
+      ? { ...node.leadership, stage: 'taken-over' }
+      : { ...node.leadership, failure: { ...detail, durationMs: 1, outputTail: [] } };
     this.note(`the takeover of ${node.name} ${isOk ? 'succeeds' : 'fails'}`);
   }
 
@@ -364,7 +368,8 @@ class Group {
 
   /** As an agent does that was told to stop. */
   leave(node: Node): void {
-    const isDone = node.tenure === null && node.view !== null && node.view.elected.value?.node !== node.name;
+    const isDone =
+      node.leadership === null && node.view !== null && node.view.elected.value?.node !== node.name;
     if (node.isUp && node.draining && isDone) this.crash(node);
   }
 
@@ -403,7 +408,7 @@ class Group {
   /** Nodes whose takeover has begun and whose release has not ended. */
   working(): string[] {
     return this.nodes
-      .filter(({ tenure }) => tenure !== null && started.includes(tenure.stage))
+      .filter(({ leadership }) => leadership !== null && started.includes(leadership.stage))
       .map(({ name }) => name);
   }
 

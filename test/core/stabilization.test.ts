@@ -113,7 +113,7 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('is not left before its minimum tenure is over', () => {
+  it('is not left before its minimum leadership is over', () => {
     const bench = led({ minLeadership: '1h' }, { c1: 200 });
     bench.advance(60 * minute - 1);
     expect(bench.node).toBe('b1');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { encode } from '../../src/agent/membership.js';
+import { leadershipStep } from '../../src/core/leadership.js';
 import { type ElectorSituation, electorRound, newElector } from '../../src/core/round.js';
-import { tenureStep } from '../../src/core/tenure.js';
 import { defaultGroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type Parsed, parseJson } from '../../src/model/names.js';
 import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/model/read-config.js';
@@ -209,15 +209,15 @@ describe('whatever the znodes hold', () => {
     const stages = fc.constantFrom('claimed', 'taking-over', 'taken-over', 'leading', 'released' as const);
     await holds(
       fc.property(situations, fc.option(stages), fc.boolean(), ({ snapshot, config }, stage, late) => {
-        const tenure =
+        const leadership =
           stage === null ? null : ({ token: 100n, term: 7, stage, failure: null, claimedUnder: 1 } as const);
-        const step = tenureStep({
+        const step = leadershipStep({
           self: 'a1',
           session: 1n,
           sessionOver: false,
           snapshot,
           config,
-          tenure,
+          leadership,
           spentToken: 0n,
           lease: { releaseAtMs: late ? 0 : 10, endsAtMs: 20 },
           nowMs: 5,

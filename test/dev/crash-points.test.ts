@@ -51,8 +51,8 @@ async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<v
   const records = await stage.transitions();
   const led = { term: outcome.term, fencingToken: String(token), outcome: 'READY' };
   expect(records).toContainEqual(expect.objectContaining(led));
-  const tenures = records.map(({ term, fencingToken }) => `${term} ${fencingToken}`);
-  expect(tenures).toEqual([...new Set(tenures)]);
+  const leaderships = records.map(({ term, fencingToken }) => `${term} ${fencingToken}`);
+  expect(leaderships).toEqual([...new Set(leaderships)]);
   const tokens = records.flatMap(({ fencingToken }) => (fencingToken === null ? [] : [BigInt(fencingToken)]));
   expect(tokens).toEqual(tokens.toSorted((a, b) => (a < b ? -1 : 1)));
   await until(async () => {

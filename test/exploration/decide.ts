@@ -1,10 +1,10 @@
 /**
  * What an agent makes of a look: the decisions are the core's, and how each is carried out mirrors
- * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `auditor.ts`, up to the next write that has to be sent.
+ * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `elector watchdog.ts`, up to the next write that has to be sent.
  */
 
+import { type Leadership, type LeadershipAction, leadershipStep } from '../../src/core/leadership.js';
 import { type ElectorRound, isPlainlyDue } from '../../src/core/round.js';
-import { type Tenure, type TenureAction, tenureStep } from '../../src/core/tenure.js';
 import { durationMs } from '../../src/model/duration.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Claim } from '../../src/model/snapshot.js';
@@ -65,14 +65,14 @@ export class Decider {
     const isSeated = view.seats.some(({ id }) => id === agent.seat);
     const self = view.members.find(({ node }) => node === agent.node);
     if (!isSeated || self?.value?.incarnation !== agent.registration.incarnation) {
-      const stray = this.#tenure(
+      const stray = this.#leadership(
         { ...agent, registered: false, seat: null },
         isSeated ? view : { ...view, seats: [] },
         nowMs,
       ).agent;
       return stray.round.at === 'sent' ? stray : { ...lookAgain(stray), registered: false, seat: null };
     }
-    const { agent: stepped, acted } = this.#tenure(agent, view, nowMs);
+    const { agent: stepped, acted } = this.#leadership(agent, view, nowMs);
     if (stepped.round.at === 'sent') return stepped;
     if (acted) return lookAgain(stepped);
     if (!this.isPublished(stepped.registration, self.value)) {
@@ -90,9 +90,9 @@ export class Decider {
     return isSameFacet(this.#facets.registration(mine), this.#facets.registration(there));
   }
 
-  /** A step of the tenure without having read anything: out of touch. */
+  /** A step of the leadership without having read anything: out of touch. */
   outOfTouch(agent: Agent, nowMs: number): Agent {
-    const { agent: stepped } = this.#tenure(agent, null, nowMs);
+    const { agent: stepped } = this.#leadership(agent, null, nowMs);
     return stepped;
   }
 
@@ -100,17 +100,17 @@ export class Decider {
     return { ...agent, round: { at: 'sent', request: this.#hands.send(request), rest } };
   }
 
-  #tenure(agent: Agent, view: Tree | null, nowMs: number): { agent: Agent; acted: boolean } {
-    const { tenure, tenureSession, session } = agent;
-    const action = tenureStep({
+  #leadership(agent: Agent, view: Tree | null, nowMs: number): { agent: Agent; acted: boolean } {
+    const { leadership, leadershipSession, session } = agent;
+    const action = leadershipStep({
       self: agent.node,
       session,
-      sessionOver: tenure !== null && tenureSession !== session,
+      sessionOver: leadership !== null && leadershipSession !== session,
       snapshot: view === null ? null : snapshotOf(agent, view),
       config: view?.config?.value ?? this.#setting.config,
-      tenure,
+      leadership,
       spentToken: agent.spentToken,
-      lease: agent.leaseEnded || (tenure !== null && agent.lease !== 'good') ? passed : never,
+      lease: agent.leaseEnded || (leadership !== null && agent.lease !== 'good') ? passed : never,
       nowMs,
       healthy: agent.registration.health.ok,
       draining: agent.drainUntilMs !== null,
@@ -123,7 +123,7 @@ export class Decider {
 
   #perform(
     agent: Agent,
-    action: TenureAction,
+    action: LeadershipAction,
     view: Tree | null,
     nowMs: number,
   ): { agent: Agent; acted: boolean } {
@@ -159,7 +159,7 @@ export class Decider {
         return this.#release(agent, view, nowMs);
       case 'delete-claim':
         return this.#deleteClaim(agent, action, view);
-      case 'forget-tenure':
+      case 'forget-leadership':
         return { agent: end(agent), acted: true };
     }
   }
@@ -178,8 +178,14 @@ export class Decider {
   }
 
   begin(agent: Agent, token: bigint, elected: Elected, claimedUnder: number): Agent {
-    const tenure: Tenure = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
-    return { ...agent, tenure, tenureSession: agent.session };
+    const leadership: Leadership = {
+      token,
+      term: elected.term,
+      stage: 'claimed',
+      failure: null,
+      claimedUnder,
+    };
+    return { ...agent, leadership, leadershipSession: agent.session };
   }
 
   /** The claim was made: what was written need not be read before the takeover begins. */
@@ -195,55 +201,55 @@ export class Decider {
       token,
       owner: agent.session,
     };
-    return this.#tenure(begun, { ...view, current: made }, nowMs).agent;
+    return this.#leadership(begun, { ...view, current: made }, nowMs).agent;
   }
 
   #takeOver(agent: Agent, view: Tree | null, nowMs: number): Agent {
-    if (agent.tenure === null) return agent;
+    if (agent.leadership === null) return agent;
     const { timeouts } = view?.config?.value ?? this.#setting.config;
     return {
       ...agent,
-      tenure: { ...agent.tenure, stage: 'taking-over' },
+      leadership: { ...agent.leadership, stage: 'taking-over' },
       hook: { phase: 'takeover', untilMs: nowMs + durationMs(timeouts.takeover), state: 'runs' },
-      work: agent.tenure.token,
+      work: agent.leadership.token,
     };
   }
 
   #release(agent: Agent, view: Tree | null, nowMs: number): { agent: Agent; acted: boolean } {
-    const { tenure } = agent;
-    if (tenure === null) return { agent, acted: false };
-    if (tenure.stage === 'claimed') {
-      return { agent: { ...agent, tenure: { ...tenure, stage: 'released' } }, acted: true };
+    const { leadership } = agent;
+    if (leadership === null) return { agent, acted: false };
+    if (leadership.stage === 'claimed') {
+      return { agent: { ...agent, leadership: { ...leadership, stage: 'released' } }, acted: true };
     }
     const { timeouts } = view?.config?.value ?? this.#setting.config;
     return {
       agent: {
         ...agent,
-        tenure: { ...tenure, stage: 'releasing' },
+        leadership: { ...leadership, stage: 'releasing' },
         hook: { phase: 'release', untilMs: nowMs + durationMs(timeouts.release), state: 'runs' },
       },
       acted: false,
     };
   }
 
-  /** Stops a tenure whose claim is gone with the rest of the tree. */
+  /** Stops a leadership whose claim is gone with the rest of the tree. */
   checkClaim(agent: Agent, current: Claim | null, nowMs: number): Agent {
-    const { tenure } = agent;
-    const isOver = tenure === null || tenure.stage === 'releasing' || tenure.stage === 'released';
-    if (isOver || current?.token === tenure.token) return agent;
+    const { leadership } = agent;
+    const isOver = leadership === null || leadership.stage === 'releasing' || leadership.stage === 'released';
+    if (isOver || current?.token === leadership.token) return agent;
     return this.#release(agent, null, nowMs).agent;
   }
 
   #deleteClaim(
     agent: Agent,
-    { claimVersion, failure }: Extract<TenureAction, { do: 'delete-claim' }>,
+    { claimVersion, failure }: Extract<LeadershipAction, { do: 'delete-claim' }>,
     view: Tree | null,
   ): { agent: Agent; acted: boolean } {
-    const { seat, tenure, node } = agent;
+    const { seat, leadership, node } = agent;
     if (seat === null || view?.current == null || view.elected === null) return { agent, acted: false };
     const { token } = view.current;
     const { elected } = view;
-    const under = elected.value?.node === node ? elected.version : (tenure?.claimedUnder ?? null);
+    const under = elected.value?.node === node ? elected.version : (leadership?.claimedUnder ?? null);
     const failedUnder = failure === null ? null : under;
     const lastFailure =
       failure === null || under === null
@@ -281,9 +287,9 @@ function newer(a: bigint, b: bigint): bigint {
   return b;
 }
 
-/** The tenure is over. */
+/** The leadership is over. */
 export function end(agent: Agent): Agent {
-  const token = agent.tenure?.token ?? 0n;
+  const token = agent.leadership?.token ?? 0n;
   const spentToken = newer(token, agent.spentToken);
-  return { ...agent, tenure: null, tenureSession: 0n, leaseEnded: false, hook: null, spentToken };
+  return { ...agent, leadership: null, leadershipSession: 0n, leaseEnded: false, hook: null, spentToken };
 }

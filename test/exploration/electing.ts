@@ -1,4 +1,4 @@
-/** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `auditor.ts`. */
+/** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `elector watchdog.ts`. */
 
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/round.js';
@@ -11,7 +11,7 @@ import { Keyer } from './key.js';
 import { asleep, lookAgain, membersOf, requestFor, snapshotOf } from './look.js';
 import type { Agent, Request, Rest, Setting, Tree } from './world.js';
 
-const auditMs = 10_000;
+const electorWatchdogMs = 10_000;
 
 export interface ElectingOptions {
   readonly setting: Setting;
@@ -160,14 +160,19 @@ export class Electing {
     if (nowMs < agent.auditAtMs || view.elected === null) return agent;
     const round = this.#round(agent, view, nowMs);
     const below = view.seats[0]?.id ?? -1;
-    const looked = { ...agent, memory: round.memory, auditAtMs: nowMs + auditMs, wakeAtMs: nowMs + auditMs };
+    const looked = {
+      ...agent,
+      memory: round.memory,
+      auditAtMs: nowMs + electorWatchdogMs,
+      wakeAtMs: nowMs + electorWatchdogMs,
+    };
     const isDue = this.#options.isDue(round);
     const electedVersion = view.elected.version;
     if (!isDue) return { ...looked, silent: null };
     const { silent: before } = agent;
     const isSame = before?.seat === below && before.electedVersion === electedVersion;
     const silent = isSame ? before : { electedVersion, seat: below, sinceMs: nowMs };
-    const patienceMs = 2 * this.#options.setting.sessionTimeoutMs + auditMs;
+    const patienceMs = 2 * this.#options.setting.sessionTimeoutMs + electorWatchdogMs;
     if (nowMs - silent.sinceMs < patienceMs) return { ...looked, silent };
     const request = requestFor(
       { for: 'unseat' },
@@ -181,8 +186,8 @@ export class Electing {
 
 /** Nothing more to do in this round: sleeps, or leaves the group. */
 function sleepOrLeave(agent: Agent, view: Tree, nowMs: number): Agent {
-  const { drainUntilMs, tenure } = agent;
-  const isLeaving = drainUntilMs !== null && tenure === null;
+  const { drainUntilMs, leadership } = agent;
+  const isLeaving = drainUntilMs !== null && leadership === null;
   const isFree = view.elected?.value?.node !== agent.node || nowMs >= (drainUntilMs ?? 0);
   if (isLeaving && (isFree || view.config?.value?.paused != null)) {
     return { ...agent, round: asleep, awake: false, process: 'left' };

@@ -1,9 +1,9 @@
 /** What of each part of a world counts for its key; see `key.ts`. */
 
 import type { Fence } from '../../src/core/elector-memory.js';
+import type { Leadership } from '../../src/core/leadership.js';
 import type { ElectorAction, ElectorMemory } from '../../src/core/round.js';
 import { newElector } from '../../src/core/round.js';
-import type { Tenure } from '../../src/core/tenure.js';
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { fromInstant } from '../../src/model/names.js';
@@ -248,8 +248,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       .append(own);
   });
 
-  const tenure = once(
-    (out: FacetWriter, { token, term, stage, failure, claimedUnder, ...others }: Tenure) => {
+  const leadership = once(
+    (out: FacetWriter, { token, term, stage, failure, claimedUnder, ...others }: Leadership) => {
       nothingElse(others);
       out
         .put(kinds.token, Number(token))
@@ -377,7 +377,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(one.frozen ? 1 : 0, one.stalls ? 1 : 0, one.cut ? 1 : 0, one.registered ? 1 : 0);
     out.plain(one.awake ? 1 : 0, one.leaseEnded ? 1 : 0, numberOf(one.lease), one.part);
     out.maybe(kinds.seat, one.seat).add(round(one.round)).add(registration(one.registration));
-    out.add(orNothing(tenure, one.tenure)).put(kinds.session, Number(one.tenureSession));
+    out.add(orNothing(leadership, one.leadership)).put(kinds.session, Number(one.leadershipSession));
     out.put(kinds.spentToken, Number(one.spentToken)).maybe(kinds.sameElectedVersion, one.failedUnder);
     out.plain(hook === null ? 0 : 1);
     if (hook !== null) out.plain(numberOf(hook.phase), numberOf(hook.state)).put(kinds.due, hook.untilMs);

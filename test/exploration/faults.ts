@@ -126,18 +126,18 @@ function agentFault(world: World, agent: Agent, kind: Faults): { words: string; 
 }
 
 function expired(world: World, agent: Agent): World {
-  const { tenure, round } = agent;
-  const isStarted = tenure !== null && tenure.stage !== 'claimed';
+  const { leadership, round } = agent;
+  const isStarted = leadership !== null && leadership.stage !== 'claimed';
   const isSilent = round.at === 'sent' || round.at === 'answered';
   const killed: Agent = {
     ...agent,
     lease: 'over',
-    leaseEnded: tenure !== null,
+    leaseEnded: leadership !== null,
     work: null,
     hook: null,
     awake: true,
     round: isSilent ? { at: 'asleep' } : round,
-    tenure: isStarted ? { ...tenure, stage: 'released' } : tenure,
+    leadership: isStarted ? { ...leadership, stage: 'released' } : leadership,
   };
   return endSession(withAgent(world, killed), agent.session);
 }

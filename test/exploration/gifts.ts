@@ -46,8 +46,8 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
 
 /** Its lease is renewed if its session lives, but the one that has passed is never revived. */
 function inTouch(world: World, agent: Agent): Agent {
-  const { lease, tenure } = agent;
-  const leaseEnded = agent.leaseEnded || (tenure !== null && lease !== 'good');
+  const { lease, leadership } = agent;
+  const leaseEnded = agent.leaseEnded || (leadership !== null && lease !== 'good');
   const isGood = isAlive(world, agent) && !agent.frozen && !agent.cut;
   return { ...agent, leaseEnded, lease: isGood ? 'good' : lease, awake: true };
 }

@@ -16,8 +16,8 @@ export function joinSteps(steps: Steps, before: Agent, decider: Decider) {
     });
   const send = (words: string, purpose: Purpose, ...operations: Request['operations']) =>
     add(words, { ...agent, round: { at: 'sent', request: { purpose, operations }, rest: null } });
-  if (agent !== before) return add('goes on with its tenure', agent);
-  if (agent.drainUntilMs !== null && agent.tenure === null) {
+  if (agent !== before) return add('goes on with its leadership', agent);
+  if (agent.drainUntilMs !== null && agent.leadership === null) {
     return add('leaves', { ...agent, awake: false, process: 'left' });
   }
   if (tree.elected === null) return send('finds the tree gone', { for: 'tree' }, { create: 'tree' });
@@ -39,7 +39,7 @@ export function joinSteps(steps: Steps, before: Agent, decider: Decider) {
         awake: false,
         work: null,
         hook: null,
-        tenure: null,
+        leadership: null,
         process: 'left',
       } as const;
       return add('finds its name in use on another machine, and leaves', gone);

@@ -44,5 +44,5 @@ export function partFor(agent: Agent, view: Tree): Part {
   if (view.seats[0]?.id === agent.seat) return 2;
   const isNamed = view.elected?.value?.node === agent.node;
   const owns = agent.part > 0 && view.current?.owner === agent.session;
-  return isNamed || owns || agent.tenure !== null ? 1 : 0;
+  return isNamed || owns || agent.leadership !== null ? 1 : 0;
 }

@@ -32,41 +32,41 @@ function hookSteps(steps: Steps, agent: Agent): void {
 }
 
 function takeoverDone(agent: Agent): Agent {
-  const { tenure } = agent;
-  if (tenure === null) return { ...agent, hook: null };
-  const lastTakeover = { token: String(tenure.token), durationMs: 1 };
+  const { leadership } = agent;
+  if (leadership === null) return { ...agent, hook: null };
+  const lastTakeover = { token: String(leadership.token), durationMs: 1 };
   return {
     ...agent,
     hook: null,
     awake: true,
-    tenure: { ...tenure, stage: 'taken-over' },
+    leadership: { ...leadership, stage: 'taken-over' },
     registration: { ...agent.registration, lastTakeover },
   };
 }
 
 export function takeoverFailed(agent: Agent): Agent {
-  const { tenure } = agent;
-  if (tenure === null) return { ...agent, hook: null };
-  return { ...agent, hook: null, awake: true, tenure: { ...tenure, failure: takeoverDetail } };
+  const { leadership } = agent;
+  if (leadership === null) return { ...agent, hook: null };
+  return { ...agent, hook: null, awake: true, leadership: { ...leadership, failure: takeoverDetail } };
 }
 
 export function released(agent: Agent): Agent {
-  const { tenure } = agent;
+  const { leadership } = agent;
   return {
     ...agent,
     hook: null,
     work: null,
     awake: true,
-    tenure: tenure && { ...tenure, stage: 'released' },
+    leadership: leadership && { ...leadership, stage: 'released' },
   };
 }
 
 const started = ['taking-over', 'taken-over', 'leading', 'releasing'];
 
 function leaseSteps(steps: Steps, agent: Agent) {
-  const { process, stalls, cut, lease, tenure, work } = agent;
+  const { process, stalls, cut, lease, leadership, work } = agent;
   const frozen = agent.frozen && !stalls;
-  const isOrphan = work !== null && tenure?.token !== work;
+  const isOrphan = work !== null && leadership?.token !== work;
   if (!isOrphan && (lease === 'over' || (!frozen && !cut && process === 'up'))) return;
   const add = (words: string, next: Agent) =>
     steps.add({
@@ -75,13 +75,13 @@ function leaseSteps(steps: Steps, agent: Agent) {
       actor: actor(agent, 'lease'),
       world: withAgent(steps.world, next),
     });
-  if (isOrphan) return add('the keeper kills what is left of', { ...agent, work: null });
+  if (isOrphan) return add('the supervisor kills what is left of', { ...agent, work: null });
   if (process !== 'up') return;
-  if (tenure === null && work === null) return;
+  if (leadership === null && work === null) return;
   if (cut && !frozen && lease === 'good') {
     add('the lease is due for release at', { ...agent, lease: 'due', leaseEnded: true, awake: true });
   }
-  const isStarted = tenure !== null && started.includes(tenure.stage);
+  const isStarted = leadership !== null && started.includes(leadership.stage);
   add('the lease ends, and what was left is killed, at', {
     ...agent,
     lease: 'over',
@@ -89,7 +89,7 @@ function leaseSteps(steps: Steps, agent: Agent) {
     work: null,
     hook: null,
     awake: true,
-    tenure: isStarted ? { ...tenure, stage: 'released' } : tenure,
+    leadership: isStarted ? { ...leadership, stage: 'released' } : leadership,
   });
 }
 
@@ -99,7 +99,8 @@ function sessionSteps(steps: Steps, agent: Agent, { withoutLease }: Rules): void
     if (index !== agent.index) continue;
     const isPresent = id === agent.session && agent.process === 'up';
     if (isPresent && (!agent.frozen || agent.stalls) && !agent.cut) continue;
-    const isProven = agent.work === null && (!isPresent || agent.tenure === null || agent.lease === 'over');
+    const isProven =
+      agent.work === null && (!isPresent || agent.leadership === null || agent.lease === 'over');
     // What an earlier life left is dead before a later one begins anything.
     const isOld = id !== agent.session && ownsNothing(world, id);
     if (!isProven && !withoutLease && !isOld) continue;
@@ -198,7 +199,7 @@ export function down(agent: Agent): Agent {
     cut: false,
     awake: false,
     round: { at: 'asleep' },
-    tenure: null,
+    leadership: null,
     hook: null,
     seat: null,
     registered: false,

@@ -111,7 +111,7 @@ export class Reduction {
 
   #isIdle(agent: Agent, { tree, sessions }: World): boolean {
     if (agent.process !== 'up' || agent.frozen || agent.cut || agent.round.at !== 'asleep') return false;
-    if (agent.tenure !== null || agent.drainUntilMs !== null) return false;
+    if (agent.leadership !== null || agent.drainUntilMs !== null) return false;
     if (!tree.seats.some(({ id }) => id === agent.seat)) return false;
     const own = tree.members.find(({ node }) => node === agent.node);
     const isThere = own?.owner === agent.session && sessions.some(({ id }) => id === agent.session);

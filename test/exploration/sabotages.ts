@@ -59,8 +59,8 @@ export const sabotages: readonly Broken[] = [
     scenario: scenarioOf('switchover-2', { faults: ['takeover-fails'] }),
     sabotage: {
       hands: hearing((agent) =>
-        agent.tenure?.stage === 'releasing'
-          ? { ...agent, tenure: { ...agent.tenure, stage: 'released' } }
+        agent.leadership?.stage === 'releasing'
+          ? { ...agent, leadership: { ...agent.leadership, stage: 'released' } }
           : agent,
       ),
     },
@@ -90,8 +90,8 @@ export const sabotages: readonly Broken[] = [
     scenario: scenarioOf('first-2', { faults: [], maxFaults: 0 }),
     sabotage: {
       hands: hearing((agent) =>
-        agent.tenure?.stage === 'taken-over'
-          ? { ...agent, tenure: { ...agent.tenure, stage: 'taking-over' } }
+        agent.leadership?.stage === 'taken-over'
+          ? { ...agent, leadership: { ...agent.leadership, stage: 'taking-over' } }
           : agent,
       ),
     },

@@ -384,7 +384,8 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 0,
     witness: {
       what: 'the second machine leads after the first was evicted',
-      isSeen: (_, { agents }) => agents.some(({ host, tenure }) => host === 1 && tenure?.stage === 'leading'),
+      isSeen: (_, { agents }) =>
+        agents.some(({ host, leadership }) => host === 1 && leadership?.stage === 'leading'),
     },
   },
   {
@@ -398,7 +399,8 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 1,
     witness: {
       what: 'the second machine leads in the place of the first',
-      isSeen: (_, { agents }) => agents.some(({ host, tenure }) => host === 1 && tenure?.stage === 'leading'),
+      isSeen: (_, { agents }) =>
+        agents.some(({ host, leadership }) => host === 1 && leadership?.stage === 'leading'),
     },
   },
   {

@@ -102,8 +102,9 @@ export class Rulebook {
 
   #outOfTouch(agent: Agent, nowMs: number): Agent {
     const next = this.#decider.outOfTouch(agent, nowMs);
-    const hasLeft = next.drainUntilMs !== null && (next.tenure === null || next.tenure.stage === 'released');
-    const mayLeave = hasLeft && (next.tenure !== null || nowMs >= (next.drainUntilMs ?? 0));
+    const hasLeft =
+      next.drainUntilMs !== null && (next.leadership === null || next.leadership.stage === 'released');
+    const mayLeave = hasLeft && (next.leadership !== null || nowMs >= (next.drainUntilMs ?? 0));
     return mayLeave ? { ...next, round: asleep, process: 'left' } : next;
   }
 
@@ -258,10 +259,13 @@ export class Rulebook {
         if (answer === null) return lookAgain(agent);
         return lookAgain(this.#decider.begin(agent, purpose.token, purpose.elected, purpose.electedVersion));
       case 'ready': {
-        const { tenure } = agent;
-        const isOn = tenure?.stage === 'taken-over' || tenure?.stage === 'leading';
-        if (answer === null || tenure === null || !isOn) return lookAgain(agent);
-        return lookAgain({ ...agent, tenure: { ...tenure, stage: 'leading', term: purpose.elected.term } });
+        const { leadership } = agent;
+        const isOn = leadership?.stage === 'taken-over' || leadership?.stage === 'leading';
+        if (answer === null || leadership === null || !isOn) return lookAgain(agent);
+        return lookAgain({
+          ...agent,
+          leadership: { ...leadership, stage: 'leading', term: purpose.elected.term },
+        });
       }
       case 'give-away':
         return answer === null ? lookAgain(agent) : lookAgain(end(agent));
@@ -306,11 +310,11 @@ function isPrompt(who: number, shortSessions: boolean): boolean {
 }
 
 function decisionText(before: Agent, next: Agent): string {
-  const { round, tenure } = next;
+  const { round, leadership } = next;
   if (next.process === 'left') return 'leaves the group';
-  if (tenure?.stage !== before.tenure?.stage) {
+  if (leadership?.stage !== before.leadership?.stage) {
     const sends = round.at === 'sent' ? `, and sends ${requestText(round.request)}` : '';
-    return `decides: ${before.tenure?.stage ?? 'no tenure'} → ${tenure?.stage ?? 'no tenure'}${sends}`;
+    return `decides: ${before.leadership?.stage ?? 'no leadership'} → ${leadership?.stage ?? 'no leadership'}${sends}`;
   }
   if (round.at === 'sent') return `decides: sends ${requestText(round.request)}`;
   return next.fencing !== before.fencing ? 'decides: starts the fence hook' : 'decides: nothing to do';

@@ -8,8 +8,8 @@
 
 import type { Fence } from '../../src/core/elector-memory.js';
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
+import type { Leadership } from '../../src/core/leadership.js';
 import { type ElectorAction, type ElectorMemory, newElector } from '../../src/core/round.js';
-import type { Tenure } from '../../src/core/tenure.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Claim, Member, SessionId, Versioned } from '../../src/model/snapshot.js';
@@ -175,17 +175,17 @@ export interface Agent {
   readonly awake: boolean;
   readonly round: Round;
   readonly registration: Registration;
-  readonly tenure: Tenure | null;
-  /** The session that the claim of the tenure belongs to. */
-  readonly tenureSession: SessionId;
+  readonly leadership: Leadership | null;
+  /** The session that the claim of the leadership belongs to. */
+  readonly leadershipSession: SessionId;
   readonly spentToken: bigint;
   readonly failedUnder: number | null;
   readonly hook: Hook | null;
-  /** Token of the tenure whose workload may live on this machine. */
+  /** Token of the leadership whose workload may live on this machine. */
   readonly work: bigint | null;
   /** `due`: the release must begin; `over`: whatever ran was killed. */
   readonly lease: 'good' | 'due' | 'over';
-  /** The lease of this tenure has passed: it is never revived. */
+  /** The lease of this leadership has passed: it is never revived. */
   readonly leaseEnded: boolean;
   readonly memory: ElectorMemory;
   readonly clock: ClockReading;
@@ -266,8 +266,8 @@ export function newAgent(index: number, node: string, session: SessionId, host =
     awake: true,
     round: { at: 'asleep' },
     registration: registration(node, { incarnation: `life${session}`, host: `${node}-${host}` }),
-    tenure: null,
-    tenureSession: 0n,
+    leadership: null,
+    leadershipSession: 0n,
     spentToken: 0n,
     failedUnder: null,
     hook: null,
@@ -297,7 +297,7 @@ export function newSession(world: World, { index }: Agent): World {
       seat: null,
       part: 0,
       lease: 'good',
-      leaseEnded: agent.tenure !== null,
+      leaseEnded: agent.leadership !== null,
       round: { at: 'asleep' },
       awake: true,
     };

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GuardianChannel } from '../../src/guardian/channel.js';
 import type { FromAgent } from '../../src/guardian/messages.js';
-import { Slate } from '../../src/guardian/slate.js';
-import { systemKeepers } from '../../src/hooks/keeper-process.js';
+import { SharedLease } from '../../src/guardian/shared-lease.js';
+import { systemSupervisors } from '../../src/hooks/supervisor-process.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { bench, eventually } from '../hooks/support.js';
 import { builtFixture, builtModule } from '../support/built.js';
@@ -64,7 +64,7 @@ async function left({ guardian, said }: { guardian: ChildProcess; said: Said[] }
 }
 
 describe('renewals of a lease', () => {
-  it('keep a tenure, though the guardian is told of none, and looks for them seldom', async () => {
+  it('keep a leadership, though the guardian is told of none, and looks for them seldom', async () => {
     const leader = await leading();
     const from = leader.said.length;
     const before = leader.looks();
@@ -111,15 +111,24 @@ describe('renewals of a lease', () => {
   });
 });
 
-const lease = (tenure: number, releaseAtMs: number) => ({ tenure, releaseAtMs, endsAtMs: releaseAtMs + 1.5 });
+const lease = (leadership: number, releaseAtMs: number) => ({
+  leadership,
+  releaseAtMs,
+  endsAtMs: releaseAtMs + 1.5,
+});
 
 describe('a guardian is told', () => {
   const leases = [lease(1, 10), lease(1, 20), lease(1, 20), lease(2, 30), lease(2, 40), lease(2, 35)];
   const none = { message() {}, gone() {} };
 
-  function toldBy(slate: Slate | null): FromAgent[] {
+  function toldBy(sharedLease: SharedLease | null): FromAgent[] {
     const told: FromAgent[] = [];
-    const parent = { isThere: true, slate, send: (message: FromAgent) => told.push(message), kill() {} };
+    const parent = {
+      isThere: true,
+      sharedLease,
+      send: (message: FromAgent) => told.push(message),
+      kill() {},
+    };
     const hello = {
       node: 'a1',
       root: '/cluster',
@@ -128,19 +137,19 @@ describe('a guardian is told', () => {
       codeWhenAsked: 'done',
     } as const;
     const channel = new GuardianChannel({ ...parent, listen: () => () => {} }, hello);
-    const keeper = channel
-      .keepers(systemKeepers)
+    const supervisor = channel
+      .supervisors(systemSupervisors)
       .start({ node: 'a1', root: '/cluster', passesOutput: false }, none);
-    for (const each of leases) keeper.send({ type: 'lease', ...each });
+    for (const each of leases) supervisor.send({ type: 'lease', ...each });
     return told.slice(2);
   }
 
-  it('of the first lease of each tenure, and of one that is due sooner than the one before', () => {
-    const slate = Slate.create();
+  it('of the first lease of each leadership, and of one that is due sooner than the one before', () => {
+    const sharedLease = SharedLease.create();
     const told = [lease(1, 10), lease(2, 30), lease(2, 35)];
-    expect(toldBy(slate)).toEqual(told.map((each) => ({ type: 'lease', group: 0, ...each })));
-    expect(slate?.read()).toEqual(lease(2, 35));
-    slate?.close();
+    expect(toldBy(sharedLease)).toEqual(told.map((each) => ({ type: 'lease', group: 0, ...each })));
+    expect(sharedLease?.read()).toEqual(lease(2, 35));
+    sharedLease?.close();
   });
 
   it('of every lease where there is no memory to share', () => {
@@ -149,35 +158,39 @@ describe('a guardian is told', () => {
 });
 
 describe('a slate', () => {
-  const made = () => Slate.create() ?? never();
+  const made = () => SharedLease.create() ?? never();
 
   it('has the lease that was written last, at the other end and after it was closed', () => {
-    const slate = made();
-    expect(slate.read()).toBeNull();
-    const other = new Slate(slate.fd);
-    for (const [tenure, atMs] of [
+    const sharedLease = made();
+    expect(sharedLease.read()).toBeNull();
+    const other = new SharedLease(sharedLease.fd);
+    for (const [leadership, atMs] of [
       [1, 10.25],
       [1, 20],
       [2, 5],
       [2, 4],
     ] as const) {
-      other.write(lease(tenure, atMs));
-      expect(slate.read()).toEqual(lease(tenure, atMs));
+      other.write(lease(leadership, atMs));
+      expect(sharedLease.read()).toEqual(lease(leadership, atMs));
     }
-    slate.close();
-    expect(slate.read()).toEqual(lease(2, 4));
-    slate.close();
+    sharedLease.close();
+    expect(sharedLease.read()).toEqual(lease(2, 4));
+    sharedLease.close();
   });
 
   it('has those of several groups beside one another', () => {
-    const slate = made();
-    const other = new Slate(slate.fd);
-    expect(slate.read(999)).toBeNull();
+    const sharedLease = made();
+    const other = new SharedLease(sharedLease.fd);
+    expect(sharedLease.read(999)).toBeNull();
     for (const group of [0, 7, 999]) expect(other.write(lease(1, group), group)).toBe(true);
-    expect(slate.read(7)).toEqual(lease(1, 7));
-    expect(slate.read(8)).toBeNull();
-    slate.close();
-    expect([0, 7, 999].map((group) => slate.read(group))).toEqual([lease(1, 0), lease(1, 7), lease(1, 999)]);
+    expect(sharedLease.read(7)).toEqual(lease(1, 7));
+    expect(sharedLease.read(8)).toBeNull();
+    sharedLease.close();
+    expect([0, 7, 999].map((group) => sharedLease.read(group))).toEqual([
+      lease(1, 0),
+      lease(1, 7),
+      lease(1, 999),
+    ]);
   });
 });
 

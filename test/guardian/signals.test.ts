@@ -20,14 +20,14 @@ describe('V5 a signal', () => {
     const a = await at().run('a1', service);
     await at().noted('a1', 'begins');
     const agent = a.agentPid ?? 0;
-    const sentinel = await until(() => childOf(a.pid, 'petrel-sentinel'));
-    for (const pid of [a.pid, agent, sentinel]) for (const signal of ignored) process.kill(pid, signal);
+    const reaper = await until(() => childOf(a.pid, 'petrel-reaper'));
+    for (const pid of [a.pid, agent, reaper]) for (const signal of ignored) process.kill(pid, signal);
     // What comes after them, and is answered by the agent, to which the guardian passes one of them on.
     process.kill(agent, 'SIGHUP');
     await a.logged(/^settings read anew/);
     process.kill(a.pid, 'SIGHUP');
     await until(() => a.log.filter(({ msg }) => msg.startsWith('settings read anew')).length === 2);
-    expect([a.agentPid, childOf(a.pid, 'petrel-sentinel')]).toEqual([agent, sentinel]);
+    expect([a.agentPid, childOf(a.pid, 'petrel-reaper')]).toEqual([agent, reaper]);
     expect(a.stderr).not.toMatch(inspector);
     expect(await at().notes()).toHaveLength(1);
   });
@@ -56,21 +56,21 @@ describe('V5 a signal', () => {
     '',
     // Says where an inspector listens, not that there is to be one.
     '--inspect-port=127.0.0.1:9229',
-  ])('SIGUSR1 leaves no inspector behind in a keeper either (NODE_OPTIONS=%s)', async (options) => {
-    const keeper = fork(await builtModule('hooks/keeper.js'), ['a1', '/group'], {
+  ])('SIGUSR1 leaves no inspector behind in a supervisor either (NODE_OPTIONS=%s)', async (options) => {
+    const supervisor = fork(await builtModule('hooks/supervisor.js'), ['a1', '/group'], {
       execArgv: [],
       env: { ...process.env, NODE_OPTIONS: options },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    const { pid = 0 } = keeper;
+    const { pid = 0 } = supervisor;
     const said: string[] = [];
-    keeper.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    supervisor.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text));
     await until(() => catchesUsr1(pid), { intervalMs: 1 });
     process.kill(pid, 'SIGUSR1');
     await until(() => inspector.test(said.join('')));
     await until(() => !hasInspector(pid), { describe: 'the inspector to be closed' });
-    const exit = once(keeper, 'exit');
-    keeper.disconnect();
+    const exit = once(supervisor, 'exit');
+    supervisor.disconnect();
     expect(await exit).toEqual([0, null]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A process that leads as an agent does: holds a lease that it renews, takes over, and prints what its duty tells
- * it, a JSON line each. Where a guardian has started it that is its first keeper. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
+ * A process that leads as an agent does: holds a lease that it renews, takes over, and prints what its workload tells
+ * it, a JSON line each. Where a guardian has started it that is its first supervisor. Arguments: the module of CommandDuty, and the commands with the lease's lengths as JSON.
  * A line on stdin asks for a release, the end of stdin for close.
  */
 import { randomUUID } from 'node:crypto';
@@ -10,12 +10,12 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { GuardianChannel } from '../../src/guardian/channel.js';
 import { guardianProcess, partFromGuardian } from '../../src/guardian/parent-process.js';
-import type * as duties from '../../src/hooks/command-duty.js';
-import type * as keeping from '../../src/hooks/keeper-process.js';
+import type * as workloads from '../../src/hooks/command-workload.js';
+import type * as keeping from '../../src/hooks/supervisor-process.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { createLogger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { context } from './duty-context.js';
+import { context } from './hook-context.js';
 
 const [module = '', json = ''] = process.argv.slice(2);
 const { commands, releaseInMs, endsInMs, foreground } = z
@@ -28,12 +28,14 @@ const { commands, releaseInMs, endsInMs, foreground } = z
   .parse(JSON.parse(json));
 
 const url = pathToFileURL(module);
-const { CommandDuty }: typeof duties = await import(url.href);
-const { systemKeepers }: typeof keeping = await import(new URL(`keeper-process${extname(module)}`, url).href);
+const { CommandWorkload }: typeof workloads = await import(url.href);
+const { systemSupervisors }: typeof keeping = await import(
+  new URL(`supervisor-process${extname(module)}`, url).href
+);
 const parent = guardianProcess();
 const hello = { node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 0, codeWhenAsked: 'done' } as const;
 const guardian = parent === null ? null : new GuardianChannel(parent, hello);
-const duty = new CommandDuty({
+const workload = new CommandWorkload({
   commands: { onPrepare: null, onFence: null, ...commands },
   node: 'a1',
   root: '/cluster',
@@ -42,7 +44,7 @@ const duty = new CommandDuty({
   log: createLogger({ level: 'silent', format: 'json' }),
   clock: systemClock,
   processes: systemProcesses,
-  keepers: guardian?.keepers(systemKeepers) ?? systemKeepers,
+  supervisors: guardian?.supervisors(systemSupervisors) ?? systemSupervisors,
 });
 
 function say(line: object): void {
@@ -52,24 +54,24 @@ function say(line: object): void {
 const release = context('release', { graceMs: 300 });
 function renew(): void {
   const now = systemClock.monotonicMs();
-  duty.holdLease({ releaseAtMs: now + releaseInMs, endsAtMs: now + endsInMs }, release);
+  workload.holdLease({ releaseAtMs: now + releaseInMs, endsAtMs: now + endsInMs }, release);
 }
 
 renew();
 const renewals = setInterval(renew, 50);
-duty.onEnd((end) => {
+workload.onEnd((end) => {
   clearInterval(renewals);
   say(end);
 });
-void duty
+void workload
   .run(context('takeover', { timeoutMs: 60_000 }))
   .outcome.then((outcome) => say({ takeover: outcome }));
 
 const input = createInterface({ input: process.stdin });
-input.on('line', async () => say({ release: await duty.run(release).outcome }));
+input.on('line', async () => say({ release: await workload.run(release).outcome }));
 input.on('close', async () => {
   clearInterval(renewals);
-  await duty.close();
+  await workload.close();
   say({ closed: true });
   await partFromGuardian(0);
 });

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { context } from './duty-context.js';
+import { context } from './hook-context.js';
 import { bench, eventually, leaseIn } from './support.js';
 
 const at = bench();
@@ -20,11 +20,11 @@ it.each([
   });
   const log = pino({ level: 'info', formatters: { level: (label) => ({ level: label }) } }, sink);
   const onTakeover: [string, ...string[]] = ['/bin/sh', '-c', `sleep 0.3; ${command}`];
-  const duty = at().duty({ onTakeover }, { foreground: true, log });
+  const workload = at().workload({ onTakeover }, { foreground: true, log });
   const ends: string[] = [];
-  duty.onEnd(({ cause }) => ends.push(cause));
-  await duty.run(context('takeover')).outcome;
-  duty.holdLease(leaseIn(60_000, 70_000), context('release', { reason: 'the lease was not renewed' }));
+  workload.onEnd(({ cause }) => ends.push(cause));
+  await workload.run(context('takeover')).outcome;
+  workload.holdLease(leaseIn(60_000, 70_000), context('release', { reason: 'the lease was not renewed' }));
   await eventually(() => ends).toEqual(['workload-ended']);
   expect(lines.at(-1)).toMatchObject({ level, msg });
   expect(JSON.stringify(lines)).not.toContain('the lease was not renewed');

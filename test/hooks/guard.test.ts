@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest';
 import { Guard } from '../../src/hooks/guard.js';
-import type { FromKeeper } from '../../src/hooks/messages.js';
+import type { FromSupervisor } from '../../src/hooks/messages.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
-it('the lease of another tenure does not keep this one going', async () => {
+it('the lease of another leadership does not keep this one going', async () => {
   const machine = new SimulatedMachine(() => {
     throw new Error('nothing is to be started');
   });
-  const said: FromKeeper[] = [];
-  const listener = { post: (message: FromKeeper) => said.push(message), idle: () => {} };
+  const said: FromSupervisor[] = [];
+  const listener = { post: (message: FromSupervisor) => said.push(message), idle: () => {} };
   const guard = new Guard(listener, machine.seenBy(machine.newProcess('guardian')), () => {
-    return { tenure: 1, releaseAtMs: 9_000, endsAtMs: 10_000 };
+    return { leadership: 1, releaseAtMs: 9_000, endsAtMs: 10_000 };
   });
-  guard.handle({ type: 'lease', tenure: 2, releaseAtMs: 500, endsAtMs: 1_000 });
+  guard.handle({ type: 'lease', leadership: 2, releaseAtMs: 500, endsAtMs: 1_000 });
   await machine.run(499);
   expect(said).toEqual([]);
   await machine.run(1_000);
-  expect(said).toMatchObject([{ type: 'lease-ended', tenure: 2 }]);
+  expect(said).toMatchObject([{ type: 'lease-ended', leadership: 2 }]);
 });

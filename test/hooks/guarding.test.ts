@@ -1,4 +1,4 @@
-/** What becomes of a workload when the agent, or its keeper, is frozen or killed: with real processes and signals. */
+/** What becomes of a workload when the agent, or its supervisor, is frozen or killed: with real processes and signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -31,7 +31,7 @@ const processes = (name: string) =>
     .processes()
     .filter(({ args }) => args.includes(name) && !/\/agent\.[tj]s/.test(args));
 const workloads = () => processes('sleep 1000');
-const keeper = () => processes('/keeper.')[0]?.pid ?? Number.NaN;
+const supervisor = () => processes('/supervisor.')[0]?.pid ?? Number.NaN;
 
 function path(relative: string): string {
   return fileURLToPath(new URL(relative, import.meta.url));
@@ -100,7 +100,7 @@ describe.each([
     await closed(agent);
   });
 
-  it('that is killed has its release run by the keeper, which then goes', async () => {
+  it('that is killed has its release run by the supervisor, which then goes', async () => {
     const agent = await leadingAgent('echo "$PETREL_REASON" >> $DIR/log', stubborn, module());
     const sinceKill = startStopwatch();
     process.kill(agent.pid, 'SIGKILL');
@@ -154,49 +154,49 @@ describe('a workload in the foreground', () => {
 });
 
 describe('a frozen agent', () => {
-  it('costs its keeper no memory, and holds up no release, whatever the commands write', async () => {
+  it('costs its supervisor no memory, and holds up no release, whatever the commands write', async () => {
     const agent = await leadingAgent('seq 1 300000; echo done >> $DIR/log', 'sleep 1000 & yes & ');
     process.kill(agent.pid, 'SIGSTOP');
     await eventually(() => at().lines('log')).toEqual(['done']);
-    expect(residentMiB(keeper())).toBeLessThan(250);
+    expect(residentMiB(supervisor())).toBeLessThan(250);
     await eventually(workloads).toEqual([]);
     process.kill(agent.pid, 'SIGCONT');
     await closed(agent);
   });
 });
 
-describe('a keeper', () => {
+describe('a supervisor', () => {
   it('has a session of its own, and is not ended by signals meant for the agent', async () => {
     const agent = await leadingAgent('echo released >> $DIR/log');
-    expect(sessionOf(keeper())).toBe(keeper());
-    const pid = keeper();
+    expect(sessionOf(supervisor())).toBe(supervisor());
+    const pid = supervisor();
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(pid, signal);
     agent.child.stdin.write('release\n');
     await eventually(() => agent.said[1]).toMatchObject({ release: { result: 'ok', provenDead: true } });
-    expect(keeper()).toBe(pid);
+    expect(supervisor()).toBe(pid);
     await closed(agent);
   });
 
   it('that is killed: the agent kills the workload, says so, and the release runs in a new one', async () => {
     const agent = await leadingAgent('echo released >> $DIR/log');
-    const killed = keeper();
+    const killed = supervisor();
     process.kill(killed, 'SIGKILL');
     await eventually(() => agent.said[1]).toMatchObject({ cause: 'guard-lost', provenDead: true });
     expect(workloads()).toEqual([]);
     agent.child.stdin.write('release\n');
     await eventually(() => agent.said[2]).toMatchObject({ release: { result: 'ok', provenDead: true } });
     expect(at().lines('log')).toEqual(['released']);
-    expect(keeper()).not.toBe(killed);
+    expect(supervisor()).not.toBe(killed);
     await closed(agent);
   });
 
   it('that is killed while a takeover runs: the takeover has failed', async () => {
     const agent = startAgent({ onTakeover: 'echo begun >> $DIR/log; sleep 1000', onRelease: null });
     await eventually(() => at().lines('log')).toEqual(['begun']);
-    process.kill(keeper(), 'SIGKILL');
+    process.kill(supervisor(), 'SIGKILL');
     await eventually(() => agent.said).toMatchObject([
       { cause: 'guard-lost', provenDead: true },
-      { takeover: { result: 'failed', error: 'the keeper ended with SIGKILL', provenDead: true } },
+      { takeover: { result: 'failed', error: 'the supervisor ended with SIGKILL', provenDead: true } },
     ]);
     expect(workloads()).toEqual([]);
     await closed(agent);
@@ -204,7 +204,7 @@ describe('a keeper', () => {
 
   it('that stood still for a while does not end a lease that was renewed meanwhile', async () => {
     const agent = await leadingAgent('echo released >> $DIR/log');
-    const pid = keeper();
+    const pid = supervisor();
     process.kill(pid, 'SIGSTOP');
     const untilMs = systemClock.monotonicMs() + leaseMs.releaseInMs + 500;
     await eventually(() => systemClock.monotonicMs()).toBeGreaterThan(untilMs);

@@ -3,8 +3,8 @@ import pino from 'pino';
 import { expect, it } from 'vitest';
 import { type AgentListener, Life } from '../../src/guardian/life.js';
 import { Report } from '../../src/guardian/report.js';
-import type { DutyEnd } from '../../src/ports/duty.js';
-import { context } from './duty-context.js';
+import type { WorkloadEnd } from '../../src/ports/workload.js';
+import { context } from './hook-context.js';
 import { SimulatedMachine } from './simulated-machine.js';
 
 const quick = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
@@ -16,53 +16,53 @@ function agentWithLog() {
   const log = pino({}, { write: (line: string) => said.push(JSON.parse(line).msg) });
   const agent = machine.newProcess('agent');
   const commands = { onPrepare: null, onTakeover: 'start', onRelease: 'stop', onFence: null };
-  const duty = machine.dutyOf(agent, commands, log);
-  const ends: DutyEnd[] = [];
-  duty.onEnd((end) => ends.push(end));
-  duty.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, release);
-  duty.run(context('takeover', { timeoutMs: 1000, graceMs: 100 }));
-  return { machine, duty, said, ends };
+  const workload = machine.workloadOf(agent, commands, log);
+  const ends: WorkloadEnd[] = [];
+  workload.onEnd((end) => ends.push(end));
+  workload.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, release);
+  workload.run(context('takeover', { timeoutMs: 1000, graceMs: 100 }));
+  return { machine, workload, said, ends };
 }
 
-it('a keeper that does not end the tenure with its lease', async () => {
+it('a supervisor that does not end the leadership with its lease', async () => {
   const { machine, said, ends } = agentWithLog();
   await machine.run(500);
-  machine.keeper?.freeze();
+  machine.supervisor?.freeze();
   await machine.run(10_000);
   expect(said).toContain(
-    'the keeper, which runs the hooks, does not end the tenure: it hangs, and this agent kills it',
+    'the supervisor, which runs the hooks, does not end the leadership: it hangs, and this agent kills it',
   );
-  const how = 'was killed by its agent, because it does not end the tenure';
-  expect(said).toContain(`the keeper, which runs the hooks, ${how}: killing what it ran`);
-  expect(ends).toMatchObject([{ cause: 'guard-lost', reason: `the keeper ${how}` }]);
+  const how = 'was killed by its agent, because it does not end the leadership';
+  expect(said).toContain(`the supervisor, which runs the hooks, ${how}: killing what it ran`);
+  expect(ends).toMatchObject([{ cause: 'guard-lost', reason: `the supervisor ${how}` }]);
 });
 
-it('not a keeper that was held up past the lease, and has ended the tenure since', async () => {
-  const { machine, duty, said, ends } = agentWithLog();
+it('not a supervisor that was held up past the lease, and has ended the leadership since', async () => {
+  const { machine, workload, said, ends } = agentWithLog();
   await machine.run(500);
-  const { keeper } = machine;
-  const { outcome } = duty.run(release);
-  keeper?.freeze();
+  const { supervisor } = machine;
+  const { outcome } = workload.run(release);
+  supervisor?.freeze();
   await machine.run(2_100);
-  expect(said).toContain('the keeper left the tenure to outlive its lease: killing what it ran');
-  keeper?.thaw();
+  expect(said).toContain('the supervisor left the leadership to outlive its lease: killing what it ran');
+  supervisor?.thaw();
   // The agent is still out of touch, and cannot give its claim away.
   await machine.run(10_000);
   expect(await outcome).toMatchObject({ provenDead: true });
   expect(said.filter((line) => line.includes('it hangs'))).toEqual([]);
-  expect(machine.keeper).toBe(keeper);
+  expect(machine.supervisor).toBe(supervisor);
   expect(ends).toEqual([]);
 });
 
-it('a keeper that does not leave with its agent', async () => {
-  const { machine, duty, said } = agentWithLog();
+it('a supervisor that does not leave with its agent', async () => {
+  const { machine, workload, said } = agentWithLog();
   await machine.run(500);
-  machine.keeper?.freeze();
-  const closed = duty.close();
+  machine.supervisor?.freeze();
+  const closed = workload.close();
   await machine.run(60_000);
   await closed;
   expect(said).toContain(
-    'the keeper, which runs the hooks, does not leave: it hangs, and this agent kills it',
+    'the supervisor, which runs the hooks, does not leave: it hangs, and this agent kills it',
   );
 });
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isOtherAlive } from '../../src/agent/session/process-life.js';
-import { context } from './duty-context.js';
+import { context } from './hook-context.js';
 import { bench, eventually, machine } from './support.js';
 
 const at = bench();
@@ -28,35 +28,35 @@ function threadsOf(pid: number): number {
 }
 
 async function leading() {
-  const duty = at().duty({ onTakeover: takeover });
-  const outcome = await duty.run(context('takeover', { timeoutMs: 30_000 })).outcome;
+  const workload = at().workload({ onTakeover: takeover });
+  const outcome = await workload.run(context('takeover', { timeoutMs: 30_000 })).outcome;
   expect(outcome).toMatchObject({ result: 'ok' });
   const pid = Number(at().lines('pid')[0]);
   await eventually(() => [stateOf(pid), threadsOf(pid)]).toEqual(['Z', 2]);
-  return { duty, pid, outcome };
+  return { workload, pid, outcome };
 }
 
 describe.skipIf(!hasPython)('V1 a process whose main thread has ended', () => {
   it('is killed by the release, which proves it dead only then', async () => {
-    const { duty, pid, outcome } = await leading();
+    const { workload, pid, outcome } = await leading();
     expect(outcome).toMatchObject({ provenDead: false });
-    expect(await duty.run(release).outcome).toMatchObject({ result: 'ok', provenDead: true });
+    expect(await workload.run(release).outcome).toMatchObject({ result: 'ok', provenDead: true });
     expect(threadsOf(pid)).toBeLessThan(2);
   });
 
-  it('is killed when the tenure is let go without a release', async () => {
-    const { duty, pid } = await leading();
-    duty.letGo();
+  it('is killed when the leadership is let go without a release', async () => {
+    const { workload, pid } = await leading();
+    workload.endLeadership();
     await eventually(() => threadsOf(pid)).toBeLessThan(2);
   });
 
   it('is found by what it was started with, and counts as an agent that lives', async () => {
-    const { duty, pid } = await leading();
+    const { workload, pid } = await leading();
     const { processes } = machine;
     const [pgid = 0] = processes.groupsWith('PETREL_TEST_FOUND', at().directory) ?? [];
     expect(processes.groupLives(pgid)).toBe(true);
     expect(isOtherAlive({ pid, startedAt: null })).toBe(true);
-    duty.letGo();
+    workload.endLeadership();
     await eventually(() => isOtherAlive({ pid, startedAt: null })).toBe(false);
     expect(threadsOf(pid)).toBeLessThan(2);
   });

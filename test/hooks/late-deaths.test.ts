@@ -1,7 +1,7 @@
 /** Processes that outlive SIGKILL for a while (uninterruptible sleep), and what is said of them: in simulated time. */
 import { expect, it } from 'vitest';
-import type { DutyEnd, DutyOutcome } from '../../src/ports/duty.js';
-import { context } from './duty-context.js';
+import type { HookResult, WorkloadEnd } from '../../src/ports/workload.js';
+import { context } from './hook-context.js';
 import { type Behaviour, type Script, SimulatedMachine } from './simulated-machine.js';
 
 const forever = Number.POSITIVE_INFINITY;
@@ -15,30 +15,30 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
     return env.PETREL_PHASE === 'takeover' ? takeover : releases;
   });
   const agent = machine.newProcess('agent');
-  const duty = machine.dutyOf(agent, {
+  const workload = machine.workloadOf(agent, {
     onPrepare: null,
     onTakeover: ['start'],
     onRelease: ['stop'],
     onFence: null,
   });
-  const ends: DutyEnd[] = [];
-  duty.onEnd((end) => ends.push(end));
-  duty.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, release);
-  duty.run(context('takeover', { timeoutMs: 60_000, graceMs: 100 }));
-  return { machine, duty, ends };
+  const ends: WorkloadEnd[] = [];
+  workload.onEnd((end) => ends.push(end));
+  workload.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, release);
+  workload.run(context('takeover', { timeoutMs: 60_000, graceMs: 100 }));
+  return { machine, workload, ends };
 }
 
-/** What is left of the tenure when it is said to have ended. */
-function released(machine: SimulatedMachine, outcome: Promise<DutyOutcome>) {
+/** What is left of the leadership when it is said to have ended. */
+function released(machine: SimulatedMachine, outcome: Promise<HookResult>) {
   const told: { result: string; provenDead: boolean; left: number }[] = [];
   void outcome.then(({ result, provenDead }) => told.push({ result, provenDead, left: machine.groups.size }));
   return told;
 }
 
 it('a release that waits for a takeover which cannot be killed is run, and proves nothing too early', async () => {
-  const { machine, duty } = agentWith({ ...late, diesInMs: 3000, workload: null });
+  const { machine, workload } = agentWith({ ...late, diesInMs: 3000, workload: null });
   await machine.run(100);
-  const told = released(machine, duty.run(release).outcome);
+  const told = released(machine, workload.run(release).outcome);
   await machine.run(3000);
   expect(told).toEqual([]);
   await machine.run(10_000);
@@ -46,15 +46,15 @@ it('a release that waits for a takeover which cannot be killed is run, and prove
   expect(machine.started).toEqual(['takeover', 'release']);
 });
 
-it('a release aborted while it waits still ends the tenure', async () => {
-  const { machine, duty } = agentWith({
+it('a release aborted while it waits still ends the leadership', async () => {
+  const { machine, workload } = agentWith({
     ...quick,
     runsMs: 300,
     stopsInMs: forever,
     workload: late,
   });
   await machine.run(100);
-  const run = duty.run(release);
+  const run = workload.run(release);
   const told = released(machine, run.outcome);
   run.abort('a whim');
   await machine.run(1000);
@@ -64,43 +64,43 @@ it('a release aborted while it waits still ends the tenure', async () => {
   expect(machine.started).toEqual(['takeover']);
 });
 
-it('a release whose keeper is killed is run by the next one', async () => {
-  const { machine, duty } = agentWith(quick, { ...quick, runsMs: 300 });
+it('a release whose supervisor is killed is run by the next one', async () => {
+  const { machine, workload } = agentWith(quick, { ...quick, runsMs: 300 });
   await machine.run(100);
-  const told = released(machine, duty.run(release).outcome);
+  const told = released(machine, workload.run(release).outcome);
   await machine.run(200);
-  machine.keeper?.kill();
+  machine.supervisor?.kill();
   await machine.run(5000);
   expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
   expect(machine.started).toEqual(['takeover', 'release', 'release']);
 });
 
-it('a lease that ends after a keeper was killed is released by the next one, which knows what is left', async () => {
-  const { machine, duty, ends } = agentWith({ ...quick, workload: late });
+it('a lease that ends after a supervisor was killed is released by the next one, which knows what is left', async () => {
+  const { machine, workload, ends } = agentWith({ ...quick, workload: late });
   await machine.run(100);
-  machine.keeper?.kill();
+  machine.supervisor?.kill();
   await machine.run(2500);
   expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: false }]);
-  duty.holdLease({ releaseAtMs: 2600, endsAtMs: 20_000 }, release);
+  workload.holdLease({ releaseAtMs: 2600, endsAtMs: 20_000 }, release);
   await machine.run(5000);
   expect(ends.slice(1)).toMatchObject([{ cause: 'lease-ended', release: { provenDead: false } }]);
   expect(machine.started).toEqual(['takeover', 'release']);
 });
 
-it('an agent that closes while it clears away what a keeper left starts no other', async () => {
-  const { machine, duty } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
+it('an agent that closes while it clears away what a supervisor left starts no other', async () => {
+  const { machine, workload } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
   await machine.run(100);
-  machine.keeper?.kill();
+  machine.supervisor?.kill();
   await machine.run(200);
-  duty.run(release);
+  workload.run(release);
   const closed: boolean[] = [];
-  void duty.close().then((provenDead) => closed.push(provenDead));
+  void workload.close().then((provenDead) => closed.push(provenDead));
   await machine.run(10_000);
   expect(closed).toEqual([true]);
-  expect(machine.keeper).toBeUndefined();
+  expect(machine.supervisor).toBeUndefined();
 });
 
-it('what a keeper started and died before it could tell of is found and killed', async () => {
+it('what a supervisor started and died before it could tell of is found and killed', async () => {
   const dying = { ...quick, runsMs: 300, workload: { ...late, diesInMs: 0 } };
   const phases = ['takeover', 'release'];
   for (const last of phases) {
@@ -108,70 +108,70 @@ it('what a keeper started and died before it could tell of is found and killed',
     const agent = agentWith(dying, dying, (phase) => {
       if (phase !== last || hasDied) return;
       hasDied = true;
-      agent.machine.keeper?.kill();
+      agent.machine.supervisor?.kill();
     });
-    const { machine, duty, ends } = agent;
+    const { machine, workload, ends } = agent;
     await machine.run(400);
     if (last === 'takeover') expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
     if (last === 'takeover') expect(machine.groups.size).toBe(0);
-    const told = released(machine, duty.run(release).outcome);
+    const told = released(machine, workload.run(release).outcome);
     await machine.run(3000);
     expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
     expect(hasDied).toBe(true);
   }
 });
 
-it('a release that a keeper began by itself, and died before it could tell of, is found and killed', async () => {
+it('a release that a supervisor began by itself, and died before it could tell of, is found and killed', async () => {
   let hasDied = false;
   const agent = agentWith(quick, { ...quick, runsMs: 300 }, (phase) => {
     if (phase !== 'release' || hasDied) return;
     hasDied = true;
-    agent.machine.keeper?.kill();
+    agent.machine.supervisor?.kill();
   });
-  const { machine, duty, ends } = agent;
+  const { machine, workload, ends } = agent;
   await machine.run(1200);
   expect(hasDied).toBe(true);
   expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
   expect(machine.groups.size).toBe(0);
-  const told = released(machine, duty.run(release).outcome);
+  const told = released(machine, workload.run(release).outcome);
   await machine.run(3000);
   expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
 });
 
-it('what a keeper could not tell of counts as left until it has died', async () => {
+it('what a supervisor could not tell of counts as left until it has died', async () => {
   let hasDied = false;
   const agent = agentWith({ ...quick, runsMs: 300, workload: late }, quick, (phase) => {
     if (phase !== 'takeover' || hasDied) return;
     hasDied = true;
-    agent.machine.keeper?.kill();
+    agent.machine.supervisor?.kill();
   });
-  const { machine, duty, ends } = agent;
+  const { machine, workload, ends } = agent;
   await machine.run(2500);
   expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: false }]);
-  const told = released(machine, duty.run(release).outcome);
+  const told = released(machine, workload.run(release).outcome);
   await machine.run(4900);
   expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
 });
 
-it('a release tried again by another keeper after the lease has ended is run, and proves nothing too early', async () => {
-  const { machine, duty } = agentWith({ ...quick, workload: late });
+it('a release tried again by another supervisor after the lease has ended is run, and proves nothing too early', async () => {
+  const { machine, workload } = agentWith({ ...quick, workload: late });
   await machine.run(100);
-  const first = released(machine, duty.run(release).outcome);
+  const first = released(machine, workload.run(release).outcome);
   await machine.run(3500);
   expect(first).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
-  machine.keeper?.kill();
+  machine.supervisor?.kill();
   await machine.run(3550);
-  const second = released(machine, duty.run(release).outcome);
+  const second = released(machine, workload.run(release).outcome);
   await machine.run(20_000);
   expect(machine.started).toEqual(['takeover', 'release', 'release']);
   expect(second.filter(({ provenDead, left }) => provenDead && left > 0)).toEqual([]);
 });
 
-it('a takeover waits until nothing is left of an earlier tenure', async () => {
-  const { machine, duty } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
+it('a takeover waits until nothing is left of an earlier leadership', async () => {
+  const { machine, workload } = agentWith({ ...quick, workload: { ...late, diesInMs: 1000 } });
   await machine.run(100);
-  duty.letGo();
-  const takeover = duty.run(context('takeover', { term: 4, timeoutMs: 60_000, graceMs: 100 }));
+  workload.endLeadership();
+  const takeover = workload.run(context('takeover', { term: 4, timeoutMs: 60_000, graceMs: 100 }));
   await machine.run(900);
   expect(machine.started).toEqual(['takeover']);
   await machine.run(5000);
@@ -179,26 +179,26 @@ it('a takeover waits until nothing is left of an earlier tenure', async () => {
   expect(await takeover.outcome).toMatchObject({ result: 'ok' });
 });
 
-it('a takeover fails where something of an earlier tenure does not die', async () => {
-  const { machine, duty } = agentWith({ ...quick, workload: late });
+it('a takeover fails where something of an earlier leadership does not die', async () => {
+  const { machine, workload } = agentWith({ ...quick, workload: late });
   await machine.run(100);
-  duty.letGo();
-  const takeover = duty.run(context('takeover', { term: 4, timeoutMs: 60_000, graceMs: 100 }));
+  workload.endLeadership();
+  const takeover = workload.run(context('takeover', { term: 4, timeoutMs: 60_000, graceMs: 100 }));
   await machine.run(4900);
   expect(await takeover.outcome).toMatchObject({
     result: 'failed',
-    error: expect.stringContaining('processes of an earlier tenure are still there'),
+    error: expect.stringContaining('processes of an earlier leadership are still there'),
   });
   expect(machine.started).toEqual(['takeover']);
 });
 
-it('at the end of its lease nothing of a tenure lives, however long it would like to take', async () => {
+it('at the end of its lease nothing of a leadership lives, however long it would like to take', async () => {
   const stubborn = { ...late, diesInMs: 0 };
   const releases: Script[] = [quick, { ...stubborn, workload: stubborn }];
   for (const one of releases) {
     const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
-    const { machine, duty } = agentWith({ ...quick, workload: stubborn }, one);
-    duty.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, patient);
+    const { machine, workload } = agentWith({ ...quick, workload: stubborn }, one);
+    workload.holdLease({ releaseAtMs: 1000, endsAtMs: 2000 }, patient);
     await machine.run(1900);
     expect(machine.groups.size).toBeGreaterThan(0);
     await machine.run(1999);
@@ -206,33 +206,36 @@ it('at the end of its lease nothing of a tenure lives, however long it would lik
   }
 });
 
-it('V2 a tenure that is ending is killed by the end of its lease when that turns out to be sooner', async () => {
+it('V2 a leadership that is ending is killed by the end of its lease when that turns out to be sooner', async () => {
   const stubborn = { ...late, diesInMs: 0 };
   const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
   for (const isAsked of [true, false]) {
-    const { machine, duty } = agentWith(
+    const { machine, workload } = agentWith(
       { ...quick, workload: stubborn },
       { ...stubborn, workload: stubborn },
     );
-    duty.holdLease({ releaseAtMs: isAsked ? 10_000 : 1_000, endsAtMs: 20_000 }, patient);
+    workload.holdLease({ releaseAtMs: isAsked ? 10_000 : 1_000, endsAtMs: 20_000 }, patient);
     await machine.run(100);
-    if (isAsked) duty.run(patient);
+    if (isAsked) workload.run(patient);
     await machine.run(1_100);
     expect(machine.started).toEqual(['takeover', 'release']);
-    duty.holdLease({ releaseAtMs: 900, endsAtMs: 1_500 }, patient);
+    workload.holdLease({ releaseAtMs: 900, endsAtMs: 1_500 }, patient);
     // Before its end: the guard does it, which lives on when the agent is frozen.
     await machine.run(1_490);
     expect(machine.groups.size).toBe(0);
   }
 });
 
-it('a tenure that is ending gets no more time', async () => {
+it('a leadership that is ending gets no more time', async () => {
   const stubborn = { ...late, diesInMs: 0 };
   const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
-  const { machine, duty } = agentWith({ ...quick, workload: stubborn }, { ...stubborn, workload: stubborn });
-  duty.holdLease({ releaseAtMs: 1_000, endsAtMs: 2_000 }, patient);
+  const { machine, workload } = agentWith(
+    { ...quick, workload: stubborn },
+    { ...stubborn, workload: stubborn },
+  );
+  workload.holdLease({ releaseAtMs: 1_000, endsAtMs: 2_000 }, patient);
   await machine.run(1_100);
-  duty.holdLease({ releaseAtMs: 9_000, endsAtMs: 10_000 }, patient);
+  workload.holdLease({ releaseAtMs: 9_000, endsAtMs: 10_000 }, patient);
   await machine.run(1_990);
   expect(machine.groups.size).toBe(0);
 });

@@ -6,16 +6,16 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isFromAgent, isToAgent } from '../../src/guardian/messages.js';
 import { hookEnvironment } from '../../src/hooks/environment.js';
-import { isFromKeeper, isToKeeper } from '../../src/hooks/messages.js';
+import { isFromSupervisor, isToSupervisor } from '../../src/hooks/messages.js';
 import { HookOutput } from '../../src/hooks/output.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { cuts, pieces } from '../support/mutations.js';
 import { anyJson, anyText, holds, spoilt } from '../support/properties.js';
-import { context } from './duty-context.js';
+import { context } from './hook-context.js';
 
 const request = {
   id: 3,
-  tenure: 1,
+  leadership: 1,
   phase: 'takeover',
   term: 3,
   slot: null,
@@ -42,7 +42,7 @@ const number = z.number();
 const group = z.int().min(2);
 const requests = z.object({
   id: number,
-  tenure: number,
+  leadership: number,
   phase: z.enum(['prepare', 'takeover', 'release', 'fence']),
   term: number,
   slot: number.nullable(),
@@ -65,15 +65,15 @@ const outcomes = z.object({
 });
 
 /** What a message must hold, said a second time. */
-const toKeeper = z.discriminatedUnion('type', [
+const toSupervisor = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), request: requests }),
   z.object({ type: z.literal('abort'), id: number, reason: z.string(), killAtMs: number.nullable() }),
   z.object({ type: z.literal('guard'), release: requests, begun: z.boolean() }),
-  z.object({ type: z.literal('lease'), tenure: number, releaseAtMs: number, endsAtMs: number }),
-  z.object({ type: z.literal('let-go'), tenure: number }),
+  z.object({ type: z.literal('lease'), leadership: number, releaseAtMs: number, endsAtMs: number }),
+  z.object({ type: z.literal('end-leadership'), leadership: number }),
   z.object({ type: z.literal('adopt'), pgid: group }),
 ]);
-const fromKeeper = z.discriminatedUnion('type', [
+const fromSupervisor = z.discriminatedUnion('type', [
   z.object({ type: z.literal('started'), id: number, pgid: group }),
   z.object({ type: z.literal('gone'), pgid: group }),
   z.object({ type: z.literal('line'), id: number, stream: z.enum(['stdout', 'stderr']), text: z.string() }),
@@ -81,11 +81,11 @@ const fromKeeper = z.discriminatedUnion('type', [
   z.object({ type: z.literal('outcome'), id: number, outcome: outcomes }),
   z.object({
     type: z.literal('lease-ended'),
-    tenure: number,
+    leadership: number,
     outcome: outcomes,
     leaseLeftMs: number.nullable(),
   }),
-  z.object({ type: z.literal('workload-ended'), tenure: number, outcome: outcomes }),
+  z.object({ type: z.literal('workload-ended'), leadership: number, outcome: outcomes }),
 ]);
 
 const text = z.string().nullable();
@@ -93,7 +93,7 @@ const count = z.int().min(0);
 const tlsParts = z.object({ ca: text, cert: text, key: text, passphrase: text });
 const fromAgent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('begin'), group: count, root: z.string() }),
-  ...toKeeper.options.map((option) => option.extend({ group: count })),
+  ...toSupervisor.options.map((option) => option.extend({ group: count })),
   z.object({ type: z.literal('clear'), group: count }),
   z.object({
     type: z.literal('hello'),
@@ -129,7 +129,7 @@ const fromAgent = z.discriminatedUnion('type', [
 ]);
 const toAgent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cleared'), group: count }),
-  ...fromKeeper.options.map((option) => option.extend({ group: count })),
+  ...fromSupervisor.options.map((option) => option.extend({ group: count })),
   z.object({ type: z.literal('asked'), signal: z.enum(['SIGTERM', 'SIGINT', 'SIGHUP']) }),
   z.object({ type: z.literal('there?') }),
 ]);
@@ -158,35 +158,35 @@ const good = {
     { type: 'reloaded' },
   ],
   toAgent: [{ type: 'cleared', group: 0 }, { type: 'asked', signal: 'SIGHUP' }, { type: 'there?' }],
-  toKeeper: [
+  toSupervisor: [
     { type: 'run', request },
     { type: 'run', request: { ...request, command: null } },
     { type: 'abort', id: 3, reason: 'x', killAtMs: null },
     { type: 'guard', release: request, begun: true },
-    { type: 'lease', tenure: 1, releaseAtMs: 1.5, endsAtMs: 2 },
-    { type: 'let-go', tenure: 1 },
+    { type: 'lease', leadership: 1, releaseAtMs: 1.5, endsAtMs: 2 },
+    { type: 'end-leadership', leadership: 1 },
     { type: 'adopt', pgid: 4711 },
   ],
-  fromKeeper: [
+  fromSupervisor: [
     { type: 'started', id: 3, pgid: 4711 },
     { type: 'gone', pgid: 4711 },
     { type: 'line', id: 3, stream: 'stderr', text: 'x' },
     { type: 'left-out', id: 3, lines: 7 },
     { type: 'outcome', id: 3, outcome },
-    { type: 'lease-ended', tenure: 1, outcome, leaseLeftMs: 7 },
-    { type: 'lease-ended', tenure: 1, outcome, leaseLeftMs: null },
-    { type: 'workload-ended', tenure: 1, outcome },
+    { type: 'lease-ended', leadership: 1, outcome, leaseLeftMs: 7 },
+    { type: 'lease-ended', leadership: 1, outcome, leaseLeftMs: null },
+    { type: 'workload-ended', leadership: 1, outcome },
   ],
 };
 
 const ofGroup = (messages: readonly object[]) => messages.map((message) => ({ ...message, group: 7 }));
 
-describe('a message between an agent and its keeper, or its guardian,', () => {
+describe('a message between an agent and its supervisor, or its guardian,', () => {
   it.each([
-    ['to the keeper', isToKeeper, toKeeper, good.toKeeper],
-    ['from the keeper', isFromKeeper, fromKeeper, good.fromKeeper],
-    ['to the guardian', isFromAgent, fromAgent, [...ofGroup(good.toKeeper), ...good.fromAgent]],
-    ['from the guardian', isToAgent, toAgent, [...ofGroup(good.fromKeeper), ...good.toAgent]],
+    ['to the supervisor', isToSupervisor, toSupervisor, good.toSupervisor],
+    ['from the supervisor', isFromSupervisor, fromSupervisor, good.fromSupervisor],
+    ['to the guardian', isFromAgent, fromAgent, [...ofGroup(good.toSupervisor), ...good.fromAgent]],
+    ['from the guardian', isToAgent, toAgent, [...ofGroup(good.fromSupervisor), ...good.toAgent]],
   ] as const)('%s is heeded if it is whole, and only then', async (_, isWhole, schema, examples) => {
     expect(examples.filter((message) => !isWhole(message))).toEqual([]);
     const messages = fc.oneof(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { HookProcess } from '../../src/hooks/hook-process.js';
 import { keepPipesReady } from '../../src/hooks/pipes.js';
-import { context } from './duty-context.js';
+import { context } from './hook-context.js';
 import { bench, machine } from './support.js';
 
 const at = bench();
@@ -44,9 +44,9 @@ const written = ['stderr one', 'stderr three', 'stdout two'];
 
 describe('A3 a hook', () => {
   it('can open /dev/stderr and /dev/stdout', async () => {
-    const duty = at().duty({ onTakeover: opens, onRelease: opens });
+    const workload = at().workload({ onTakeover: opens, onRelease: opens });
     for (const phase of ['takeover', 'release'] as const) {
-      const { result, outputTail } = await duty.run(context(phase)).outcome;
+      const { result, outputTail } = await workload.run(context(phase)).outcome;
       expect(result).toBe('ok');
       expect([...outputTail].sort()).toEqual(['one', 'three', 'two']);
     }

@@ -1,16 +1,16 @@
 /**
  * Leaderships of a command in the foreground in simulated time, drawn at random: it ends by itself or does not listen,
- * is started again or not, and meanwhile leases end, releases are asked for, and its agent or keeper is killed or
+ * is started again or not, and meanwhile leases end, releases are asked for, and its agent or supervisor is killed or
  * frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
  */
 import { describe, it } from 'vitest';
-import { CommandDuty } from '../../src/hooks/command-duty.js';
-import { RestartingDuty, restartPolicies, type WorkloadEnd } from '../../src/hooks/restarting-duty.js';
-import type { DutyContext } from '../../src/ports/duty.js';
+import { CommandWorkload } from '../../src/hooks/command-workload.js';
+import { type CommandEnd, RestartingWorkload, restartPolicies } from '../../src/hooks/restarting-workload.js';
+import type { HookContext } from '../../src/ports/workload.js';
 import type { Process } from '../simulation/process.js';
 import { type Chance, chance } from '../support/chance.js';
 import { liveAll } from './drawn-lives.js';
-import { context } from './duty-context.js';
+import { context } from './hook-context.js';
 import { type Group, type Script, SimulatedMachine } from './simulated-machine.js';
 import { silentLog } from './support.js';
 
@@ -20,8 +20,8 @@ const failureCode = 3;
 
 /** What is told of one leadership. */
 interface Told {
-  readonly finished: WorkloadEnd[];
-  readonly stopped: (WorkloadEnd | null)[];
+  readonly finished: CommandEnd[];
+  readonly stopped: (CommandEnd | null)[];
   handedOn: boolean;
   over: boolean;
 }
@@ -32,7 +32,7 @@ class Life {
   readonly #draw: Chance;
   readonly #machine: SimulatedMachine;
   readonly #agent: Process;
-  readonly #duty: RestartingDuty;
+  readonly #workload: RestartingWorkload;
   readonly #policy: (typeof restartPolicies)[number];
   readonly #restartLimit: number;
   readonly #reserveMs: number;
@@ -56,15 +56,15 @@ class Life {
     this.#agent = this.#machine.newProcess('agent');
     const commands = { onPrepare: null, onTakeover: ['work'] as [string], onRelease: null, onFence: null };
     const seen = this.#machine.seenBy(this.#agent);
-    this.#duty = new RestartingDuty({
-      duty: new CommandDuty({
+    this.#workload = new RestartingWorkload({
+      workload: new CommandWorkload({
         commands,
         node: 'a1',
         root: '/cluster',
         life: 'one',
         log: silentLog,
         ...seen,
-        keepers: this.#machine.keepersOf(this.#agent),
+        supervisors: this.#machine.supervisorsOf(this.#agent),
         foreground: true,
       }),
       policy: this.#policy,
@@ -74,14 +74,14 @@ class Life {
       onFinished: (end) => this.#toldNow.finished.push(end),
       onStopped: (end) => {
         this.#toldNow.stopped.push(end);
-        const mayBeUnknown = this.#mishap.startsWith('keeper') || this.#isClosing;
+        const mayBeUnknown = this.#mishap.startsWith('supervisor') || this.#isClosing;
         if (end === null && !mayBeUnknown) this.#blame(`term ${this.#term}: nobody knows how it ended`);
       },
     });
-    this.#duty.onEnd((end) => {
+    this.#workload.onEnd((end) => {
       this.#tell(`end: ${end.cause}`);
       if (end.cause === 'workload-ended') this.#toldNow.handedOn = true;
-      if (end.cause === 'lease-ended') this.#endTenure();
+      if (end.cause === 'lease-ended') this.#endLeadership();
       else void this.#release();
     });
   }
@@ -92,7 +92,7 @@ class Life {
     await this.#machine.run(lifeMs, () => this.#look());
     this.#agent.thaw();
     this.#isClosing = true;
-    if (this.#agent.isAlive) void this.#duty.close();
+    if (this.#agent.isAlive) void this.#workload.close();
     await this.#machine.run(lifeMs + 20_000, () => this.#look());
     if (this.#machine.groups.size > 0) this.#blame('something lives for ever');
     for (const [term, told] of this.#told) this.#judge(term, told);
@@ -121,12 +121,12 @@ class Life {
       'none',
       'agent killed',
       'agent frozen',
-      'keeper killed',
-      'keeper frozen',
+      'supervisor killed',
+      'supervisor frozen',
     ]);
     const { world } = this.#machine;
     world.after(this.#draw.upTo(20_000), () => {
-      const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.keeper;
+      const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.supervisor;
       if (this.#mishap === 'none' || victim === undefined) return;
       this.#tell(this.#mishap);
       if (this.#mishap.endsWith('killed')) return victim.kill();
@@ -144,7 +144,7 @@ class Life {
     const term = this.#term;
     const release = this.#context('release');
     this.#renew(term, this.#machine.world.nowMs + this.#draw.pick([500, 6_000, 20_000]), release);
-    void this.#duty.run(this.#context('takeover')).outcome.then(({ result }) => {
+    void this.#workload.run(this.#context('takeover')).outcome.then(({ result }) => {
       if (result !== 'ok' && this.#term === term) void this.#release();
     });
     this.#agent.clock.timer(this.#draw.pick([1, 100, 420, 700, 6_000, 20_000]), () => {
@@ -152,17 +152,17 @@ class Life {
     });
   }
 
-  #renew(term: number, untilMs: number, release: DutyContext): void {
+  #renew(term: number, untilMs: number, release: HookContext): void {
     const { clock } = this.#agent;
     const now = clock.monotonicMs();
     if (this.#term !== term || !this.#isLeading || now > untilMs) return;
     const lease = { releaseAtMs: now + 1000, endsAtMs: now + 1000 + this.#reserveMs };
     this.#leaseEnds.set(term, lease.endsAtMs);
-    this.#duty.holdLease(lease, release);
+    this.#workload.holdLease(lease, release);
     clock.timer(300, () => this.#renew(term, untilMs, release));
   }
 
-  #context(phase: 'takeover' | 'release'): DutyContext {
+  #context(phase: 'takeover' | 'release'): HookContext {
     return context(phase, { term: this.#term, timeoutMs: this.#draw.pick([100, 1000]), graceMs: 100 });
   }
 
@@ -170,19 +170,19 @@ class Life {
     if (this.#isReleasing || !this.#isLeading) return;
     this.#isReleasing = true;
     const term = this.#term;
-    const { provenDead, exitCode, signal } = await this.#duty.run(this.#context('release')).outcome;
+    const { provenDead, exitCode, signal } = await this.#workload.run(this.#context('release')).outcome;
     this.#tell(`released: ${provenDead} ${exitCode} ${signal}`);
     if (this.#term !== term || !this.#isLeading) return;
     if (!provenDead) this.#blame('a release that proves nothing');
-    this.#endTenure();
+    this.#endLeadership();
   }
 
-  #endTenure(): void {
+  #endLeadership(): void {
     this.#isLeading = false;
     this.#mustBeDead();
     this.#toldNow.over = true;
     // The claim is given away meanwhile, and then nobody is elected for a time: nothing may begin.
-    this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#duty.letGo());
+    this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#workload.endLeadership());
     this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
   }
 
@@ -200,7 +200,7 @@ class Life {
         this.#tell(`starts, term ${term}`);
         if (this.#told.get(term)?.over) this.#blame(`term ${term} starts after its end`);
       }
-      const slackMs = this.#mishap.startsWith('keeper') ? 30 : 0;
+      const slackMs = this.#mishap.startsWith('supervisor') ? 30 : 0;
       const lateMs = world.nowMs - (this.#leaseEnds.get(term) ?? forever) - slackMs;
       if (lateMs > 0) this.#blame(`term ${term} outlives its lease`);
     }
@@ -215,7 +215,7 @@ class Life {
     const failures = (this.#codes.get(term) ?? []).filter((code) => code !== 0).length;
     if (finished.length + stopped.length > 1) this.#blame(`term ${term} ended more than once`);
     if (this.#policy === 'no' && starts > 1) this.#blame(`term ${term} was started ${starts} times`);
-    // One that the end of the tenure caught may have failed besides.
+    // One that the end of the leadership caught may have failed besides.
     if (failures > this.#restartLimit + 2 && this.#policy !== 'no')
       this.#blame(`term ${term} failed ${failures} times`);
     if (this.#policy !== 'on-failure' && this.#policy !== 'no' && finished.length > 0)

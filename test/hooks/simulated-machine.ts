@@ -2,9 +2,14 @@
  * A machine of the simulated world whose commands behave as they are told, and may die late. What runs on it is the
  * shipped CommandDuty and Guard.
  */
-import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
+import { CommandWorkload, type HookCommands } from '../../src/hooks/command-workload.js';
 import { Guard } from '../../src/hooks/guard.js';
-import { type Keeper, type KeeperListener, type Keepers, killedText } from '../../src/hooks/keepers.js';
+import {
+  killedText,
+  type Supervisor,
+  type SupervisorListener,
+  type Supervisors,
+} from '../../src/hooks/supervisors.js';
 import type { CommandLine, Exit, Machine, Processes, StartedCommand } from '../../src/ports/processes.js';
 import { Link } from '../simulation/link.js';
 import { type MachineClock, Process } from '../simulation/process.js';
@@ -75,7 +80,7 @@ export class SimulatedMachine {
   /** Phases of the commands that were started, in their order. */
   readonly started: string[] = [];
   readonly #script: (command: CommandLine) => Script;
-  readonly #keepers: Process[] = [];
+  readonly #supervisors: Process[] = [];
   #lastPgid = 1000;
 
   /** `script` is asked once for each command that is started. */
@@ -84,8 +89,8 @@ export class SimulatedMachine {
     this.#script = script;
   }
 
-  get keeper(): Process | undefined {
-    return this.#keepers.findLast(({ isAlive }) => isAlive);
+  get supervisor(): Process | undefined {
+    return this.#supervisors.findLast(({ isAlive }) => isAlive);
   }
 
   newProcess(name: string): Process {
@@ -119,15 +124,20 @@ export class SimulatedMachine {
     return { clock: process.clock, processes };
   }
 
-  /** The duty of an agent here. */
-  dutyOf(agent: Process, commands: HookCommands, log = silentLog): CommandDuty {
+  /** The workload of an agent here. */
+  workloadOf(agent: Process, commands: HookCommands, log = silentLog): CommandWorkload {
     const about = { node: 'a1', root: '/cluster', life: 'one', log };
-    return new CommandDuty({ commands, ...about, ...this.seenBy(agent), keepers: this.keepersOf(agent) });
+    return new CommandWorkload({
+      commands,
+      ...about,
+      ...this.seenBy(agent),
+      supervisors: this.supervisorsOf(agent),
+    });
   }
 
-  /** The keepers that this process starts. */
-  keepersOf(agent: Process): Keepers {
-    return { start: (_, listener) => this.#startKeeper(agent, listener) };
+  /** The supervisors that this process starts. */
+  supervisorsOf(agent: Process): Supervisors {
+    return { start: (_, listener) => this.#startSupervisor(agent, listener) };
   }
 
   #start(starter: Process, command: CommandLine): StartedCommand {
@@ -156,9 +166,9 @@ export class SimulatedMachine {
     return { pgid, stdout: null, stderr: null, exit, closed };
   }
 
-  #startKeeper(agent: Process, listener: KeeperListener): Keeper {
-    const keeper = this.newProcess('keeper');
-    this.#keepers.push(keeper);
+  #startSupervisor(agent: Process, listener: SupervisorListener): Supervisor {
+    const supervisor = this.newProcess('supervisor');
+    this.#supervisors.push(supervisor);
     const [gone, hasGone] = deferred<void>();
     const there = new Link(this.world, channelDelays);
     const back = new Link(this.world, channelDelays);
@@ -167,14 +177,16 @@ export class SimulatedMachine {
     const guard = new Guard(
       {
         post: (message) =>
-          keeper.call(() => back.send(() => agent.deliver(() => left || listener.message(copyOf(message))))),
+          supervisor.call(() =>
+            back.send(() => agent.deliver(() => left || listener.message(copyOf(message)))),
+          ),
         idle: () => {
-          if (left) keeper.kill();
+          if (left) supervisor.kill();
         },
       },
-      this.seenBy(keeper),
+      this.seenBy(supervisor),
     );
-    const tell = (what: () => void) => there.send(() => keeper.deliver(what));
+    const tell = (what: () => void) => there.send(() => supervisor.deliver(what));
     const leave = () => {
       tell(() => {
         if (left) return;
@@ -183,7 +195,7 @@ export class SimulatedMachine {
       });
     };
     agent.onDeath(leave);
-    keeper.onDeath(() =>
+    supervisor.onDeath(() =>
       back.send(() =>
         agent.deliver(() => {
           listener.gone(killedBecause === null ? 'was killed' : killedText(killedBecause));
@@ -192,12 +204,12 @@ export class SimulatedMachine {
       ),
     );
     return {
-      name: 'the keeper',
+      name: 'the supervisor',
       send: (message) => agent.call(() => tell(() => guard.handle(copyOf(message)))),
       kill: (sign) =>
         agent.call(() => {
           killedBecause = sign;
-          keeper.kill();
+          supervisor.kill();
         }),
       leave: () => {
         agent.call(leave);

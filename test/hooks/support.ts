@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { CommandDuty, type HookCommands } from '../../src/hooks/command-duty.js';
-import type * as keeping from '../../src/hooks/keeper-process.js';
-import type { Keepers } from '../../src/hooks/keepers.js';
+import { CommandWorkload, type HookCommands } from '../../src/hooks/command-workload.js';
+import type * as keeping from '../../src/hooks/supervisor-process.js';
+import type { Supervisors } from '../../src/hooks/supervisors.js';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
 import { createLogger, type Logger } from '../../src/log.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -20,9 +20,12 @@ export interface Bench {
   readonly directory: string;
   /** Lines of a file there; none when it is not there. */
   lines(name: string): string[];
-  /** All processes that come from this test, the keeper included. */
+  /** All processes that come from this test, the supervisor included. */
   processes(): Found[];
-  duty(commands: Partial<HookCommands>, options?: { foreground?: boolean; log?: Logger }): CommandDuty;
+  workload(
+    commands: Partial<HookCommands>,
+    options?: { foreground?: boolean; log?: Logger },
+  ): CommandWorkload;
 }
 
 export interface Found {
@@ -42,12 +45,12 @@ export const machine: Machine = { clock: systemClock, processes: systemProcesses
 /** Each test of the file gets its own; what it left running is a failure. */
 export function bench(): () => Bench {
   let current: Bench | undefined;
-  let duties: CommandDuty[] = [];
-  let keepers: Keepers;
-  // As it is built: from its source each keeper would take a second of the machine to start.
+  let workloads: CommandWorkload[] = [];
+  let supervisors: Supervisors;
+  // As it is built: from its source each supervisor would take a second of the machine to start.
   beforeAll(async () => {
-    const built: typeof keeping = await import(await builtModule('hooks/keeper-process.js'));
-    keepers = built.systemKeepers;
+    const built: typeof keeping = await import(await builtModule('hooks/supervisor-process.js'));
+    supervisors = built.systemSupervisors;
   });
   beforeEach(() => {
     const mark = randomUUID();
@@ -55,31 +58,31 @@ export function bench(): () => Bench {
     const before = new Set(allPids());
     vi.stubEnv(markName, mark);
     vi.stubEnv('DIR', directory);
-    duties = [];
+    workloads = [];
     current = {
       directory,
       lines: (name) => linesOf(join(directory, name)),
       processes: () => markedProcesses(mark, before),
-      duty: (commands, options = {}) => {
+      workload: (commands, options = {}) => {
         const none = { onPrepare: null, onTakeover: null, onRelease: null, onFence: null };
-        const duty = new CommandDuty({
+        const workload = new CommandWorkload({
           commands: { ...none, ...commands },
           node: 'a1',
           root: '/cluster',
           life: randomUUID(),
           log: silentLog,
           ...machine,
-          keepers,
+          supervisors,
           ...options,
         });
-        duties.push(duty);
-        return duty;
+        workloads.push(workload);
+        return workload;
       },
     };
   });
   afterEach(async () => {
-    for (const duty of duties) duty.letGo();
-    await Promise.all(duties.map((duty) => duty.close()));
+    for (const workload of workloads) workload.endLeadership();
+    await Promise.all(workloads.map((workload) => workload.close()));
     vi.unstubAllEnvs();
     if (current === undefined) return;
     const { directory, processes } = current;

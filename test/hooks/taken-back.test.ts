@@ -1,37 +1,37 @@
-/** What is asked of a keeper that stands still, and taken back before it goes on: in simulated time. */
+/** What is asked of a supervisor that stands still, and taken back before it goes on: in simulated time. */
 import { expect, it } from 'vitest';
-import type { Phase } from '../../src/ports/duty.js';
-import { context } from './duty-context.js';
+import type { Phase } from '../../src/ports/workload.js';
+import { context } from './hook-context.js';
 import { type Script, SimulatedMachine } from './simulated-machine.js';
 
 const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
 const command: [string] = ['it'];
 
-/** An agent whose keeper is there. */
-async function agentWithKeeper() {
+/** An agent whose supervisor is there. */
+async function agentWithSupervisor() {
   const machine = new SimulatedMachine(() => quick);
   const agent = machine.newProcess('agent');
-  const duty = machine.dutyOf(agent, {
+  const workload = machine.workloadOf(agent, {
     onPrepare: command,
     onTakeover: command,
     onRelease: command,
     onFence: command,
   });
-  const first = duty.run(context('prepare'));
+  const first = workload.run(context('prepare'));
   await machine.run(100);
   expect(await first.outcome).toMatchObject({ result: 'ok' });
-  return { machine, duty };
+  return { machine, workload };
 }
 
 it.each<Phase>(['prepare', 'takeover', 'fence'])('a %s is not even begun', async (phase) => {
-  const { machine, duty } = await agentWithKeeper();
-  duty.holdLease({ releaseAtMs: 50_000, endsAtMs: 60_000 }, context('release'));
-  machine.keeper?.freeze();
-  const run = duty.run(context(phase));
+  const { machine, workload } = await agentWithSupervisor();
+  workload.holdLease({ releaseAtMs: 50_000, endsAtMs: 60_000 }, context('release'));
+  machine.supervisor?.freeze();
+  const run = workload.run(context(phase));
   await machine.run(200);
   run.abort('another is elected');
   await machine.run(300);
-  machine.keeper?.thaw();
+  machine.supervisor?.thaw();
   await machine.run(400);
 
   expect(machine.started).toEqual(['prepare']);
@@ -39,13 +39,13 @@ it.each<Phase>(['prepare', 'takeover', 'fence'])('a %s is not even begun', async
 });
 
 it('a takeover that comes with its release after the lease has ended is not begun, and nothing is released', async () => {
-  const { machine, duty } = await agentWithKeeper();
-  machine.keeper?.freeze();
-  duty.holdLease({ releaseAtMs: 50, endsAtMs: 90 }, context('release'));
-  const takeover = duty.run(context('takeover'));
-  const release = duty.run(context('release'));
+  const { machine, workload } = await agentWithSupervisor();
+  machine.supervisor?.freeze();
+  workload.holdLease({ releaseAtMs: 50, endsAtMs: 90 }, context('release'));
+  const takeover = workload.run(context('takeover'));
+  const release = workload.run(context('release'));
   await machine.run(110);
-  machine.keeper?.thaw();
+  machine.supervisor?.thaw();
   await machine.run(400);
 
   expect(machine.started).toEqual(['prepare']);

@@ -7,7 +7,7 @@ import { Group } from '../support/agent-group.js';
 import { type Api, openApi, token } from '../support/http.js';
 import { started } from '../support/known.js';
 import { led, patient, sessionTimeoutMs } from '../support/led-group.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 let zookeeper: DevelopmentServer;
@@ -104,12 +104,12 @@ describe('a change over HTTP', () => {
     await using group = await Group.found(zookeeper.connectString, {
       backoff: { base: '10m', max: '10m' },
     });
-    const fails = new RecordingDuty({
+    const fails = new RecordingWorkload({
       takeover: () => {
         throw new Error('no disk');
       },
     });
-    const member = group.start('a', { duty: fails, priority: 200, sessionTimeoutMs });
+    const member = group.start('a', { workload: fails, priority: 200, sessionTimeoutMs });
     await member.joined();
     const other = group.start('b', { sessionTimeoutMs });
     await group.ready('b');

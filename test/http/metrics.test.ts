@@ -7,7 +7,7 @@ import { Group, type Member } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
 import { descriptionSchema, expectDescribed } from '../support/openapi.js';
 import { hasPrometheus, notHere, Page, promtool, scrape } from '../support/prometheus.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 let zookeeper: DevelopmentServer;
@@ -28,10 +28,10 @@ interface Pair extends AsyncDisposable {
 /** b joined after a, so that a is the elector; both are asked over HTTP from their first moment on. */
 async function pair(
   group: Group,
-  dutyOfA = new RecordingDuty(),
+  workloadOfA = new RecordingWorkload(),
   sessionTimeoutMs = patientMs,
 ): Promise<Pair> {
-  const a = group.start('a', { sessionTimeoutMs, duty: dutyOfA });
+  const a = group.start('a', { sessionTimeoutMs, workload: workloadOfA });
   const ofA = await openApi(group, a);
   await a.joined();
   const b = group.start('b', { sessionTimeoutMs });
@@ -89,7 +89,9 @@ describe('/metrics', () => {
 
   it('counts a transition once in the group, with its phases and its hooks, and how long deciding took', async () => {
     await using group = await Group.found(zookeeper.connectString);
-    const released = new RecordingDuty({ release: () => new Promise((resolve) => setTimeout(resolve, 60)) });
+    const released = new RecordingWorkload({
+      release: () => new Promise((resolve) => setTimeout(resolve, 60)),
+    });
     await using nodes = await pair(group, released);
     await shows(nodes.ofA, 'petrel_transitions_total', 1, 'reason="first"', 'outcome="ready"');
     await group.switchover('b');
@@ -109,8 +111,8 @@ describe('/metrics', () => {
     await using group = await Group.found(zookeeper.connectString, {
       backoff: { base: '1m', max: '1m' },
     });
-    const fails = new RecordingDuty({ takeover: () => Promise.reject(new Error('no disk')) });
-    const a = group.start('a', { sessionTimeoutMs: patientMs, duty: fails });
+    const fails = new RecordingWorkload({ takeover: () => Promise.reject(new Error('no disk')) });
+    const a = group.start('a', { sessionTimeoutMs: patientMs, workload: fails });
     await using ofA = await openApi(group, a);
     await a.joined();
     const b = group.start('b', { sessionTimeoutMs: patientMs });
@@ -190,7 +192,7 @@ describe('/metrics', () => {
     await using own = await startDevelopmentServer({ tickTimeMs: 250 });
     await using group = await Group.found(own.connectString);
     const sessionTimeoutMs = 2_000;
-    await using nodes = await pair(group, new RecordingDuty(), sessionTimeoutMs);
+    await using nodes = await pair(group, new RecordingWorkload(), sessionTimeoutMs);
     await shows(nodes.ofA, 'petrel_leader', 1);
     const fencedBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_count') ?? 0;
     const marginBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_sum') ?? 0;
@@ -228,8 +230,8 @@ describe('/metrics', () => {
     const wait = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const takesTime = new RecordingDuty({ takeover: () => wait });
-    const member = group.start('a', { sessionTimeoutMs: patientMs, duty: takesTime });
+    const takesTime = new RecordingWorkload({ takeover: () => wait });
+    const member = group.start('a', { sessionTimeoutMs: patientMs, workload: takesTime });
     await using api = await openApi(group, member);
     await until(() => member.status.stage === 'taking-over');
     expect((await page(api)).value('petrel_leader')).toBe(0);

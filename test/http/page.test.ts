@@ -11,7 +11,7 @@ import { launchChromium, leavesOutChromium, notHere } from '../support/chromium.
 import { type Api, openApi, token } from '../support/http.js';
 import { ledOnRecord, patient, sessionTimeoutMs } from '../support/led-group.js';
 import { freePorts } from '../support/ports.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 let zookeeper: DevelopmentServer;
@@ -112,8 +112,8 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     const takeover = new Promise<void>((resolve) => {
       takenOver = resolve;
     });
-    const waits = new RecordingDuty({ takeover: () => takeover });
-    const member = group.start('a', { duty: waits, sessionTimeoutMs });
+    const waits = new RecordingWorkload({ takeover: () => takeover });
+    const member = group.start('a', { workload: waits, sessionTimeoutMs });
     await using api = await openApi(group, member);
     await using seen = await visit(browser, api.server.url);
     const { page } = seen;
@@ -192,9 +192,9 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     const takeover = new Promise<void>((resolve) => {
       takenOver = resolve;
     });
-    const waits = new RecordingDuty({ takeover: () => takeover });
+    const waits = new RecordingWorkload({ takeover: () => takeover });
     for (const name of ['a', 'b', 'c']) await group.start(name, { sessionTimeoutMs }).joined();
-    const other = group.start('d', { sessionTimeoutMs, duty: waits });
+    const other = group.start('d', { sessionTimeoutMs, workload: waits });
     await other.joined();
     await using api = await openApi(group, other);
     await using seen = await visit(browser, api.server.url);

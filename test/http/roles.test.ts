@@ -5,7 +5,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { type Api, codeOf, openApi } from '../support/http.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 let zookeeper: DevelopmentServer;
@@ -79,7 +79,7 @@ describe('a node', () => {
     const wait = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const member = group.start('a', { duty: new RecordingDuty({ takeover: () => wait }) });
+    const member = group.start('a', { workload: new RecordingWorkload({ takeover: () => wait }) });
     await using api = await openApi(group, member);
     await until(() => member.status.stage === 'taking-over');
     expect(await holding(api)).toEqual(['/elector', '/health', '/ready']);
@@ -94,13 +94,13 @@ describe('a node', () => {
     const wait = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const duty = new RecordingDuty({
+    const workload = new RecordingWorkload({
       release: async () => {
         asked = codeOf(`${api.server.url}/leader`);
         await wait;
       },
     });
-    const member = group.start('a', { duty });
+    const member = group.start('a', { workload });
     await using api = await openApi(group, member);
     await group.ready('a');
     const other = group.start('b');
@@ -118,7 +118,7 @@ describe('a node', () => {
     const wait = new Promise<void>((resolve) => {
       go = resolve;
     });
-    const member = group.start('a', { duty: new RecordingDuty({ release: () => wait }) });
+    const member = group.start('a', { workload: new RecordingWorkload({ release: () => wait }) });
     await using api = await openApi(group, member);
     await group.ready('a');
     await group.configure({ timeouts: { ...(await group.config()).timeouts, claim: '1s' } });

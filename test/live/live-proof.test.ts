@@ -20,7 +20,7 @@ import {
 } from './deployments.js';
 import { LiveGroup } from './live-group.js';
 import { ReplicatedService } from './replicated-service.js';
-import { Workload } from './workload.js';
+import { WorkloadPlace } from './workload.js';
 
 interface Case {
   readonly deployment: Deployment;
@@ -65,7 +65,7 @@ const toldNoiseMs = 10;
 const noiseShare = 0.1;
 
 let deployment: Deployment = first;
-let workload: Workload | null = null;
+let workload: WorkloadPlace | null = null;
 const area = new WideArea((from, to) => roundTripMs(deployment, from, to) / 2);
 const serviceArea = new WideArea((from, to) => roundTripMs(deployment, from, to) / 2);
 const service = new ReplicatedService(servers.length);
@@ -93,7 +93,7 @@ describe('when the leader has crashed', () => {
       const { strategy, load } = one;
       deployment = one.deployment;
       workload?.end();
-      const running = new Workload(service, shares(deployment, load), survivors);
+      const running = new WorkloadPlace(service, shares(deployment, load), survivors);
       workload = running;
       await group.configure({
         strategy,
@@ -120,7 +120,7 @@ describe('when the leader has crashed', () => {
 });
 
 /** Waits until those that are to be elected from have told of the round trips and the load that there are. */
-async function toldBy(running: Workload): Promise<void> {
+async function toldBy(running: WorkloadPlace): Promise<void> {
   for (const node of survivors) {
     const isTold = async () => {
       const told = await group.told(node);

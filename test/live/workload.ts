@@ -3,7 +3,7 @@ import type { ReplicatedService } from './replicated-service.js';
 
 const requestsPerSecond = 24;
 
-export class Workload {
+export class WorkloadPlace {
   readonly #service: ReplicatedService;
   readonly #shares: ReadonlyMap<string, number>;
   readonly #leaders: readonly string[];

@@ -19,7 +19,7 @@ import {
 } from '../core/builders.js';
 import { byHand, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
-import { RecordingDuty } from '../support/recording-duty.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
 import { until } from '../support/until.js';
 
 let dir = '';
@@ -123,7 +123,7 @@ describe('the next elector', () => {
   it('takes no elector for silent over what its own version of a constraint finds', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     const elector = new Elector({
-      ...{ node: 'b1', site: 'b', paths: group.paths, duty: new RecordingDuty(), clock: systemClock },
+      ...{ node: 'b1', site: 'b', paths: group.paths, workload: new RecordingWorkload(), clock: systemClock },
       ...{ log: pino({ level: 'silent' }), tell() {}, dueSinceMs: () => 0, wake() {}, config: () => null },
       rules: { ...builtInRules, ownConstraints: new Map([['no-spares', against('a1')]]) },
       amend: (change) => registration('b1', change),

@@ -15,7 +15,7 @@ const slack = 1.1;
 /** A backoff that begins later than this has not begun: the clock was set back. */
 const unevennessMs = 10_000;
 /** How often the next in line looks at the whole group. */
-const auditMs = 10_000;
+const electorWatchdogMs = 10_000;
 /** A node that is not told so learns within this time that it is the next in line, or that its registration is gone. */
 export const resyncMs = 30_000;
 
@@ -60,7 +60,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
     [hooks.some(({ mood }) => mood === 'undying'), 'a workload that outlives its kill', 2 * undyingMs],
     [losesServers && servers > 1, 'the clock is set back', Math.min(2 * setup.wallSkewMs, unevennessMs)],
     [isRegistrationDeleted(plan), 'registrations are looked for', resyncMs],
-    [isMute, 'the next in line looks, three times', 3 * auditMs],
+    [isMute, 'the next in line looks, three times', 3 * electorWatchdogMs],
     [isMute, 'the next in line learns that it is that', resyncMs],
     [hasMinNodes, 'a site that failed is whole again', durationMs(setup.config.siteRules.failed.recovery)],
     [does('misconfigure'), 'each elector gives up', nodes.length * 1_000],

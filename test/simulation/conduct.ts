@@ -11,7 +11,7 @@ import { stepIn } from './slot-court.js';
 
 /** Leading without a workload is borne for so long: whoever killed it tells the agent. */
 const idleMs = 500;
-/** What an agent leaves behind is ended within so long, by its keeper, where no hook takes longer. */
+/** What an agent leaves behind is ended within so long, by its supervisor, where no hook takes longer. */
 const orphanedMs = 600;
 
 export interface Excuses {
@@ -104,13 +104,15 @@ export class Conduct {
       this.#court.violate(9, `the lease of ${node.name} under token ${token} had ended, and runs again`);
   }
 
-  /** At the end of the lease nothing of the tenure lives, where there is a keeper to see to it. */
+  /** At the end of the lease nothing of the leadership lives, where there is a supervisor to see to it. */
   #outlives(node: Node): void {
     const status = node.agent?.status;
     const { machine } = node;
     if (status?.fencingToken == null || status.lease.endsAtMs < 0) return;
     const now = machine.clock.startMs + this.#court.world.nowMs * machine.clock.rate;
-    const isKept = [...machine.keepers].some((keeper) => keeper.isRunning && !keeper.wasFrozen);
+    const isKept = [...machine.supervisors].some(
+      (supervisor) => supervisor.isRunning && !supervisor.wasFrozen,
+    );
     if (!isKept || now <= status.lease.endsAtMs) return;
     const group = machine.groups.find(({ token, isUndying }) => token === status.fencingToken && !isUndying);
     if (group?.phase === 'takeover')
@@ -232,17 +234,20 @@ export class Conduct {
       );
   }
 
-  /** An agent has been killed: its keeper ends what it left. */
+  /** An agent has been killed: its supervisor ends what it left. */
   orphaned(node: Node): void {
     const { machine, process } = node;
-    const keepers = [...machine.keepers].filter((keeper) => keeper.isRunning);
+    const supervisors = [...machine.supervisors].filter((supervisor) => supervisor.isRunning);
     const { guards } = this.#excuses;
     const groups = machine.groups.filter(
       (group) => group.phase === 'takeover' && guards.agentOf(group) === process,
     );
-    if (keepers.length === 0 || machine.misbehaves(0)) return;
+    if (supervisors.length === 0 || machine.misbehaves(0)) return;
     this.#court.world.after(orphanedMs, () => {
-      if (machine.misbehaves(orphanedMs) || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen))
+      if (
+        machine.misbehaves(orphanedMs) ||
+        supervisors.some((supervisor) => supervisor.isFrozen || supervisor.wasFrozen)
+      )
         return;
       const left = groups.find((group) => machine.groups.includes(group) && guards.isGuarded(node, group));
       if (left !== undefined)
@@ -300,8 +305,12 @@ export class Conduct {
     const process = node?.process;
     if (node === undefined || !this.#court.isInTouch(node)) return;
     this.#court.unlessDisturbed(2 * this.#court.promptMs, 9, () => {
-      const keepers = [...node.machine.keepers];
-      if (keepers.length === 0 || keepers.some((keeper) => keeper.isFrozen || keeper.wasFrozen)) return null;
+      const supervisors = [...node.machine.supervisors];
+      if (
+        supervisors.length === 0 ||
+        supervisors.some((supervisor) => supervisor.isFrozen || supervisor.wasFrozen)
+      )
+        return null;
       const isIdle = process?.isRunning === true && !process.wasFrozen && !this.#takenOver.has(claim.id);
       const stands = inSlot(this.#court.picture(), is.slot).claim?.id === claim.id;
       return isIdle && stands ? `${node.name} has claimed, and does nothing` : null;

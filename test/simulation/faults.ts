@@ -1,5 +1,5 @@
 /** What can go wrong in the simulated world, and what people do in it: pure data, drawn from a seed. */
-import type { Phase } from '../../src/ports/duty.js';
+import type { Phase } from '../../src/ports/workload.js';
 import type { Chance } from '../support/chance.js';
 import type { Mood } from './machine.js';
 
@@ -10,18 +10,18 @@ export type Direction = 'both' | 'there' | 'back';
 
 export type Fault =
   | {
-      readonly kind: 'kill agent' | 'kill keeper' | 'kill both' | 'power off';
+      readonly kind: 'kill agent' | 'kill supervisor' | 'kill both' | 'power off';
       readonly node: number;
       readonly forMs: number;
     }
   | {
-      readonly kind: 'freeze agent' | 'freeze keeper' | 'freeze both';
+      readonly kind: 'freeze agent' | 'freeze supervisor' | 'freeze both';
       readonly node: number;
       readonly forMs: number;
     }
   /** At the n-th call that the agent makes to the outside. */
   | {
-      readonly kind: 'kill agent at a call' | 'freeze agent at a call' | 'kill keeper at a call';
+      readonly kind: 'kill agent at a call' | 'freeze agent at a call' | 'kill supervisor at a call';
       readonly node: number;
       readonly calls: number;
       readonly forMs: number;
@@ -277,18 +277,18 @@ function drawFault(chance: Chance, target: Target): Fault {
     pick<Fault>([
       { kind: 'kill agent', node, forMs },
       { kind: 'kill agent', node, forMs },
-      { kind: 'kill keeper', node, forMs },
+      { kind: 'kill supervisor', node, forMs },
       { kind: 'kill both', node, forMs },
       { kind: 'power off', node, forMs },
       { kind: 'freeze agent', node, forMs },
       { kind: 'freeze agent', node, forMs },
-      { kind: 'freeze keeper', node, forMs },
+      { kind: 'freeze supervisor', node, forMs },
       { kind: 'freeze both', node, forMs },
       { kind: 'kill agent at a call', node, calls: upTo(60), forMs },
       { kind: 'kill agent at a call', node, calls: upTo(60), forMs },
       { kind: 'freeze agent at a call', node, calls: upTo(60), forMs },
       { kind: 'freeze agent at a call', node, calls: upTo(60), forMs },
-      { kind: 'kill keeper at a call', node, calls: upTo(6), forMs },
+      { kind: 'kill supervisor at a call', node, calls: upTo(6), forMs },
       { kind: 'leave', node, forMs },
       { kind: 'second machine', node, forMs },
     ]);

@@ -5,7 +5,7 @@ import { HeldSession } from '../../src/guardian/held-session.js';
 import type { AgentListener, AgentProcess } from '../../src/guardian/life.js';
 import type { FromAgent, SessionNote, ToAgent } from '../../src/guardian/messages.js';
 import { Report } from '../../src/guardian/report.js';
-import type { TenureLease } from '../../src/hooks/messages.js';
+import type { LeadershipLease } from '../../src/hooks/messages.js';
 import { Link } from './link.js';
 import type { Machine } from './machine.js';
 import type { Network } from './network.js';
@@ -40,10 +40,10 @@ export class SimulatedGuardian {
     const { world, machine, name } = options;
     this.#options = options;
     this.process = new Process(world, `guardian ${life} of ${name}`, machine.clock);
-    machine.keepers.add(this.process);
+    machine.supervisors.add(this.process);
     machine.guardians.add(this.process);
     this.process.onDeath(() => {
-      machine.keepers.delete(this.process);
+      machine.supervisors.delete(this.process);
       machine.killGroupsOf(this.#watched);
     });
     world.note(() => `${this.process.name} starts`);
@@ -114,10 +114,10 @@ export class SimulatedGuardian {
 
 class SimulatedParent implements Parent {
   isThere = true;
-  /** What the slate says. */
-  noted: TenureLease | null = null;
-  readonly slate = {
-    write: (lease: TenureLease) => {
+  /** What the shared lease says. */
+  noted: LeadershipLease | null = null;
+  readonly sharedLease = {
+    write: (lease: LeadershipLease) => {
       this.#agent.call(() => {
         this.noted = lease;
       });

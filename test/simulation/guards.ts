@@ -1,6 +1,6 @@
 /**
- * Who is there to end what runs on a machine: the agent in whose life it was started, the guardian or keeper that started it,
- * and the keeper that the agent has after that. Where a guardian is killed its sentinel is, at once; where all keepers and
+ * Who is there to end what runs on a machine: the agent in whose life it was started, the guardian or supervisor that started it,
+ * and the supervisor that the agent has after that. Where a guardian is killed its reaper is, at once; where all supervisors and
  * the agent are killed nobody is; where they stand still nobody is until one of them goes on.
  */
 import type { Group } from './machine.js';
@@ -32,13 +32,13 @@ export class Guards {
   /** Whether somebody has been there for long enough to have ended it, or has gone as if there were nothing to end. */
   isGuarded({ process, machine }: Node, group: Group): boolean {
     const agent = this.agentOf(group);
-    // The keepers of a later life know nothing of it.
-    const later = agent === process ? machine.keepers : [];
+    // The supervisors of a later life know nothing of it.
+    const later = agent === process ? machine.supervisors : [];
     const withinMs = group.phase === 'release' ? releaseMs : reactionMs;
     if (this.#belated.has(group) && readyForMs(group.starter) < releaseMs) return false;
     return [group.starter, ...later, ...(agent === null ? [] : [agent])].some((guard) => {
-      const sentinelForMs = machine.guardians.has(guard) ? guard.deadForMs : 0;
-      return guard.hasExited || guard.runsForMs >= withinMs || sentinelForMs >= reactionMs;
+      const reaperForMs = machine.guardians.has(guard) ? guard.deadForMs : 0;
+      return guard.hasExited || guard.runsForMs >= withinMs || reaperForMs >= reactionMs;
     });
   }
 }
@@ -49,7 +49,7 @@ function readyForMs({ runsForMs, livesForMs }: Process): number {
 }
 
 /**
- * A release that could not be run before: by a guardian that has stood still until just now; or by a keeper that the agent
+ * A release that could not be run before: by a guardian that has stood still until just now; or by a supervisor that the agent
  * has just started in place of a guardian that stood still, or that died while the agent itself stood still.
  */
 function isBelated({ phase, starter }: Group, agent: Process | null, guardians: Iterable<Process>): boolean {

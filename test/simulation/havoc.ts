@@ -107,7 +107,7 @@ export class Havoc {
       if (!server.process.isAlive) server.start();
     }
     for (const node of this.#cast.nodes) {
-      for (const process of [...node.machine.keepers, ...(node.process === null ? [] : [node.process])]) {
+      for (const process of [...node.machine.supervisors, ...(node.process === null ? [] : [node.process])]) {
         process.thaw();
         process.spare();
       }
@@ -136,16 +136,16 @@ export class Havoc {
   #happen(fault: Fault): void {
     switch (fault.kind) {
       case 'kill agent':
-      case 'kill keeper':
+      case 'kill supervisor':
       case 'kill both':
       case 'power off':
       case 'freeze agent':
-      case 'freeze keeper':
+      case 'freeze supervisor':
       case 'freeze both':
       case 'leave':
       case 'kill agent at a call':
       case 'freeze agent at a call':
-      case 'kill keeper at a call':
+      case 'kill supervisor at a call':
       case 'unhealthy':
       case 'second machine':
         this.#befallNode(this.#at(fault.node), fault);
@@ -234,40 +234,40 @@ export class Havoc {
       process?.freeze();
       this.#for(forMs, () => process?.thaw());
     };
-    const keepers = [...machine.keepers];
-    const killKeepers = () => {
-      for (const keeper of keepers) keeper.kill();
+    const supervisors = [...machine.supervisors];
+    const killSupervisors = () => {
+      for (const supervisor of supervisors) supervisor.kill();
     };
-    const freezeKeepers = () => {
-      for (const keeper of keepers) {
-        keeper.freeze();
-        this.#for(forMs, () => keeper.thaw());
+    const freezeSupervisors = () => {
+      for (const supervisor of supervisors) {
+        supervisor.freeze();
+        this.#for(forMs, () => supervisor.thaw());
       }
     };
     switch (fault.kind) {
       case 'kill agent':
         killAgent();
         break;
-      case 'kill keeper':
-        killKeepers();
+      case 'kill supervisor':
+        killSupervisors();
         break;
       case 'kill both':
-        killKeepers();
+        killSupervisors();
         killAgent();
         break;
       case 'power off':
-        killKeepers();
+        killSupervisors();
         killAgent();
         machine.killGroups();
         break;
       case 'freeze agent':
         freezeAgent();
         break;
-      case 'freeze keeper':
-        freezeKeepers();
+      case 'freeze supervisor':
+        freezeSupervisors();
         break;
       case 'freeze both':
-        freezeKeepers();
+        freezeSupervisors();
         freezeAgent();
         break;
       case 'kill agent at a call':
@@ -276,8 +276,8 @@ export class Havoc {
       case 'freeze agent at a call':
         process?.doom(fault.calls, freezeAgent);
         break;
-      case 'kill keeper at a call':
-        keepers[0]?.doom(fault.calls, killKeepers);
+      case 'kill supervisor at a call':
+        supervisors[0]?.doom(fault.calls, killSupervisors);
         break;
       case 'leave':
         node.leave();
@@ -293,7 +293,7 @@ export class Havoc {
         other.start();
         this.#for(forMs, () => {
           other.process?.kill();
-          for (const keeper of other.machine.keepers) keeper.kill();
+          for (const supervisor of other.machine.supervisors) supervisor.kill();
           other.machine.killGroups();
           this.#cast.nodes.splice(this.#cast.nodes.indexOf(other), 1);
         });

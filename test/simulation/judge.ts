@@ -3,7 +3,7 @@
  * nodes say of themselves; nothing of how they decide.
  *
  * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a machine where
- * neither the agent nor its keeper is there to end it.
+ * neither the agent nor its supervisor is there to end it.
  */
 
 import type { Database } from '../../src/embedded/database.js';

@@ -1,13 +1,13 @@
 /**
  * A machine of the simulated world, as far as hooks need one: process groups that are started, signalled and looked
- * at, and keepers, which run the shipped guard in a process of their own.
+ * at, and supervisors, which run the shipped guard in a process of their own.
  */
 import { Guard } from '../../src/hooks/guard.js';
-import type { Keeper, KeeperListener, Keepers } from '../../src/hooks/keepers.js';
-import type { FromKeeper, ToKeeper } from '../../src/hooks/messages.js';
+import type { FromSupervisor, ToSupervisor } from '../../src/hooks/messages.js';
 import { hasEnded, type ProcessState } from '../../src/hooks/process-state.js';
-import type { Phase } from '../../src/ports/duty.js';
+import type { Supervisor, SupervisorListener, Supervisors } from '../../src/hooks/supervisors.js';
 import type { CommandLine, Exit, GroupSignal, Processes, StartedCommand } from '../../src/ports/processes.js';
+import type { Phase } from '../../src/ports/workload.js';
 import { Link } from './link.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
@@ -34,7 +34,7 @@ export interface Group {
   ignoresTerm: boolean;
   /** It is stuck in the system. */
   isUndying: boolean;
-  /** Which has started it: an agent, a keeper, a guardian. */
+  /** Which has started it: an agent, a supervisor, a guardian. */
   readonly starter: Process;
   /** The agent in whose life it was; null: a guardian has started it, for the agent that it has. */
   readonly agent: Process | null;
@@ -68,11 +68,11 @@ export class Machine {
   readonly moods = new Map<Phase, Mood>();
   /** Hooks that ended well, each by its phase and token. */
   readonly succeeded = new Set<string>();
-  /** Every process that lives and runs hooks: guardians, and the keepers that agents start without one. */
-  readonly keepers = new Set<Process>();
-  /** Every guardian that ever was: one that has died leaves its sentinel behind. */
+  /** Every process that lives and runs hooks: guardians, and the supervisors that agents start without one. */
+  readonly supervisors = new Set<Process>();
+  /** Every guardian that ever was: one that has died leaves its reaper behind. */
   readonly guardians = new Set<Process>();
-  /** Of each keeper the agent that it is for. */
+  /** Of each supervisor the agent that it is for. */
   readonly #agents = new Map<Process, Process>();
   readonly #world: World;
   readonly #listener: MachineListener;
@@ -108,9 +108,9 @@ export class Machine {
     );
   }
 
-  kept(agent: Process, keeper: Process): void {
-    this.#agents.set(keeper, agent);
-    this.keepers.add(keeper);
+  kept(agent: Process, supervisor: Process): void {
+    this.#agents.set(supervisor, agent);
+    this.supervisors.add(supervisor);
   }
 
   /** Power off: nothing of it is left, and nobody is told. */
@@ -118,7 +118,7 @@ export class Machine {
     for (const group of this.groups) this.#kill(group, true);
   }
 
-  /** What the sentinel of a dead guardian does. */
+  /** What the reaper of a dead guardian does. */
   killGroupsOf(pgids: readonly number[]): void {
     for (const pgid of pgids) this.#signal(pgid, 'SIGKILL');
   }
@@ -207,9 +207,9 @@ export class Machine {
     this.#leaderEnds(group, { code: null, signal: isForced ? 'SIGKILL' : 'SIGTERM', startError: null });
   }
 
-  /** The keepers of one agent. */
-  keepersFor(agent: Process): Keepers {
-    return { start: (_, listener) => new SimulatedKeeper(this.#world, this, agent, listener) };
+  /** The supervisors of one agent. */
+  supervisorsFor(agent: Process): Supervisors {
+    return { start: (_, listener) => new SimulatedSupervisor(this.#world, this, agent, listener) };
   }
 }
 
@@ -234,8 +234,8 @@ function phaseOf(text: string | undefined): Phase {
   return phase;
 }
 
-class SimulatedKeeper implements Keeper {
-  readonly name = 'the keeper';
+class SimulatedSupervisor implements Supervisor {
+  readonly name = 'the supervisor';
   readonly #agent: Process;
   readonly #process: Process;
   readonly #there: Link;
@@ -245,16 +245,16 @@ class SimulatedKeeper implements Keeper {
   #early: (() => void)[] = [];
   #isLeft = false;
 
-  constructor(world: World, machine: Machine, agent: Process, listener: KeeperListener) {
+  constructor(world: World, machine: Machine, agent: Process, listener: SupervisorListener) {
     this.#agent = agent;
-    const process = new Process(world, `keeper of ${machine.name}`, machine.clock);
+    const process = new Process(world, `supervisor of ${machine.name}`, machine.clock);
     this.#process = process;
     this.#there = new Link(world, channelDelays);
     const back = new Link(world, channelDelays);
     machine.kept(agent, process);
     this.#gone = new Promise((resolve) => {
       process.onDeath(() => {
-        machine.keepers.delete(process);
+        machine.supervisors.delete(process);
         back.send(() =>
           agent.deliver(() => {
             listener.gone('ended');
@@ -264,7 +264,7 @@ class SimulatedKeeper implements Keeper {
       });
     });
     agent.onDeath(() => this.#disconnect());
-    const post = (message: FromKeeper) => {
+    const post = (message: FromSupervisor) => {
       process.call(() => back.send(() => agent.deliver(() => listener.message(message))));
     };
     const idle = () => {
@@ -281,7 +281,7 @@ class SimulatedKeeper implements Keeper {
     });
   }
 
-  send(message: ToKeeper): void {
+  send(message: ToSupervisor): void {
     this.#agent.call(() => this.#there.send(() => this.#tell((guard) => guard.handle(message))));
   }
 

@@ -1,6 +1,6 @@
 /**
  * A node of the simulated world: a machine on which the shipped agent lives, one life after another, with the shipped
- * client, duty and guard around it. What it remembers between two lives is what its state directory would hold.
+ * client, workload and guard around it. What it remembers between two lives is what its state directory would hold.
  */
 
 import pino from 'pino';
@@ -9,11 +9,11 @@ import { Agent } from '../../src/agent/agent.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session/session-memory.js';
 import { PetrelError } from '../../src/errors.js';
 import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';
-import { CommandDuty } from '../../src/hooks/command-duty.js';
+import { CommandWorkload } from '../../src/hooks/command-workload.js';
 import { groupPaths } from '../../src/model/paths.js';
-import type { Duty } from '../../src/ports/duty.js';
 import type { Host } from '../../src/ports/host.js';
 import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
+import type { Workload } from '../../src/ports/workload.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import { prepared } from './conduct.js';
@@ -195,8 +195,8 @@ export class Node {
       tags: {},
       rules: builtInRules,
       version: 'simulated',
-      duty: this.#duty(process, log, channel),
-      workload: 'outside',
+      workload: this.#workload(process, log, channel),
+      workloadPlace: 'outside',
       clock: process.clock,
       host: this.#host(process),
       log,
@@ -247,9 +247,9 @@ export class Node {
     });
   }
 
-  #duty(process: Process, log: pino.Logger, channel: GuardianChannel): Duty {
+  #workload(process: Process, log: pino.Logger, channel: GuardianChannel): Workload {
     const { machine, hasPrepare, hasFence, name: node, root } = this.#options;
-    return new CommandDuty({
+    return new CommandWorkload({
       commands: {
         onPrepare: hasPrepare ? ['prepare'] : null,
         onTakeover: ['takeover'],
@@ -262,7 +262,7 @@ export class Node {
       log,
       clock: process.clock,
       processes: machine.processesFor(process),
-      keepers: channel.keepers(machine.keepersFor(process)),
+      supervisors: channel.supervisors(machine.supervisorsFor(process)),
     });
   }
 

@@ -10,9 +10,9 @@ import type { Setup } from './setup.js';
 const readLegs = 2;
 /** What a round reads it reads in two turns: what there is, and what is in it. */
 const turns = 2;
-/** Timers, hooks that do well, their keepers' start, the word between them: what is no leg of what happens beside a reaction. */
+/** Timers, hooks that do well, their supervisors' start, the word between them: what is no leg of what happens beside a reaction. */
 const aroundMs = 1_000;
-/** A hook that does what it is to do, with its keeper. */
+/** A hook that does what it is to do, with its supervisor. */
 export const hookMs = 300;
 
 /** Until a write is answered: to the server, on to the leader, to the others and back, to the server, back. */

@@ -148,7 +148,7 @@ export function electingRules(court: Court): Rule {
       const isReady = was.claim?.content.node === from && was.claim.readySinceMs !== null;
       if (since < (was.elected?.changedMs ?? 0)) complain(9, `${why}, and was not READY yet`);
       else if (isReady && nowMs - (was.claim?.readySinceMs ?? 0) < durationMs(config.minLeadership) * slack)
-        complain(9, `${why}, before its minimum tenure is over`);
+        complain(9, `${why}, before its minimum leadership is over`);
       else if (!isReady && since === Number.POSITIVE_INFINITY) complain(9, `${why}, and was not READY yet`);
       const failure = was.elected?.content.failures.find(({ node }) => node === to);
       const caution = durationMs(config.backoff.max) * 2 ** ((failure?.count ?? 1) - 1);

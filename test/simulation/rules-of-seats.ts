@@ -3,7 +3,7 @@ import { inSlot, type SeatSeen, slotsIn } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
 /** What an elector may be silent for, as far as the session timeout does not tell. */
-const auditMs = 10_000;
+const electorWatchdogMs = 10_000;
 
 export function seatRules(court: Court): Rule {
   const { setup, violate, promptMs } = court;
@@ -32,7 +32,7 @@ export function seatRules(court: Court): Rule {
     const owner = court.nodes.find(({ session }) => session === seat.owner);
     if (place !== 0) violate(9, `${seat.name} is taken away, and it is not the elector's`);
     else if (owner?.isMute !== true) violate(9, `the elector ${seat.name} is unseated, which does its work`);
-    else if (nowMs - owner.muteSinceMs < (2 * setup.sessionTimeoutMs + auditMs) * 0.9) {
+    else if (nowMs - owner.muteSinceMs < (2 * setup.sessionTimeoutMs + electorWatchdogMs) * 0.9) {
       violate(9, `the elector ${seat.name} is unseated without having been silent for long`);
     }
   }

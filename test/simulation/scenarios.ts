@@ -3,7 +3,7 @@
  * chance. Every tenth seed plays one; what it leaves open is drawn.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
-import type { Phase } from '../../src/ports/duty.js';
+import type { Phase } from '../../src/ports/workload.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
 import type { Mood } from './machine.js';
@@ -470,22 +470,22 @@ const backAtOnce: Scenario = (_, setup) => {
   };
 };
 
-/** The keeper dies in a takeover, at one of its calls. */
-const keeperDies: Scenario = ({ pick }, setup) => ({
+/** The supervisor dies in a takeover, at one of its calls. */
+const supervisorDies: Scenario = ({ pick }, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
-    at(settledMs, { kind: 'kill keeper at a call', node: bystander, calls: pick([1, 1, 2]), forMs: 0 }),
+    at(settledMs, { kind: 'kill supervisor at a call', node: bystander, calls: pick([1, 1, 2]), forMs: 0 }),
     at(settledMs, failoverTo(bystander)),
   ],
 });
 
-/** The keeper stands still, and so does the leader's network. */
-const keeperHangs: Scenario = (_, setup) => {
+/** The supervisor stands still, and so does the leader's network. */
+const supervisorHangs: Scenario = (_, setup) => {
   const forMs = 3 * setup.sessionTimeoutMs;
   return {
     setup: groupOf(setup, { troubleMs: settledMs + 1.1 * forMs }),
     faults: [
-      at(settledMs, { kind: 'freeze keeper', node: whoLeads, forMs }),
+      at(settledMs, { kind: 'freeze supervisor', node: whoLeads, forMs }),
       at(settledMs + 10, { kind: 'cut', node: whoLeads, server: null, direction: 'both', forMs }),
     ],
   };
@@ -511,16 +511,16 @@ const frozenReleasing: Scenario = (_, setup) => {
 /** The leader's guardian dies. */
 const guardianDies: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
-  faults: [at(settledMs, { kind: 'kill keeper', node: whoLeads, forMs: 0 })],
+  faults: [at(settledMs, { kind: 'kill supervisor', node: whoLeads, forMs: 0 })],
 });
 
-/** The leader's guardian dies, and then the keeper that stands in for it, as it starts the release. */
-const keepersDie: Scenario = (_, setup) => ({
+/** The leader's guardian dies, and then the supervisor that stands in for it, as it starts the release. */
+const supervisorsDie: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
     at(settledMs, hook(whoLeads, 'release', 'stubborn', 140)),
-    at(settledMs, { kind: 'kill keeper', node: whoLeads, forMs: 0 }),
-    at(settledMs + 10, { kind: 'kill keeper at a call', node: whoLeads, calls: 1, forMs: 0 }),
+    at(settledMs, { kind: 'kill supervisor', node: whoLeads, forMs: 0 }),
+    at(settledMs + 10, { kind: 'kill supervisor at a call', node: whoLeads, calls: 1, forMs: 0 }),
   ],
 });
 
@@ -673,12 +673,12 @@ const scenarios: readonly Scenario[] = [
   fatalTakeover,
   fenceFails,
   backAtOnce,
-  keeperDies,
-  keeperHangs,
+  supervisorDies,
+  supervisorHangs,
   backAfterTheLease,
   frozenReleasing,
   guardianDies,
-  keepersDie,
+  supervisorsDie,
   silentServer,
   overrideRewritten,
   signHeldUp,

@@ -10,10 +10,10 @@ import type { Setup } from './setup.js';
 /** In which a server that stands still is found out, in session timeouts: by who leads, and by others. */
 const leaderFindsOut = 1 / 12 + 1 / 6;
 const findsOut = 2 / 3;
-/** What is left of a lease at least where a tenure is old enough for one, in session timeouts, less two round trips. */
+/** What is left of a lease at least where a leadership is old enough for one, in session timeouts, less two round trips. */
 const leaseLeft = 0.28;
-/** A lease is young where its tenure is: of an idle node nothing but a sign of life now and again is known. */
-const youngTenure = 1 / 2;
+/** A lease is young where its leadership is: of an idle node nothing but a sign of life now and again is known. */
+const youngLeadership = 1 / 2;
 /** The most by which a clock is too fast. */
 const fast = 1.05;
 
@@ -103,7 +103,7 @@ function leaseLasts(
   const sessionTimeoutMs = leastTimeoutMs(setup);
   const nowMs = leader.process?.clock.monotonicMs() ?? 0;
   const leftMs = (leader.agent?.status.lease.releaseAtMs ?? nowMs) - nowMs;
-  const isYoung = world.nowMs - claim.sinceMs < youngTenure * sessionTimeoutMs;
+  const isYoung = world.nowMs - claim.sinceMs < youngLeadership * sessionTimeoutMs;
   const dueMs = leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
   const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
   const neededMs = findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));

@@ -18,14 +18,14 @@ import {
   historyRecordSchema,
 } from '../../src/model/znodes.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import type { Duty } from '../../src/ports/duty.js';
 import { isStoreError, type Stat, type Store } from '../../src/ports/store.js';
+import type { Workload } from '../../src/ports/workload.js';
 import type { Measurements } from '../../src/scores/measurements.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { openStore, parseConnectionString, type StoreOptions } from '../../src/zookeeper/index.js';
 import { builtInRules, type Rules } from '../../strategies/index.js';
 import { keepLog } from './kept-logs.js';
-import { RecordingDuty } from './recording-duty.js';
+import { RecordingWorkload } from './recording-workload.js';
 import { uniqueRoot } from './unique-root.js';
 import { until } from './until.js';
 
@@ -35,7 +35,7 @@ export interface MemberOptions {
   readonly tags?: Readonly<Record<string, string>>;
   /** Default: those that every process knows. */
   readonly rules?: Rules;
-  readonly duty?: Duty;
+  readonly workload?: Workload;
   /** Where it connects to; default the group's own ensemble. */
   readonly connect?: string;
   readonly sessionTimeoutMs?: number;
@@ -184,7 +184,7 @@ export class Group implements AsyncDisposable {
 export class Member {
   readonly node: string;
   readonly agent: Agent;
-  readonly duty: Duty;
+  readonly workload: Workload;
   /** Every store that the agent opened, the newest last. */
   readonly stores: Store[] = [];
   /** How the agent's run ended; null while it runs. */
@@ -195,7 +195,7 @@ export class Member {
 
   constructor(group: Group, node: string, options: MemberOptions) {
     this.node = node;
-    this.duty = options.duty ?? new RecordingDuty();
+    this.workload = options.workload ?? new RecordingWorkload();
     const log = pino({ level: 'debug' }, this.#sink());
     this.agent = new Agent({
       root: group.root,
@@ -205,8 +205,8 @@ export class Member {
       tags: options.tags ?? {},
       rules: options.rules ?? builtInRules,
       version: 'test',
-      duty: this.duty,
-      workload: 'inside',
+      workload: this.workload,
+      workloadPlace: 'inside',
       clock: options.clock ?? systemClock,
       log,
       host: systemHost,
@@ -245,8 +245,8 @@ export class Member {
     return this.agent.status;
   }
 
-  get recorded(): RecordingDuty {
-    if (this.duty instanceof RecordingDuty) return this.duty;
+  get recorded(): RecordingWorkload {
+    if (this.workload instanceof RecordingWorkload) return this.workload;
     throw new Error(`${this.node} has another kind of duty`);
   }
 

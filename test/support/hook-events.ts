@@ -2,7 +2,7 @@
  * The events of hooks, and the search for what must not happen among them. Their order is that of the file,
  * which is the order in which they happened, whatever the clock says.
  *
- * A tenure is one node's takeover of one slot under one fencing token. It is active from its takeover's start until its
+ * A leadership is one node's takeover of one slot under one fencing token. It is active from its takeover's start until its
  * release has ended, or, when it was killed instead, until the last sign of life of its workload.
  */
 import { z } from 'zod';
@@ -43,7 +43,7 @@ function overlaps(events: readonly HookEvent[]): string[] {
   const releasing = new Set<string>();
   const problems: string[] = [];
   for (const [index, event] of events.entries()) {
-    if (beginsTenure(event)) {
+    if (beginsLeadership(event)) {
       const later = events.slice(index + 1);
       problems.push(...stillAlive(event), ...stillActive(event, later, { begun, releasing }));
       begun.add(nameOf(event));
@@ -60,14 +60,14 @@ function stillAlive(start: HookEvent): string[] {
 }
 
 interface Earlier {
-  /** Tenures that had begun. */
+  /** Leaderships that had begun. */
   readonly begun: ReadonlySet<string>;
-  /** Tenures whose release had begun. */
+  /** Leaderships whose release had begun. */
   readonly releasing: ReadonlySet<string>;
 }
 
 /**
- * A release that began before the other's takeover is part of its tenure. One that begins later is not: it
+ * A release that began before the other's takeover is part of its leadership. One that begins later is not: it
  * tidies up after a workload that was killed, and that it was killed is shown by the workload's own silence.
  */
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
@@ -86,7 +86,7 @@ function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Ear
 function tokenProblems(events: readonly HookEvent[]): string[] {
   const problems: string[] = [];
   const newestOf = new Map<number, HookEvent>();
-  for (const start of events.filter(beginsTenure)) {
+  for (const start of events.filter(beginsLeadership)) {
     const newest = newestOf.get(start.slot);
     if (!/^\d+$/.test(start.token))
       problems.push(`${start.node} took over at ${start.at} without a fencing token`);
@@ -99,18 +99,18 @@ function tokenProblems(events: readonly HookEvent[]): string[] {
   return problems;
 }
 
-function beginsTenure({ phase, event }: HookEvent): boolean {
+function beginsLeadership({ phase, event }: HookEvent): boolean {
   return event === 'started' && (phase === 'takeover' || phase === 'run');
 }
 
-/** Two tenures of one slot, or of one node, must not be active at once. */
-function isInBackoff(one: Tenure, other: Tenure): boolean {
+/** Two leaderships of one slot, or of one node, must not be active at once. */
+function isInBackoff(one: LeadershipSpan, other: LeadershipSpan): boolean {
   const isSame = one.node === other.node && one.token === other.token;
   return !isSame && (one.slot === other.slot || one.node === other.node);
 }
 
-type Tenure = Pick<HookEvent, 'node' | 'slot' | 'token'>;
+type LeadershipSpan = Pick<HookEvent, 'node' | 'slot' | 'token'>;
 
-function nameOf({ node, token }: Tenure): string {
+function nameOf({ node, token }: LeadershipSpan): string {
   return `${node} (token ${token})`;
 }

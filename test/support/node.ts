@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { LeaderFunctions, Leadership } from '../../src/library/function-duty.js';
+import type { LeaderFunctions, Leadership } from '../../src/library/function-workload.js';
 import type { JoinOptions } from '../../src/library/join-options.js';
 import { Petrel } from '../../src/library/petrel.js';
 import { endSession, type Group } from './agent-group.js';

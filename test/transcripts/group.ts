@@ -110,7 +110,7 @@ export class Group {
     else if (verb === 'kill') this.#node(word).process?.kill();
     else if (verb === 'power-off') {
       const { machine, process } = this.#node(word);
-      for (const one of [...machine.keepers, process]) one?.kill();
+      for (const one of [...machine.supervisors, process]) one?.kill();
       machine.killGroups();
     } else if (verb === 'priority') {
       const site = names.sites.indexOf(word);

@@ -145,7 +145,7 @@ export class Elector {
 
   /** Remembers what it saw: the memory may have changed while a strategy was asked. */
   #round(turn: ElectorTurn & { config: GroupConfig; nowMs: number }, prepared: PreparedRules): GroupRound {
-    const { node, duty } = this.#options;
+    const { node, workload } = this.#options;
     const { store, snapshot, members, config, nowMs } = turn;
     if (prepared.problems !== null) {
       const reason = prepared.problems.join('; ');
@@ -160,7 +160,7 @@ export class Elector {
       constraints: prepared.constraints,
       memory: this.#memory,
       clock: this.#clock,
-      canFence: duty.has('fence'),
+      canFence: workload.has('fence'),
       // What a leader lost touch by had begun at most a session timeout before it stopped leading.
       witnessSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
     });

@@ -9,10 +9,10 @@ import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotOf, slotStates } from '../../model/slots.js';
 import { initialElected } from '../../model/znodes.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Duty } from '../../ports/duty.js';
 import type { Operation } from '../../ports/store.js';
+import type { Workload } from '../../ports/workload.js';
 import { ifStillTrue } from '../conditional-write.js';
-import { dutyContext } from '../leadership/duty-context.js';
+import { hookContext } from '../leadership/hook-context.js';
 import { checkSeat, heldSeats } from '../membership.js';
 import type { ElectorTurn } from './turn.js';
 
@@ -39,7 +39,7 @@ export interface FencerOptions {
   readonly node: string;
   readonly site: string;
   readonly paths: GroupPaths;
-  readonly duty: Duty;
+  readonly workload: Workload;
   readonly clock: Clock;
   readonly log: Logger;
   wake(): void;
@@ -60,7 +60,7 @@ export class Fencer {
   fence(turn: ElectorTurn, fence: Fence): void {
     if (this.#fencing.has(fence.token)) return;
     this.#fencing.add(fence.token);
-    const { duty, node, site, paths, wake, clock } = this.#options;
+    const { workload, node, site, paths, wake, clock } = this.#options;
     const { known, remember, forgetClock } = this.#elector;
     const config = this.#elector.config();
     const slot = slotOf(turn.snapshot);
@@ -69,8 +69,8 @@ export class Fencer {
     log.warn(`fencing ${fence.node}, which keeps leader/current`);
     const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
     const reason = `${fence.node} did not release in time: ${about.reason}`;
-    const run = duty.run(
-      dutyContext(
+    const run = workload.run(
+      hookContext(
         { ...place, phase: 'fence', fencingToken: null, reason, target: fence.node },
         turn.snapshot.elected.value ?? initialElected,
         config,

@@ -1,8 +1,8 @@
 import type { FailureDetail } from '../../model/znodes.js';
-import type { DutyOutcome } from '../../ports/duty.js';
+import type { HookResult } from '../../ports/workload.js';
 
-/** What the group, and the log, are told of a run of the duty. */
-export function detailOf(phase: string, outcome: DutyOutcome): FailureDetail {
+/** What the group, and the log, are told of a run of the workload. */
+export function detailOf(phase: string, outcome: HookResult): FailureDetail {
   const { result, error, command, exitCode, signal, durationMs, outputTail } = outcome;
   return {
     phase,

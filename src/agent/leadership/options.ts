@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
+import type { Stage } from '../../core/leadership.js';
 import type { Story } from '../../core/story.js';
-import type { Stage } from '../../core/tenure.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import type { GroupPaths } from '../../model/paths.js';
 import type { Registration } from '../../model/registration.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
-import type { Duty } from '../../ports/duty.js';
 import type { Store } from '../../ports/store.js';
+import type { Workload } from '../../ports/workload.js';
 import type { Renewals } from '../session/renewal.js';
 import type { TokenMemory } from './token-memory.js';
 
@@ -16,7 +16,7 @@ export interface LeadershipOptions {
   readonly site: string;
   readonly incarnation: string;
   readonly paths: GroupPaths;
-  readonly duty: Duty;
+  readonly workload: Workload;
   readonly clock: Clock;
   readonly log: Logger;
   readonly renewals: Renewals;

@@ -1,7 +1,7 @@
 /**
  * The session of an earlier life of this node that still holds its name: ended at once where this node's own memory
  * has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless work dies with
- * its process: something of that life's tenure may still live.
+ * its process: something of that life's leadership may still live.
  */
 
 import type { Logger } from 'pino';
@@ -14,12 +14,12 @@ import { depart, type EarlierLife } from '../membership.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 /** Inside the agent's process, work dies with it; outside, it may live on. */
-export type Workload = 'inside' | 'outside';
+export type WorkloadPlace = 'inside' | 'outside';
 
 export interface EarlierLifeOptions {
   readonly node: string;
   readonly paths: GroupPaths;
-  readonly workload: Workload;
+  readonly workloadPlace: WorkloadPlace;
   readonly sessionMemory: SessionMemory | null;
   /** That session may hold other groups, of whose work something may live: it is left to end by itself. */
   readonly isShared: boolean;
@@ -69,8 +69,8 @@ export class EarlierLives {
   /** The claim that it may own is one of the slot that its registration tells, which is written with it. Where that cannot
    * be read, it may be any. */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
-    const { workload } = this.#options;
-    if (workload === 'inside') return false;
+    const { workloadPlace } = this.#options;
+    if (workloadPlace === 'inside') return false;
     const { paths } = this.#options;
     await store.sync(paths.leader);
     const claims =

@@ -1,5 +1,5 @@
 /**
- * Keeps a tenure's lease renewed: a committed write again and again, and at once when the connection stands anew. None
+ * Keeps a leadership's lease renewed: a committed write again and again, and at once when the connection stands anew. None
  * waits for the one before. The rounds' own reads prove nothing. A server that does not answer is left for another
  * while there is time: the leader must not lose its lease because one server died without a word.
  *
@@ -15,7 +15,7 @@ export interface RenewalOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What has to stand for the tenure to go on. */
+  /** What has to stand for the leadership to go on. */
   paths(): readonly string[];
   /** A try has ended, well or not. */
   onTried(): void;
@@ -34,7 +34,7 @@ export interface Renewals {
   begin(options: RenewalOptions): Renewing;
 }
 
-/** Each tenure's are its own. */
+/** Each leadership's are its own. */
 export const ownRenewals: Renewals = { begin: (options) => new Renewal(options) };
 
 export class Renewal implements Renewing {

@@ -1,6 +1,6 @@
 /**
- * The renewals of all tenures that one session leads: one committed write an interval for them all, for what proves the
- * session alive proves it for each. Each write checks what a few of them stand on, in turn; of what is gone the tenure is
+ * The renewals of all leaderships that one session leads: one committed write an interval for them all, for what proves the
+ * session alive proves it for each. Each write checks what a few of them stand on, in turn; of what is gone the leadership is
  * told, and the others do without it, at once. That a claim is gone is seen by its watch, too.
  */
 import type { Logger } from 'pino';
@@ -15,13 +15,13 @@ export interface SharedRenewalsOptions {
   readonly log: Logger;
 }
 
-/** Tenures whose claims are checked by one write. */
+/** Leaderships whose claims are checked by one write. */
 const batch = 16;
 
 export class SharedRenewals implements Renewals {
   readonly #options: SharedRenewalsOptions;
   /** Those that were checked last come last. */
-  readonly #tenures = new Set<RenewalOptions>();
+  readonly #leaderships = new Set<RenewalOptions>();
   /** What they stand on is gone, as far as is known; they are about to find out. */
   readonly #gone = new Set<RenewalOptions>();
   #renewal: Renewing | null = null;
@@ -31,8 +31,8 @@ export class SharedRenewals implements Renewals {
     this.#options = options;
   }
 
-  begin(tenure: RenewalOptions): Renewing {
-    this.#tenures.add(tenure);
+  begin(leadership: RenewalOptions): Renewing {
+    this.#leaderships.add(leadership);
     this.#renewal ??= new Renewal({
       ...this.#options,
       paths: () => this.#nextPaths(),
@@ -41,14 +41,14 @@ export class SharedRenewals implements Renewals {
     });
     return {
       now: () => this.#soon(),
-      stop: () => this.#stop(tenure),
+      stop: () => this.#stop(leadership),
     };
   }
 
-  #stop(tenure: RenewalOptions): void {
-    this.#tenures.delete(tenure);
-    this.#gone.delete(tenure);
-    if (this.#tenures.size > 0) return;
+  #stop(leadership: RenewalOptions): void {
+    this.#leaderships.delete(leadership);
+    this.#gone.delete(leadership);
+    if (this.#leaderships.size > 0) return;
     this.#renewal?.stop();
     this.#renewal = null;
   }
@@ -64,32 +64,34 @@ export class SharedRenewals implements Renewals {
   }
 
   #nextPaths(): readonly string[] {
-    const standing = [...this.#tenures].filter((tenure) => !this.#gone.has(tenure));
-    const next = (standing.length > 0 ? standing : [...this.#tenures]).slice(0, batch);
+    const standing = [...this.#leaderships].filter((leadership) => !this.#gone.has(leadership));
+    const next = (standing.length > 0 ? standing : [...this.#leaderships]).slice(0, batch);
     this.#gone.clear();
-    for (const tenure of next) {
-      this.#tenures.delete(tenure);
-      this.#tenures.add(tenure);
+    for (const leadership of next) {
+      this.#leaderships.delete(leadership);
+      this.#leaderships.add(leadership);
     }
-    return next.flatMap((tenure) => tenure.paths());
+    return next.flatMap((leadership) => leadership.paths());
   }
 
   #tried(): void {
-    for (const tenure of [...this.#tenures]) {
+    for (const leadership of [...this.#leaderships]) {
       try {
-        tenure.onTried();
+        leadership.onTried();
       } catch (error) {
-        tenure.log.error({ error }, `a lease could not be handed on: ${errorMessage(error)}`);
+        leadership.log.error({ error }, `a lease could not be handed on: ${errorMessage(error)}`);
       }
     }
   }
 
   #lost(path: string | undefined): void {
-    const lost = [...this.#tenures].filter((tenure) => path === undefined || tenure.paths().includes(path));
-    for (const tenure of lost) {
-      this.#gone.add(tenure);
-      tenure.onGone(path);
+    const lost = [...this.#leaderships].filter(
+      (leadership) => path === undefined || leadership.paths().includes(path),
+    );
+    for (const leadership of lost) {
+      this.#gone.add(leadership);
+      leadership.onGone(path);
     }
-    if (lost.length < this.#tenures.size) this.#soon();
+    if (lost.length < this.#leaderships.size) this.#soon();
   }
 }

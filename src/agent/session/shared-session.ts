@@ -16,7 +16,7 @@ import { depart } from '../membership.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session-memory.js';
 import { Share } from './share.js';
 import { SharedRenewals } from './shared-renewals.js';
-import { type Sharing, Turns, usualAuditMs, usualResyncMs } from './sharing.js';
+import { type Sharing, Turns, usualElectorWatchdogMs, usualResyncMs } from './sharing.js';
 
 export interface SharedSessionOptions {
   /** Opens a new session, or attaches to one that exists. */
@@ -102,8 +102,8 @@ export class SharedSession {
       get resyncMs() {
         return isCrowded() ? seldomMs * part : usualResyncMs;
       },
-      get auditMs() {
-        return isCrowded() ? seldomMs * part : usualAuditMs;
+      get electorWatchdogMs() {
+        return isCrowded() ? seldomMs * part : usualElectorWatchdogMs;
       },
     };
   }

@@ -21,11 +21,11 @@ export interface Sharing {
   /** A round happens at least this often, so that not even a lost event is for ever. */
   readonly resyncMs: number;
   /** How often the next in line looks whether the elector decides. */
-  readonly auditMs: number;
+  readonly electorWatchdogMs: number;
 }
 
 export const usualResyncMs = 30_000;
-export const usualAuditMs = 10_000;
+export const usualElectorWatchdogMs = 10_000;
 
 /** Of an agent with a session of its own. */
 export const alone: Sharing = {
@@ -33,7 +33,7 @@ export const alone: Sharing = {
   renewals: ownRenewals,
   turn: () => ({ come: Promise.resolve(), end: () => {} }),
   resyncMs: usualResyncMs,
-  auditMs: usualAuditMs,
+  electorWatchdogMs: usualElectorWatchdogMs,
 };
 
 /** Hands out turns in the order in which they are asked for, at most `atOnce` at a time. */

@@ -25,7 +25,7 @@ import { readCircuitBreaker } from '../../tree/brake-record.js';
 import { readNeighbour } from '../../tree/neighbour.js';
 import type { ScoreReader } from '../scores/score-reader.js';
 import type { Contents } from './contents.js';
-import type { Reader } from './known-reads.js';
+import type { Reader } from './watched-cache.js';
 
 /**
  * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
@@ -313,24 +313,29 @@ function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
 }
 
 /** The part that what was read calls for. */
-export function partFor(snapshot: GroupSnapshot, node: string, session: SessionId, hasTenure: boolean): Part {
+export function partFor(
+  snapshot: GroupSnapshot,
+  node: string,
+  session: SessionId,
+  hasLeadership: boolean,
+): Part {
   if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
   if (snapshot.seat?.second === true) return 'deputy';
   const isConcerned = slotsOfNode(snapshot, node, session).length > 0;
-  return isConcerned || hasTenure ? 'involved' : 'standby';
+  return isConcerned || hasLeadership ? 'involved' : 'standby';
 }
 
-/** What is to be known of the slots, by what was read: the claims of those that concern this node, the one of its tenure too. */
+/** What is to be known of the slots, by what was read: the claims of those that concern this node, the one of its leadership too. */
 export function slotsFor(
   snapshot: GroupSnapshot,
   node: string,
   session: SessionId,
   known: SlotsKnown,
-  tenure: number | null,
+  leadership: number | null,
 ): SlotsKnown {
   const concerned = slotsOfNode(snapshot, node, session);
-  const count = Math.max(slotCount(snapshot, known.count), tenure ?? 1);
-  const own = tenure === null || concerned.includes(tenure) ? concerned : [...concerned, tenure];
+  const count = Math.max(slotCount(snapshot, known.count), leadership ?? 1);
+  const own = leadership === null || concerned.includes(leadership) ? concerned : [...concerned, leadership];
   return {
     count,
     undecided: slotStates(snapshot).some(({ elected }) => (elected.value?.term ?? 0) === 0),

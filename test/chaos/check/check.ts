@@ -14,7 +14,7 @@ import {
   lostForNothing,
   tooLong,
 } from './leaderless.js';
-import { type Margin, margins, overlaps, tenuresOf, tokenProblems } from './tenures.js';
+import { leadershipSpansOf, type Margin, margins, overlaps, tokenProblems } from './leaderships.js';
 import { inSlot, type Violation } from './violation.js';
 
 export interface Verdict {
@@ -41,17 +41,17 @@ export interface Verdict {
 
 export function check(records: RunRecords): Verdict {
   const { run, hooks, answers, changes, nemesis } = records;
-  const tenures = tenuresOf(hooks);
+  const leaderships = leadershipSpansOf(hooks);
   const { claims, violations } = readClaims(changes);
   const faults = faultSpans(nemesis, run);
   const slots = Array.from({ length: run.leaders }, (_, index) => index + 1);
-  const leaderless = slots.flatMap((slot) => gapsOf(slot, records, tenures, faults));
+  const leaderless = slots.flatMap((slot) => gapsOf(slot, records, leaderships, faults));
   const expired = new Set(claims.filter((claim) => claim.expired).map(({ token }) => token));
-  const moved = margins(tenures);
+  const moved = margins(leaderships);
   const ready = claims.filter(({ readyAtMs }) => readyAtMs !== null);
   const readyInSlot = slots.map((slot) => ready.filter((claim) => claim.slot === slot).length);
   const all: Violation[] = [
-    ...overlaps(hooks, tenures),
+    ...overlaps(hooks, leaderships),
     ...tokenProblems(hooks),
     ...violations,
     ...takeoversWithoutClaim(hooks, claims),
@@ -59,7 +59,7 @@ export function check(records: RunRecords): Verdict {
     ...historyProblems(changes),
     ...tooLong(leaderless),
     ...lostForNothing(leaderless, faults, run),
-    ...slots.flatMap((slot) => keptTooLong(slot, changes, tenures, faults, run)),
+    ...slots.flatMap((slot) => keptTooLong(slot, changes, leaderships, faults, run)),
     ...nemesis.flatMap((record) => {
       return record.event === 'trouble' ? [{ rule: 'no trouble', what: record.what, atMs: record.atMs }] : [];
     }),
@@ -75,7 +75,7 @@ export function check(records: RunRecords): Verdict {
     firsts: leaderless.filter(({ isFirst }) => isFirst),
     handovers: moved.filter(({ from }) => !expired.has(from.token)),
     failovers: moved.filter(({ from }) => expired.has(from.token)),
-    takeovers: tenures.length,
+    takeovers: leaderships.length,
     ready: ready.length,
     readyInSlot,
     crashes: nemesis.filter(({ event }) => event === 'crash').length,

@@ -11,7 +11,7 @@
  * than there are slots, and begins anew when they no longer do.
  */
 import type { Answer, Change, NemesisRecord, Run, RunRecords } from '../records.js';
-import { nameOf, type Tenure } from './tenures.js';
+import { type LeadershipSpan, nameOf } from './leaderships.js';
 import { inSlot, type Violation } from './violation.js';
 import { type Span, unwantedSpans, wantedSpans } from './wanted.js';
 
@@ -68,13 +68,13 @@ interface Led extends Span {
 }
 
 /** When somebody led one slot. */
-function ledSpans(tenures: readonly Tenure[], answers: readonly Answer[], run: Run): Led[] {
+function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answer[], run: Run): Led[] {
   const told = new Map<string, number>();
   for (const { leader, answeredAtMs } of answers) {
     if (leader?.status !== 'READY') continue;
     told.set(leader.token, Math.min(answeredAtMs, told.get(leader.token) ?? Number.POSITIVE_INFINITY));
   }
-  return tenures.flatMap(({ node, token, lastWorkMs, releaseMs }) => {
+  return leaderships.flatMap(({ node, token, lastWorkMs, releaseMs }) => {
     const fromMs = told.get(token);
     const lives = run.endedAtMs - lastWorkMs < aliveMs;
     const toMs = Math.min(releaseMs ?? Number.POSITIVE_INFINITY, lives ? run.endedAtMs : lastWorkMs);
@@ -88,17 +88,17 @@ const aliveMs = 1_000;
 /** A fault that was taken back as long ago as this may still be what a loss of leadership goes back to. */
 const rightBeforeMs = 1_500;
 
-/** Of one slot, in time; `tenures` and `answers` are of all. */
+/** Of one slot, in time; `leaderships` and `answers` are of all. */
 export function gapsOf(
   slot: number,
   { answers, changes, run }: Pick<RunRecords, 'answers' | 'changes' | 'run'>,
-  tenures: readonly Tenure[],
+  leaderships: readonly LeadershipSpan[],
   faults: readonly FaultSpan[],
 ): Gap[] {
   const ofIt = <T extends { readonly slot: number }>(all: readonly T[]) => {
     return all.filter((one) => one.slot === slot);
   };
-  const leds = ledSpans(ofIt(tenures), ofIt(answers), run).toSorted(
+  const leds = ledSpans(ofIt(leaderships), ofIt(answers), run).toSorted(
     (one, other) => one.fromMs - other.fromMs,
   );
   return wantedSpans(slot, changes, run).flatMap((wanted, index) => {
@@ -244,19 +244,19 @@ function reaches({ slots, nodes }: FaultSpan, slot: number, node: string): boole
 export function keptTooLong(
   slot: number,
   changes: readonly Change[],
-  tenures: readonly Tenure[],
+  leaderships: readonly LeadershipSpan[],
   faults: readonly FaultSpan[],
   run: Run,
 ): Violation[] {
   const spans = unwantedSpans(slot, changes, run);
-  return tenures.flatMap((tenure) => {
-    const endMs = Math.max(tenure.lastWorkMs, tenure.lastReleaseMs ?? 0);
+  return leaderships.flatMap((leadership) => {
+    const endMs = Math.max(leadership.lastWorkMs, leadership.lastReleaseMs ?? 0);
     return spans.flatMap(({ fromMs, toMs }) => {
-      if (tenure.slot !== slot || tenure.startMs >= toMs || endMs <= fromMs) return [];
-      const kept = measured({ fromMs, toMs: Math.min(endMs, toMs) }, tenure.node, faults, run);
+      if (leadership.slot !== slot || leadership.startMs >= toMs || endMs <= fromMs) return [];
+      const kept = measured({ fromMs, toMs: Math.min(endMs, toMs) }, leadership.node, faults, run);
       if (kept.countedMs <= kept.boundMs) return [];
       const how = `${seconds(kept.countedMs)}, bound ${seconds(kept.boundMs)} (${kept.bound})`;
-      const what = `${nameOf(tenure)} worked on for ${how}, though the group has no such slot`;
+      const what = `${nameOf(leadership)} worked on for ${how}, though the group has no such slot`;
       return [{ rule: 'slots are given up', what, atMs: fromMs }];
     });
   });

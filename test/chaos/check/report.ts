@@ -2,7 +2,7 @@
 import type { RunRecords } from '../records.js';
 import type { Verdict } from './check.js';
 import type { Gap } from './leaderless.js';
-import { type Margin, nameOf } from './tenures.js';
+import { type Margin, nameOf } from './leaderships.js';
 import { inSlot, type Violation } from './violation.js';
 
 const longestShown = 5;

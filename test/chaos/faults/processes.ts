@@ -55,7 +55,7 @@ function killOf(
   world: World,
   tell: Tell,
 ): Trouble | null {
-  const { agent, guardian, sentinel } = world.agent(node);
+  const { agent, guardian, reaper } = world.agent(node);
   if (agent === null) return null;
   const kill = async (what: string, ...pids: (number | null)[]) => {
     tell.crash(`${what} of ${node}`);
@@ -75,7 +75,7 @@ function killOf(
       return {
         ...trouble,
         silences: true,
-        begin: () => kill('sentinel, guardian and agent', sentinel, guardian, agent),
+        begin: () => kill('reaper, guardian and agent', reaper, guardian, agent),
         end,
       };
   }

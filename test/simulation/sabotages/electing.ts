@@ -95,7 +95,7 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'minimum tenure not kept',
-    rule: 'A leader is not left for a better node before its minimum tenure is over',
+    rule: 'A leader is not left for a better node before its minimum leadership is over',
     in: 'prefer',
     find: 'durationMs(config.minLeadership) - readyForMs',
     replace: '-readyForMs',
@@ -201,22 +201,22 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'a silent elector keeps its seat',
     rule: 'An elector that stays silent while a decision is due is unseated by the next in line',
-    in: 'Auditor#look',
+    in: 'ElectorWatchdog#look',
     find: 'await elector.unseat(turn, seat.below);',
     replace: '',
   },
   {
     name: 'an elector that does its work is unseated',
     rule: 'Unseated is who stays silent while a decision is due, and nobody else',
-    in: 'Auditor#look',
+    in: 'ElectorWatchdog#look',
     find: 'isDue ? keyOf(snapshot, seat.below) : null',
     replace: 'isDue ? keyOf(snapshot, seat.below) : seat.below',
   },
   {
     name: 'an elector unseated without patience',
     rule: 'A silent elector has two session timeouts and ten seconds',
-    in: 'Auditor#isSilentForLong',
-    find: '2 * store.negotiatedTimeoutMs + auditMs',
+    in: 'ElectorWatchdog#isSilentForLong',
+    find: '2 * store.negotiatedTimeoutMs + electorWatchdogMs',
     replace: '0',
   },
   {

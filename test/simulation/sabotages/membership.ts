@@ -25,10 +25,10 @@ export const membershipSabotages: readonly Sabotage[] = [
   },
   {
     name: "an earlier life's session ended while it may work",
-    rule: 'An earlier life that owns the claim is waited for: something of its tenure may live',
+    rule: 'An earlier life that owns the claim is waited for: something of its leadership may live',
     in: 'EarlierLives#mayWork',
-    find: `workload === 'inside'`,
-    replace: `workload === 'inside' || workload === 'outside'`,
+    find: `workloadPlace === 'inside'`,
+    replace: `workloadPlace === 'inside' || workloadPlace === 'outside'`,
   },
   {
     name: 'a seat taken twice',
@@ -91,8 +91,8 @@ export const membershipSabotages: readonly Sabotage[] = [
       },
       {
         in: 'Agent#inTouch',
-        find: 'this.#lookout.seat',
-        replace: 'this.snapshot === null && this.#lookout.seat',
+        find: 'this.#snapshotReader.seat',
+        replace: 'this.snapshot === null && this.#snapshotReader.seat',
       },
     ],
   },
@@ -127,7 +127,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'the elector decides on what it read before',
     rule: 'Every decision is made from a fresh read, never from an event or from memory',
-    in: 'Lookout#look',
+    in: 'SnapshotReader#look',
     find: 'this.#snapshot = snapshot; this.#options.tokens.look(snapshot); return snapshot;',
     replace:
       'const earlier = this.#snapshot; this.#snapshot = snapshot; return { ...snapshot, members: earlier?.members ?? snapshot.members };',
@@ -173,14 +173,18 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'what was known of an ended session kept',
     rule: 'Watches end with their session: the next one sets its own',
-    in: 'Lookout#begin',
+    in: 'SnapshotReader#begin',
     find: 'this.#reads = null',
     replace: 'this.#reads?.goOn(store)',
     also: [
-      { in: 'Lookout#begin', find: 'begin(): void {', replace: 'begin(store: Store): void {' },
-      { in: 'Agent#openStore', find: 'this.#lookout.begin()', replace: 'this.#lookout.begin(store)' },
+      { in: 'SnapshotReader#begin', find: 'begin(): void {', replace: 'begin(store: Store): void {' },
       {
-        in: 'KnownReads#store',
+        in: 'Agent#openStore',
+        find: 'this.#snapshotReader.begin()',
+        replace: 'this.#snapshotReader.begin(store)',
+      },
+      {
+        in: 'WatchedCache#store',
         find: 'readonly #store: Store;',
         replace: '#store: Store;  goOn(store: Store): void { this.#store = store; }',
       },
@@ -189,7 +193,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'what was known kept on reconnect',
     rule: 'On every reconnect all state is read afresh: out of touch, nobody is told of changes',
-    in: 'KnownReads#constructor',
+    in: 'WatchedCache#constructor',
     find: 'this.forget(); });',
     replace: '});',
     also: [
@@ -203,7 +207,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'known only when it is answered',
     rule: 'What is known is known from when it is asked for: a change told of before the answer is used counts against it',
-    in: 'KnownReads#read',
+    in: 'WatchedCache#read',
     find: 'known.set(path, sent)',
     replace:
       'void sent.then(() => new Promise((resolve) => setImmediate(resolve))).then(() => known.set(path, sent), () => {})',
@@ -211,7 +215,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'what is known mixed with what is newer',
     rule: 'What is known was still so when the last of what a round asks for was answered',
-    in: 'KnownReads#together',
+    in: 'WatchedCache#together',
     find: 'if (changes !== this.#changes && tried < tries) continue;',
     replace: '',
   },
@@ -232,7 +236,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'the place of an ended session kept',
     rule: 'After an expired session all is forgotten: seat, part and what was read',
-    in: 'Lookout#begin',
+    in: 'SnapshotReader#begin',
     find: `this.#snapshot = null; this.#seat = noSeat; this.#part = 'standby';`,
     replace: '',
   },

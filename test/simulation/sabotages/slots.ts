@@ -17,8 +17,8 @@ const broken: readonly Sabotage[] = [
     replace: '[...owned.slice(0, 0), ...named]',
     also: [
       {
-        in: 'Leadership#inSlot',
-        find: 'if (this.#tenure === null) this.#slot = first;',
+        in: 'LeadershipRunner#inSlot',
+        find: 'if (this.#leadership === null) this.#slot = first;',
         replace: 'this.#slot = first;',
       },
       {
@@ -165,7 +165,7 @@ const broken: readonly Sabotage[] = [
   {
     name: 'a hook is told the first slot',
     rule: 'A hook finds its slot in PETREL_SLOT',
-    in: 'Leadership#context',
+    in: 'LeadershipRunner#context',
     find: 'slot: this.#slot',
     replace: 'slot: 1',
   },

@@ -6,9 +6,17 @@ function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {
     const [name = '', token = '', phase, event] = line.split(' ');
     const [node, slot = '1'] = name.split('/');
-    const tenure = { node, slot: Number(slot), token: token === '-' ? '' : token };
+    const leadership = { node, slot: Number(slot), token: token === '-' ? '' : token };
     const times = { at, monotonicMs: at };
-    return hookEventSchema.parse({ ...tenure, ...times, phase, event, term: 1, exitCode: null, alive: [] });
+    return hookEventSchema.parse({
+      ...leadership,
+      ...times,
+      phase,
+      event,
+      term: 1,
+      exitCode: null,
+      alive: [],
+    });
   });
 }
 
@@ -30,7 +38,7 @@ describe('the checker of hook events', () => {
     ).toEqual([]);
   });
 
-  it('takes the last beat for the end of a tenure that was killed', () => {
+  it('takes the last beat for the end of a leadership that was killed', () => {
     expect(
       findProblems(history(...leads('a 1'), 'a 1 takeover beat', ...leads('b 2'), 'b 2 takeover beat')),
     ).toEqual([]);
@@ -63,7 +71,7 @@ describe('the checker of hook events', () => {
     expect(findProblems(history(...leads('a 1'), ...leads('b 2'), ...released('a 1')))).toEqual([]);
   });
 
-  it('catches every tenure that a later one overlaps', () => {
+  it('catches every leadership that a later one overlaps', () => {
     const events = history(
       ...leads('a 1'),
       ...leads('b 2'),
@@ -89,7 +97,7 @@ describe('the checker of hook events', () => {
     expect([withState('T'), withState('Z')]).toEqual([[], []]);
   });
 
-  it('counts a child run by `petrel run` as a tenure', () => {
+  it('counts a child run by `petrel run` as a leadership', () => {
     const run = ['a 1 run started', 'a 1 run beat'];
     expect(findProblems(history(...run, 'a 1 run ended', ...leads('b 2')))).toEqual([]);
     expect(findProblems(history(...run, ...leads('b 2'), 'a 1 run ended'))).toHaveLength(1);

@@ -4,7 +4,7 @@ import {
   Agent,
   builtInRules,
   type Clock,
-  FunctionDuty,
+  FunctionWorkload,
   type Host,
   openStore,
   PetrelError,
@@ -24,14 +24,14 @@ export class AgentNode implements Node<Packet> {
   readonly #context: Context<Packet>;
   readonly #connections: Connections;
   readonly #agent: Agent;
-  readonly #duty: FunctionDuty;
+  readonly #workload: FunctionWorkload;
 
   constructor(context: Context<Packet>) {
     const clock = clockOf(context);
     this.#context = context;
     this.#connections = new Connections(context);
-    this.#duty = new FunctionDuty(clock, () => this.#agent.status.leads, silentLogger);
-    this.#duty.use({ work: (_leadership, signal) => untilAborted(signal) });
+    this.#workload = new FunctionWorkload(clock, () => this.#agent.status.leads, silentLogger);
+    this.#workload.use({ work: (_leadership, signal) => untilAborted(signal) });
     this.#agent = new Agent({
       openStore: (session) => this.#openStore(session, clock),
       root,
@@ -41,15 +41,15 @@ export class AgentNode implements Node<Packet> {
       tags: {},
       rules: builtInRules,
       version: '0',
-      duty: this.#duty,
-      workload: 'inside',
+      workload: this.#workload,
+      workloadPlace: 'inside',
       clock,
       log: silentLogger,
       host: hostOf(context),
       sessionMemory: null,
     });
     this.#agent.onStatus(({ leads }) => {
-      if (leads) this.#duty.startWork();
+      if (leads) this.#workload.startWork();
       this.#look();
     });
     this.#agent.onEvent(({ kind }) => {

@@ -1,0 +1,89 @@
+/** A workload that tells how its runs end, and how much of a lease was left when it had to release by itself. */
+import type { Clock } from '../../ports/clock.js';
+import type {
+  HookContext,
+  HookResult,
+  HookRun,
+  Phase,
+  Workload,
+  WorkloadEnd,
+  WorkloadLease,
+} from '../../ports/workload.js';
+import type { AgentEvent } from '../events.js';
+
+export class ReportingWorkload implements Workload {
+  readonly #workload: Workload;
+  readonly #clock: Clock;
+  readonly #tell: (event: AgentEvent) => void;
+  /** Null where there is none, or it was told already what was left of it. */
+  #lease: WorkloadLease | null = null;
+  /** What is run when it ends by itself. */
+  #release: HookContext | null = null;
+  /** How often a lease ended by itself: such a release is told of once, though others may have waited for it. */
+  #ends = 0;
+
+  constructor(workload: Workload, clock: Clock, tell: (event: AgentEvent) => void) {
+    this.#workload = workload;
+    this.#clock = clock;
+    this.#tell = tell;
+    workload.onEnd((end) => this.#ended(end));
+  }
+
+  has(phase: Phase): boolean {
+    return this.#workload.has(phase);
+  }
+
+  run(context: HookContext): HookRun {
+    const run = this.#workload.run(context);
+    const { phase } = context;
+    const ends = this.#ends;
+    const lease = phase === 'release' && this.#isDue() ? this.#lease : null;
+    void run.outcome.then((outcome) => {
+      if (phase === 'release' && ends !== this.#ends) return;
+      if (this.#workload.has(phase)) this.#tell({ kind: 'ran', context, outcome });
+      if (lease !== null) this.#fenced(outcome, lease.endsAtMs - this.#clock.monotonicMs());
+    });
+    return run;
+  }
+
+  holdLease(lease: WorkloadLease, release: HookContext): void {
+    this.#lease = lease;
+    this.#release = release;
+    this.#workload.holdLease(lease, release);
+  }
+
+  endLeadership(): void {
+    this.#lease = null;
+    this.#workload.endLeadership();
+  }
+
+  onEnd(listener: (end: WorkloadEnd) => void): () => void {
+    return this.#workload.onEnd(listener);
+  }
+
+  close(): Promise<boolean> {
+    return this.#workload.close();
+  }
+
+  #isDue(): boolean {
+    return this.#lease !== null && this.#clock.monotonicMs() >= this.#lease.releaseAtMs;
+  }
+
+  #ended(end: WorkloadEnd): void {
+    // What the guard had in its care has been killed: a release that comes late outlives nothing.
+    if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
+    if (end.cause !== 'lease-ended') return;
+    this.#ends += 1;
+    const context = this.#release;
+    if (this.#workload.has('release') && context !== null)
+      this.#tell({ kind: 'ran', context, outcome: end.release });
+    if (end.leaseLeftMs !== null) this.#fenced(end.release, end.leaseLeftMs);
+  }
+
+  /** What is not proven dead has not ended; and where nothing was started, nothing could outlive its lease. */
+  #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
+    if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;
+    this.#lease = null;
+    this.#tell({ kind: 'self-fenced', leaseLeftMs });
+  }
+}

@@ -1,0 +1,509 @@
+/**
+ * A node's own leadership: carries out the steps of its leadership, keeps the lease renewed, and answers whether this
+ * node leads. What to do is decided in `core/leadership.ts`; here it is done.
+ *
+ * Outlives sessions: what was begun under one is released even when that session is long over.
+ */
+
+import { excused, type Lapse, resumption, withLapse } from '../../core/lapse.js';
+import {
+  isChecked,
+  type Leadership,
+  type LeadershipAction,
+  leadershipStep,
+  type Stage,
+} from '../../core/leadership.js';
+import { type Lease, noLease } from '../../core/lease.js';
+import { type Story, story } from '../../core/story.js';
+import { present } from '../../errors.js';
+import { defaultGroupConfig } from '../../model/group-config.js';
+import { named } from '../../model/named-slot.js';
+import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
+import { slotStates, slotsOfNode, slotView } from '../../model/slots.js';
+import { type Elected, type FailureDetail, noCommand } from '../../model/znodes.js';
+import type { Store } from '../../ports/store.js';
+import type { HookContext, HookResult, HookRun, Phase, WorkloadEnd } from '../../ports/workload.js';
+import { ifStillTrue } from '../conditional-write.js';
+import { claimedUnder, type DecisionKnown, failedUnder } from '../elector/slot-decision.js';
+import type { Renewing } from '../session/renewal.js';
+import { ClaimGate } from './claim-gate.js';
+import { claim, claimContent, claimMade, givingAway, sayingReady } from './claim-writes.js';
+import { detailOf } from './failure-detail.js';
+import { hookContext } from './hook-context.js';
+import type { LeadershipOptions, LeadershipRound } from './options.js';
+import { RenewedLease } from './renewed-lease.js';
+
+export class LeadershipRunner {
+  readonly #options: LeadershipOptions;
+  #leadership: Leadership | null = null;
+  /** The slot that the leadership is of; without one: that the last step was about. */
+  #slot = 1;
+  /** How many the group has, as it was read last. */
+  #slots = 1;
+  /** The decision that this leadership serves, for the hooks' environment. */
+  #elected: Elected | null = null;
+  /** Why it ends, and by which term's decision. */
+  #ending: Pick<Story, 'term' | 'reason'> | null = null;
+  /** The store whose session owns the claim. */
+  #store: Store | null = null;
+  #spentToken = 0n;
+  /** Versions of `elected` count from 0 in each slot. */
+  #failedUnder: DecisionKnown | null = null;
+  #preparedUnder: DecisionKnown | null = null;
+  #preparing: DecisionKnown | null = null;
+  #run: HookRun | null = null;
+  #renewal: Renewing | null = null;
+  #lease: RenewedLease | null = null;
+  #cancelRetry: () => void = () => {};
+  /** Leaderships that were READY and have ended, the last one last. */
+  #lapses: readonly Lapse[] = [];
+  /** What the workload runs when the lease ends unrenewed. */
+  #guardedBy: HookContext | null = null;
+  readonly #gate: ClaimGate;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options;
+    this.#gate = new ClaimGate(options);
+    this.#unsubscribe = options.workload.onEnd((end) => this.#onWorkloadEnd(end));
+  }
+
+  get leadership(): Leadership | null {
+    return this.#leadership;
+  }
+
+  /** Which slot the leadership is of. */
+  get slot(): number | null {
+    return this.#leadership === null ? null : this.#slot;
+  }
+
+  get #paths(): GroupPaths {
+    return pathsOfSlot(this.#options.paths, this.#slot);
+  }
+
+  #versionIn(decision: DecisionKnown | null): number | null {
+    return decision?.slot === this.#slot ? decision.version : null;
+  }
+
+  /** READY, its workload lives as far as is known, and the lease is good: looked up on the clock at every call. */
+  get leads(): boolean {
+    if (this.#leadership?.stage !== 'leading' || this.#leadership.failure !== null || this.#store === null)
+      return false;
+    return this.#store.state !== 'LOST' && this.#options.clock.monotonicMs() < this.lease.releaseAtMs;
+  }
+
+  get lease(): Lease {
+    return this.#lease?.inForce ?? noLease;
+  }
+
+  /** In touch with the ensemble again: the lease is renewed before it is due. */
+  reconnected(): void {
+    this.#renewal?.now();
+  }
+
+  /** When a leadership must be looked at again even if nothing wakes: the instant its release is due. */
+  get dueAtMs(): number | null {
+    const stage = this.#leadership?.stage;
+    return stage === undefined || stage === 'releasing' || stage === 'released'
+      ? null
+      : this.lease.releaseAtMs;
+  }
+
+  /** Stops a leadership whose claim is gone, where a round cannot find out: the rest of the tree is gone, too. */
+  async checkClaim(store: Store): Promise<void> {
+    if (this.dueAtMs === null) return;
+    const stat = await store.exists(this.#paths.current);
+    const isHeld = stat !== null && stat.czxid === this.#leadership?.token;
+    if (!isHeld && this.dueAtMs !== null) this.#release(null, 'the claim leader/current is gone', null);
+  }
+
+  /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
+  async step(group: LeadershipRound): Promise<boolean> {
+    const round = this.#inSlot(group);
+    const action = this.#next(round);
+    return action !== null && (await this.#perform(action, round));
+  }
+
+  /**
+   * The step that the leadership has to make, by what is only expected to stand, where it is one whose write checks all that
+   * it rests on. True when it was tried. Throws StoreError.
+   */
+  async stepAhead(group: LeadershipRound): Promise<boolean> {
+    const round = this.#inSlot(group);
+    const action = this.#next(round);
+    if (action === null || !isChecked(action) || this.#mayBeGivenAway(action)) return false;
+    await this.#perform(action, round);
+    return true;
+  }
+
+  /** Once it was tried, another's claim may stand there, at the same version. */
+  #mayBeGivenAway({ do: verb }: LeadershipAction): boolean {
+    return (
+      verb === 'delete-claim' && (this.#leadership === null || this.#leadership.token <= this.#spentToken)
+    );
+  }
+
+  #next(round: LeadershipRound): LeadershipAction | null {
+    const { store, snapshot } = round;
+    const { workload, node, clock, config } = this.#options;
+    return leadershipStep({
+      self: node,
+      session: store.sessionId,
+      sessionOver: this.#store !== null && (this.#store !== store || store.state === 'LOST'),
+      snapshot,
+      config: config() ?? defaultGroupConfig,
+      leadership: this.#leadership,
+      spentToken: this.#spentToken,
+      lease: this.lease,
+      nowMs: clock.monotonicMs(),
+      healthy: round.healthy,
+      draining: round.draining,
+      drainOverdue: round.drainOverdue,
+      prepare: workload.has('prepare') ? { doneUnder: this.#versionIn(this.#preparedUnder) } : null,
+      failedUnder: this.#versionIn(this.#failedUnder),
+    });
+  }
+
+  /** The round as the slot sees it that this node has, or is to have. */
+  #inSlot(round: LeadershipRound): LeadershipRound {
+    const { store, snapshot } = round;
+    if (snapshot === null) return round;
+    const [first = 1] = slotsOfNode(snapshot, this.#options.node, store.sessionId);
+    if (this.#leadership === null) this.#slot = first;
+    this.#slots = slotStates(snapshot).length;
+    return { ...round, snapshot: slotView(snapshot, this.#slot) };
+  }
+
+  async #perform(action: LeadershipAction, round: LeadershipRound): Promise<boolean> {
+    switch (action.do) {
+      case 'prepare':
+        this.#prepare(action.elected, action.electedVersion);
+        return false;
+      case 'claim':
+        return await this.#claim(round, action.elected, action.electedVersion);
+      case 'adopt':
+        return await this.#adopt(round.store, action);
+      case 'take-over':
+        this.#takeOver(action.elected);
+        return false;
+      case 'write-ready':
+        return await this.#writeReady(round, action);
+      case 'release':
+        this.#release(action.term, action.reason, action.newLeader);
+        return this.#stage === 'released';
+      case 'delete-claim':
+        return await this.#deleteClaim(round, action.claimVersion, action.failure);
+      case 'forget-leadership':
+        this.#options.log.info(this.#fields, `leadership over: ${action.why}`);
+        this.#end();
+        return true;
+    }
+  }
+
+  get #stage(): Stage | null {
+    return this.#leadership?.stage ?? null;
+  }
+
+  /** Of every line about this leadership. */
+  get #fields(): Partial<Story> & { readonly fencingToken?: bigint } {
+    if (this.#leadership === null) return {};
+    const { term, token: fencingToken } = this.#leadership;
+    const about = this.#ending ?? {
+      term,
+      reason: present(this.#elected, 'the decision of a leadership').reason,
+    };
+    return { ...story(about.term, about.reason, term, named(this.#slot, this.#slots)), fencingToken };
+  }
+
+  #enter(stage: Stage, change: Partial<Leadership> = {}): void {
+    if (this.#leadership === null) return;
+    if (this.#stage === 'leading' && stage !== 'leading') this.#noteLapse(this.#leadership);
+    this.#leadership = { ...this.#leadership, ...change, stage };
+    if (stage === 'released') this.#renewal?.stop();
+    this.#options.onStage(stage, this.#fields);
+  }
+
+  #noteLapse({ term, token }: Leadership): void {
+    const about = { slot: this.#slot, term, token, reason: this.#ending?.reason ?? 'the agent has ended' };
+    this.#lapses = withLapse(this.#lapses, about, this.lease, this.#options.clock.monotonicMs());
+  }
+
+  #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): HookContext {
+    const { paths, node, site } = this.#options;
+    const fencingToken = this.#leadership?.token ?? null;
+    const ofSlot = { slot: this.#slot, slots: this.#slots };
+    const about = { phase, root: paths.root, node, site, ...ofSlot, fencingToken, reason, newLeader };
+    return hookContext(about, elected, this.#options.config() ?? defaultGroupConfig);
+  }
+
+  #prepare(elected: Elected, electedVersion: number): void {
+    if (this.#versionIn(this.#preparing) === electedVersion) return;
+    const preparing = { slot: this.#slot, version: electedVersion };
+    this.#preparing = preparing;
+    const run = this.#options.workload.run(this.#context('prepare', elected, elected.reason));
+    void run.outcome.then((outcome) => {
+      if (this.#preparing !== preparing) return;
+      this.#preparing = null;
+      if (outcome.result === 'ok') this.#preparedUnder = preparing;
+      else this.#failWithoutClaim(elected, preparing, detailOf('prepare', outcome));
+      this.#options.wake();
+    });
+  }
+
+  /** Told to the elector with the registration alone: there is no claim to delete. */
+  #failWithoutClaim({ term, reason }: Elected, under: DecisionKnown, detail: FailureDetail): void {
+    this.#failedUnder = under;
+    this.#options.log.warn(
+      { ...named(under.slot, this.#slots), term, reason, detail },
+      `not taking over: ${detail.phase} failed: ${detail.reason}`,
+    );
+    this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });
+  }
+
+  async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
+    const { clock, amend } = this.#options;
+    const { seat, store } = round;
+    if (seat === null || this.#gate.isClosed(store)) return false;
+    const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
+    const content = claimContent(this.#options, {
+      status: 'PROGRESS',
+      term: elected.term,
+      electedVersion,
+      resumes,
+    });
+    const registration = amend(claimedUnder(this.#slot, electedVersion));
+    const claimant = { paths: this.#paths, seat, registration };
+    const results = await claim(store, claimant, electedVersion, content);
+    const written = results?.at(-1);
+    if (written?.type !== 'set' || round.snapshot === null) return true;
+    // What was written need not be read before the takeover begins: nobody leads meanwhile.
+    const current = claimMade(content, written.stat, store.sessionId);
+    this.#begin(store, current.token, elected, electedVersion, true);
+    await this.step({ ...round, snapshot: { ...round.snapshot, current } });
+    return true;
+  }
+
+  /** What proves this session alive may be from long before the claim: first comes a write that is known to be
+   * committed, as a claim's own is. */
+  async #adopt(store: Store, action: Extract<LeadershipAction, { do: 'adopt' }>): Promise<boolean> {
+    const { claim, elected, electedVersion } = action;
+    const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
+    if (this.#gate.isClosed(store)) return false;
+    if ((await ifStillTrue(() => store.multi([stands]))) === null) return true;
+    this.#begin(store, claim.token, elected, electedVersion, false);
+    return true;
+  }
+
+  #begin(store: Store, token: bigint, elected: Elected, claimedUnder: number, isNew: boolean): void {
+    const { tokens, log } = this.#options;
+    const failure = tokens.failure(this.#options.config(), { slot: this.#slot, token }, isNew);
+    this.#leadership = { token, term: elected.term, stage: 'claimed', failure, claimedUnder };
+    this.#elected = elected;
+    this.#store = store;
+    this.#lease = new RenewedLease(store, this.#options.clock);
+    this.#lapses = excused(this.#lapses, token);
+    log.info(this.#fields, `PROGRESS: claimed, ${failure === null ? '' : 'not '}taking over`);
+    this.#options.onStage('claimed', this.#fields);
+    this.#renewFrom(store);
+  }
+
+  #renewFrom(store: Store): void {
+    const { clock, log, wake, seat, renewals } = this.#options;
+    const paths = this.#paths;
+    const seats = () => [seat()].filter((held) => held !== null);
+    this.#renewal = renewals.begin({
+      store,
+      clock,
+      log,
+      paths: () => [paths.current, ...seats().map((held) => paths.seat(held))],
+      onTried: () => this.#guard(),
+      onGone: wake,
+    });
+  }
+
+  /** Hands the lease in force to whoever kills the workload when it ends. */
+  #guard(): void {
+    const stage = this.#stage;
+    if (stage === null || stage === 'released' || this.#elected === null) return;
+    const lease = this.#lease?.news(stage !== 'claimed') ?? null;
+    if (lease === null) return;
+    if (this.#guardedBy === null || this.#guardedBy.term !== this.#elected.term) {
+      this.#guardedBy = this.#context('release', this.#elected, 'the lease was not renewed');
+    }
+    this.#options.workload.holdLease(lease, this.#guardedBy);
+  }
+
+  #takeOver(elected: Elected): void {
+    const { workload, log } = this.#options;
+    this.#guard();
+    this.#enter('taking-over');
+    const run = workload.run(this.#context('takeover', elected, elected.reason));
+    this.#run = run;
+    void run.outcome.then((outcome) => {
+      if (this.#run !== run || this.#stage !== 'taking-over') return;
+      this.#run = null;
+      if (outcome.result === 'ok') {
+        this.#enter('taken-over');
+        this.#options.amend({
+          lastTakeover: { token: String(this.#leadership?.token), durationMs: outcome.durationMs },
+        });
+      } else {
+        const failure = detailOf('takeover', outcome);
+        log.error({ ...this.#fields, failure }, `takeover failed: ${failure.reason}`);
+        this.#enter('taking-over', { failure });
+      }
+      this.#options.wake();
+    });
+  }
+
+  async #writeReady(
+    { store, seat, snapshot }: LeadershipRound,
+    { elected, ...versions }: Extract<LeadershipAction, { do: 'write-ready' }>,
+  ): Promise<boolean> {
+    const { log, amend } = this.#options;
+    if (seat === null) return false;
+    const stage = this.#stage;
+    const resumes = snapshot?.current?.value?.resumes ?? null;
+    const { term } = elected;
+    const { electedVersion } = versions;
+    const content = claimContent(this.#options, { status: 'READY', term, electedVersion, resumes });
+    const claimant = { paths: this.#paths, seat, registration: amend({}) };
+    const written = await ifStillTrue(() => store.multi(sayingReady(claimant, versions, content)));
+    // While the answer was under way the lease may have ended, and the workload with it.
+    if (written === null || this.#stage !== stage) return true;
+    this.#elected = elected;
+    this.#enter('leading', { term: elected.term });
+    log.info(this.#fields, 'READY: this node leads');
+    return true;
+  }
+
+  /** `term`: of the decision that asks for it; null where none does. */
+  #release(term: number | null, reason: string, newLeader: string | null): void {
+    const elected = this.#elected;
+    const leadership = present(this.#leadership, 'the leadership that is released');
+    this.#ending = { term: term ?? leadership.term, reason };
+    this.#options.log.info(this.#fields, `releasing: ${reason}`);
+    if (this.#stage === 'claimed' || elected === null) {
+      this.#enter('released');
+      return;
+    }
+    const context = this.#context('release', elected, reason, newLeader);
+    this.#runRelease({ ...context, endedByTerm: this.#ending.term });
+    this.#enter('releasing');
+  }
+
+  #runRelease(context: HookContext): void {
+    const run = this.#options.workload.run(context);
+    this.#run = run;
+    void run.outcome.then((outcome) => {
+      if (this.#run === run) this.#released(outcome, context);
+    });
+  }
+
+  #released(outcome: HookResult, context: HookContext): void {
+    const { log, wake, clock } = this.#options;
+    if (this.#stage !== 'releasing') return;
+    const fields = { ...this.#fields, outcome: detailOf('release', outcome) };
+    this.#options.amend({
+      lastRelease: {
+        token: String(this.#leadership?.token),
+        term: this.#ending?.term ?? null,
+        result: outcome.result,
+        durationMs: outcome.durationMs,
+        error: outcome.error,
+      },
+    });
+    if (!outcome.provenDead) {
+      log.error(
+        fields,
+        'release: the workload is not proven dead; the claim is kept, and the release tried again',
+      );
+      this.#cancelRetry();
+      this.#cancelRetry = clock.timer(context.graceMs, () => this.#runRelease(context));
+      return;
+    }
+    if (outcome.result === 'ok') log.info(fields, 'released');
+    else log.warn(fields, `release ${outcome.result}: ${outcome.error ?? ''}; everything it left was killed`);
+    this.#run = null;
+    this.#enter('released');
+    wake();
+  }
+
+  #onWorkloadEnd(end: WorkloadEnd): void {
+    const { log } = this.#options;
+    if (this.#leadership === null || this.#elected === null) return;
+    switch (end.cause) {
+      case 'lease-ended':
+        if (this.#stage === 'released') return;
+        this.#ending ??= { term: this.#leadership.term, reason: 'the lease was not renewed in time' };
+        log.error(this.#fields, 'the lease ran out: the workload was released without being asked');
+        this.#enter('releasing');
+        this.#released(end.release, this.#context('release', this.#elected, 'the lease ended'));
+        return;
+      case 'workload-ended':
+      case 'guard-lost': {
+        const byItself = 'the workload ended by itself';
+        const reason = end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? byItself);
+        log.error(this.#fields, `the leadership has to end: ${reason}`);
+        const failure = this.#leadership.failure ?? { ...noCommand, phase: 'workload', reason };
+        this.#leadership = { ...this.#leadership, failure };
+        // At once: a round may be waiting for an answer that does not come.
+        if (this.dueAtMs !== null) this.#release(null, reason, null);
+        this.#options.wake();
+      }
+    }
+  }
+
+  async #deleteClaim(
+    round: LeadershipRound,
+    claimVersion: number,
+    failure: FailureDetail | null,
+  ): Promise<boolean> {
+    const { node, log, amend } = this.#options;
+    const { store, seat, snapshot } = round;
+    if (seat === null) return false;
+    const { token } = present(snapshot?.current, 'the claim that is deleted');
+    if (token > this.#spentToken) this.#spentToken = token;
+    const elected = snapshot?.elected;
+    // A later decision for this node was made while the old leadership was still being released: it has not failed.
+    const isOfThis = elected?.value?.node === node && elected.value.term === this.#leadership?.term;
+    const version = isOfThis ? elected.version : this.#leadership?.claimedUnder;
+    let change = {};
+    if (version !== undefined && failure !== null) {
+      this.#failedUnder = { slot: this.#slot, version };
+      change = { lastFailure: { ...failedUnder(this.#failedUnder), token: String(token), detail: failure } };
+    }
+    const claimant = { paths: this.#paths, seat, registration: amend(change) };
+    const written = await ifStillTrue(() => store.multi(givingAway(claimant, claimVersion)));
+    if (written === null) return true;
+    log.info(this.#fields, 'claim given away');
+    this.#end();
+    return true;
+  }
+
+  #end(): void {
+    this.#renewal?.stop();
+    this.#renewal = null;
+    this.#lease = null;
+    this.#run = null;
+    const token = this.#leadership?.token ?? null;
+    if (token !== null && token > this.#spentToken) this.#spentToken = token;
+    this.#leadership = null;
+    this.#elected = null;
+    this.#ending = null;
+    this.#guardedBy = null;
+    this.#store = null;
+    this.#options.workload.endLeadership();
+    this.#options.onStage(null, {});
+  }
+
+  /** It leads no longer. Lets go of timers and listeners; the workload, and with it the workload, is closed by its owner. */
+  close(): void {
+    if (this.dueAtMs !== null) this.#enter('releasing');
+    this.#run = null;
+    this.#cancelRetry();
+    this.#renewal?.stop();
+    this.#gate.close();
+    this.#unsubscribe();
+  }
+}

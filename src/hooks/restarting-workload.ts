@@ -1,0 +1,231 @@
+/**
+ * Workload whose workload is one process in the foreground: started again when it ends by itself, as the policy says,
+ * within the leadership and under its fencing token; and told of, however it ends.
+ *
+ * Not promised: that a workload which goes on failing is noticed by anybody but its node before the restarts are
+ * used up. Until then the node leads.
+ */
+import { Listeners } from '../listeners.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import type {
+  HookContext,
+  HookResult,
+  HookRun,
+  Phase,
+  Workload,
+  WorkloadEnd,
+  WorkloadLease,
+} from '../ports/workload.js';
+import { Alarm } from './alarm.js';
+import { logOf } from './outcomes.js';
+
+/** What to do when the workload ends by itself. on-failure: unless its exit code is 0. */
+export const restartPolicies = ['no', 'on-failure', 'always'] as const;
+export type RestartPolicy = (typeof restartPolicies)[number];
+
+/** How a process ended. */
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  /** Name of the signal that ended it. */
+  readonly signal: string | null;
+  /** One line; null when it ended well. */
+  readonly error: string | null;
+}
+
+export interface RestartingWorkloadOptions {
+  /** Runs the workload as its takeover. */
+  readonly workload: Workload;
+  readonly policy: RestartPolicy;
+  /** So often it is restarted after failures in a row; then the leadership has to end. */
+  readonly restartLimit: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** It ended by itself, and is not to be run again. If it failed, told once its claim has been given away, so that the
+   * group knows of the failure. */
+  onFinished(end: CommandEnd): void;
+  /** A leadership in which it ran is over, and why was not the workload. Null: how it ended is not known. */
+  onStopped(end: CommandEnd | null): void;
+}
+
+const firstPauseMs = 250;
+const longestPauseMs = 10_000;
+/** What has run for so long has not failed in a row with what failed before. */
+const stableMs = 60_000;
+
+interface RunningCommand {
+  readonly takeover: HookContext;
+  /** It has run at least once. */
+  hasRun: boolean;
+  startedAtMs: number;
+  failures: number;
+  /** Ends in a row, after which it was started again. */
+  restarts: number;
+  /** Why it ends is the workload. */
+  finished: boolean;
+  /** It is being ended: what is heard of the workload from now on is old. */
+  ending: boolean;
+}
+
+export class RestartingWorkload implements Workload {
+  readonly #options: RestartingWorkloadOptions;
+  readonly #restart: Alarm;
+  readonly #listeners: Listeners<WorkloadEnd>;
+  readonly #patient = new WeakMap<HookContext, HookContext>();
+  #leadership: RunningCommand | null = null;
+  /** To be told. */
+  #finished: CommandEnd | null = null;
+
+  constructor(options: RestartingWorkloadOptions) {
+    this.#options = options;
+    this.#listeners = new Listeners(options.log, 'the workload');
+    this.#restart = new Alarm(options.clock);
+    options.workload.onEnd((end) => this.#ended(end));
+  }
+
+  has(phase: Phase): boolean {
+    return this.#options.workload.has(phase);
+  }
+
+  run(context: HookContext): HookRun {
+    const { workload } = this.#options;
+    if (context.phase === 'takeover') return this.#takeOver(context);
+    if (context.phase !== 'release') return workload.run(context);
+    const running = this.#endLeadership();
+    const run = workload.run(this.#withPatience(context));
+    void run.outcome.then((outcome) => {
+      if (outcome.provenDead) this.#over(running, endOf(outcome));
+    });
+    return run;
+  }
+
+  holdLease(lease: WorkloadLease, release: HookContext): void {
+    this.#options.workload.holdLease(lease, this.#withPatience(release));
+  }
+
+  endLeadership(): void {
+    this.#restart.clear();
+    this.#options.workload.endLeadership();
+    this.#tellFinished();
+  }
+
+  onEnd(listener: (end: WorkloadEnd) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  close(): Promise<boolean> {
+    this.#restart.clear();
+    this.#tellFinished();
+    return this.#options.workload.close();
+  }
+
+  /** A workload that is told to stop has the time that a release may take, instead of the grace time. */
+  #withPatience(release: HookContext): HookContext {
+    const known = this.#patient.get(release);
+    if (known !== undefined) return known;
+    const patient = { ...release, graceMs: Math.max(release.graceMs, release.timeoutMs) };
+    this.#patient.set(release, patient);
+    return patient;
+  }
+
+  #takeOver(takeover: HookContext): HookRun {
+    const running: RunningCommand = {
+      takeover,
+      hasRun: false,
+      startedAtMs: 0,
+      failures: 0,
+      restarts: 0,
+      finished: false,
+      ending: false,
+    };
+    this.#leadership = running;
+    const run = this.#start(running);
+    void run.outcome.then((outcome) => {
+      // Not where whoever was to start it failed.
+      const cannotStart = outcome.result === 'failed' && outcome.command !== null;
+      if (cannotStart && this.#options.policy === 'no') this.#finish(running, outcome);
+    });
+    return run;
+  }
+
+  #start(running: RunningCommand): HookRun {
+    const { workload, clock } = this.#options;
+    running.startedAtMs = clock.monotonicMs();
+    const run = workload.run(running.takeover);
+    void run.outcome.then(({ result }) => {
+      if (result === 'ok') running.hasRun = true;
+    });
+    return run;
+  }
+
+  #ended(end: WorkloadEnd): void {
+    const running = this.#leadership;
+    if (end.cause === 'workload-ended') {
+      if (running !== null) this.#endedByItself(running, end.workload);
+      return;
+    }
+    this.#endLeadership();
+    this.#listeners.notify(end);
+    this.#over(running, end.cause === 'lease-ended' ? endOf(end.release) : null);
+  }
+
+  #endedByItself(running: RunningCommand, outcome: HookResult): void {
+    if (running.ending) return;
+    const { policy, restartLimit, clock } = this.#options;
+    const log = logOf(this.#options.log, running.takeover);
+    const failed = outcome.result !== 'ok';
+    if (policy === 'no' || (policy === 'on-failure' && !failed)) {
+      this.#finish(running, outcome);
+      // A workload that has done its work is nobody's failure: the node leaves, and that is all.
+      if (failed) this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
+      else this.#tellFinished();
+      return;
+    }
+    if (clock.monotonicMs() - running.startedAtMs >= stableMs) running.failures = running.restarts = 0;
+    if (failed) running.failures += 1;
+    if (!outcome.provenDead || running.failures > restartLimit) {
+      log.error({ failures: running.failures }, 'the workload goes on failing: leadership is handed on');
+      running.finished = true;
+      this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
+      return;
+    }
+    const pauseMs = Math.min(firstPauseMs * 2 ** running.restarts, longestPauseMs);
+    running.restarts += 1;
+    log.warn({ pauseMs, failures: running.failures }, `starting the workload again in ${pauseMs} ms`);
+    this.#restart.set(clock.monotonicMs() + pauseMs, () => this.#startAgain(running));
+  }
+
+  #startAgain(running: RunningCommand): void {
+    void this.#start(running).outcome.then((outcome) => {
+      if (outcome.result === 'failed') this.#endedByItself(running, outcome);
+    });
+  }
+
+  #endLeadership(): RunningCommand | null {
+    this.#restart.clear();
+    if (this.#leadership !== null) this.#leadership.ending = true;
+    return this.#leadership;
+  }
+
+  #finish(running: RunningCommand, outcome: HookResult): void {
+    running.finished = true;
+    this.#finished = endOf(outcome);
+  }
+
+  #tellFinished(): void {
+    const end = this.#finished;
+    this.#finished = null;
+    if (end !== null) this.#options.onFinished(end);
+  }
+
+  #over(running: RunningCommand | null, end: CommandEnd | null): void {
+    if (running === null || running !== this.#leadership) return;
+    this.#leadership = null;
+    const known = end?.exitCode != null || end?.signal != null ? end : null;
+    if ((running.hasRun || known !== null) && !running.finished) this.#options.onStopped(known);
+  }
+}
+
+function endOf({ exitCode, signal, error }: HookResult): CommandEnd {
+  return { exitCode, signal, error };
+}

@@ -1,0 +1,148 @@
+/** The agent's end of its supervisor: starts the process, speaks with it, hears of its end. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type FromGuards, isFromGuards, type ToGuards } from './messages.js';
+import { withoutSecrets } from './secret-variables.js';
+import {
+  killedText,
+  type Supervisor,
+  type SupervisorListener,
+  type SupervisorOptions,
+  type Supervisors,
+} from './supervisors.js';
+
+/** Each agent's is a process of its own. */
+export const systemSupervisors: Supervisors = {
+  start: (options, listener) => sharedSupervisors().start(options, listener),
+};
+
+/** One process for all the groups of an agent, and another when that has died. */
+export function sharedSupervisors(): Supervisors {
+  let shared: SupervisorProcess | null = null;
+  return {
+    start(options, listener) {
+      try {
+        if (shared === null || shared.isGone) shared = new SupervisorProcess(forked(options));
+        return shared.keep(options.root, listener);
+      } catch (error) {
+        return notStarted(error instanceof Error ? error : new Error(String(error)), listener);
+      }
+    },
+  };
+}
+
+const supervisorName = 'the supervisor';
+
+interface Kept {
+  readonly listener: SupervisorListener;
+  cleared: (() => void) | null;
+}
+
+class SupervisorProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<string>;
+  readonly #kept = new Map<number, Kept>();
+  #groups = 0;
+  #isGone = false;
+  #killedBecause: string | null = null;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#child.on('message', (message: unknown) => {
+      if (isFromGuards(message)) this.#heard(message);
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve(startFailure(error)));
+      this.#child.once('exit', (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
+    });
+    void this.#ended.then((how) =>
+      this.#gone(this.#killedBecause === null ? how : killedText(this.#killedBecause)),
+    );
+  }
+
+  /** It is, or is about to be. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  keep(root: string, listener: SupervisorListener): Supervisor {
+    const group = this.#groups++;
+    const kept: Kept = { listener, cleared: null };
+    this.#kept.set(group, kept);
+    const send = (message: ToGuards) => {
+      if (this.#child.connected) this.#child.send(message, () => {});
+    };
+    send({ type: 'begin', group, root });
+    return {
+      name: supervisorName,
+      send: (message) => send({ ...message, group }),
+      kill: (sign) => {
+        this.#isGone = true;
+        this.#killedBecause = sign;
+        this.#child.kill('SIGKILL');
+      },
+      leave: async () => {
+        if (this.#kept.size > 1 && this.#kept.has(group)) {
+          const cleared = new Promise<void>((resolve) => {
+            kept.cleared = resolve;
+          });
+          send({ type: 'clear', group });
+          return await cleared;
+        }
+        this.#isGone = true;
+        if (this.#child.connected) this.#child.disconnect();
+        await this.#ended;
+      },
+    };
+  }
+
+  #heard(message: FromGuards): void {
+    const kept = this.#kept.get(message.group);
+    if (message.type !== 'cleared') kept?.listener.message(message);
+    else {
+      this.#kept.delete(message.group);
+      kept?.cleared?.();
+    }
+  }
+
+  #gone(how: string): void {
+    this.#isGone = true;
+    for (const { listener, cleared } of this.#kept.values()) {
+      listener.gone(how);
+      cleared?.();
+    }
+    this.#kept.clear();
+  }
+}
+
+/** One that never was. */
+function notStarted(error: Error, listener: SupervisorListener): Supervisor {
+  const gone = Promise.resolve().then(() => listener.gone(startFailure(error)));
+  return { name: supervisorName, send: () => {}, kill: () => {}, leave: () => gone };
+}
+
+function startFailure(error: Error): string {
+  return `could not be started: ${error.message}`;
+}
+
+function forked({ node, root, passesOutput }: SupervisorOptions): ChildProcess {
+  const { path, execArgv } = supervisorProgram();
+  return fork(path, [node, root], {
+    execArgv,
+    env: withoutSecrets(process.env),
+    detached: true,
+    stdio: ['ignore', passesOutput ? 'inherit' : 'ignore', 'inherit', 'ipc'],
+  });
+}
+
+/** Beside this module: compiled, or, when Petrel runs from its sources, the source and what can load it. */
+function supervisorProgram(): { path: string; execArgv: string[] } {
+  if (import.meta.url.endsWith('.js')) return { path: affinity('./supervisor.js'), execArgv: [] };
+  const loader = createRequire(import.meta.url).resolve('tsx');
+  return { path: affinity('./supervisor.ts'), execArgv: ['--import', pathToFileURL(loader).href] };
+}
+
+function affinity(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}

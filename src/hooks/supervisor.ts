@@ -1,0 +1,77 @@
+/**
+ * The supervisor: a process of its own that runs an agent's hooks, so that there is somebody to end the workload when
+ * the agent is frozen or dead. It is started by the agent with a channel between them, has a session of its own
+ * (what a terminal sends reaches the agent alone), and is gone when the agent is gone and the work is ended.
+ *
+ * It needs nothing but Node.js, to be small and quick to start.
+ */
+import { write } from 'node:fs';
+import { keepInspectorClosed } from '../inspector.js';
+import { visibleJson } from '../model/outside.js';
+import { systemClock } from '../ports/clock.js';
+import { sleep } from './alarm.js';
+import { Guards } from './guards.js';
+import { type FromGuards, isToGuards } from './messages.js';
+import { keepPipesReady } from './pipes.js';
+import { systemProcesses } from './system-processes.js';
+
+keepInspectorClosed();
+
+const stderrFd = 2;
+
+const [node] = process.argv.slice(2);
+
+const notePatienceMs = 500;
+
+let agentGone = false;
+let noted = Promise.resolve();
+
+const guards = new Guards({ post, idle }, { clock: systemClock, processes: systemProcesses });
+
+function idle(): void {
+  if (agentGone) void Promise.race([noted, sleep(systemClock, notePatienceMs)]).then(() => process.exit(0));
+}
+
+/** A frozen agent does not read, but what it runs is ended soon, and lines come at a bounded rate. */
+function post(message: FromGuards): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
+  else note(message);
+}
+
+/** With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this up. */
+function note(message: FromGuards): void {
+  if (message.type !== 'lease-ended') return;
+  const story = guards.story(message.group);
+  const { result, error, provenDead, durationMs, command } = message.outcome;
+  const line = {
+    level: result === 'ok' && provenDead ? 'warn' : 'error',
+    time: new Date(systemClock.wallMs()).toISOString(),
+    node,
+    root: guards.rootOf(message.group),
+    phase: 'release',
+    slot: story?.slot,
+    term: story?.term,
+    reason: story?.ending,
+    result,
+    provenDead,
+    durationMs,
+    command,
+    error,
+    msg: 'the agent has gone without releasing: the supervisor has released',
+  };
+  noted = new Promise((resolve) =>
+    write(stderrFd, `${visibleJson(JSON.stringify(line))}\n`, () => resolve()),
+  );
+}
+
+process.on('message', (message: unknown) => {
+  if (isToGuards(message)) guards.handle(message);
+});
+process.on('disconnect', () => {
+  agentGone = true;
+  guards.agentGone('the agent has gone');
+});
+void keepPipesReady();
+// The agent decides when to end. A signal to all processes of a service must not end its guard.
+const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
+for (const signal of ignored) process.on(signal, () => {});

@@ -1,0 +1,274 @@
+/**
+ * The workload of a service that leads inside its own process: a function that is called with leadership, and told by
+ * its signal when leadership must end.
+ *
+ * Not promised: that the function stops. A function cannot be killed; while it does not settle, the claim is kept
+ * as long as the session lives, and after that only the fencing token protects what it writes to.
+ */
+
+import { errorMessage, PetrelError, present } from '../errors.js';
+import { Listeners } from '../listeners.js';
+import type { Logger } from '../log.js';
+import type { Clock } from '../ports/clock.js';
+import type {
+  HookContext,
+  HookResult,
+  HookRun,
+  Phase,
+  Workload,
+  WorkloadEnd,
+  WorkloadLease,
+} from '../ports/workload.js';
+
+export interface Leadership {
+  /** Counts decisions; for people. */
+  readonly term: number;
+  /** Which of the group's slots this node leads; 1 where the group has one leader. */
+  readonly slot: number;
+  /** Grows with every leadership in the group: a store that remembers the highest one seen can refuse an older. */
+  readonly fencingToken: bigint;
+  /** Why this node was elected. */
+  readonly reason: string;
+  /** The node that led before, if any did. */
+  readonly previousLeader: string | null;
+  /** Whether leadership still holds, looked up on the clock: right even in a process that was just frozen. */
+  readonly held: boolean;
+}
+
+/** Called when this node takes over; must settle soon after the signal fires. The signal's reason is a PetrelError
+ * LEADERSHIP_LOST that says why. */
+export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
+
+export interface LeaderFunctions {
+  /** Runs while this node leads. Settling by itself gives leadership up. */
+  readonly work: LeaderFunction;
+  /** Runs before the node is READY: recover, warm up. A rejection is a failed takeover. */
+  readonly takeover?: LeaderFunction;
+}
+
+/** One leadership's worth of running functions. */
+interface Service {
+  /** Null until the takeover begins. */
+  leadership: Leadership | null;
+  readonly controller: AbortController;
+  running: Promise<HookResult> | null;
+  isAtWork: boolean;
+}
+
+export class FunctionWorkload implements Workload {
+  readonly #clock: Clock;
+  readonly #isHeld: () => boolean;
+  readonly #listeners: Listeners<WorkloadEnd>;
+  #functions: LeaderFunctions | null = null;
+  #service: Service | null = null;
+  #lease: WorkloadLease | null = null;
+  #cancelLease: () => void = () => {};
+  /** Runs that wait for work, by what ends them. */
+  readonly #awaiting = new Set<(end: Partial<HookResult>) => void>();
+  /** How long a function may take to settle once its signal has fired, as the group has it. */
+  #settleWithinMs = 0;
+
+  /** `isHeld` tells whether this node leads at this instant. */
+  constructor(clock: Clock, isHeld: () => boolean, log: Logger) {
+    this.#listeners = new Listeners(log, 'the workload');
+    this.#clock = clock;
+    this.#isHeld = isHeld;
+  }
+
+  use(functions: LeaderFunctions): void {
+    this.#functions = functions;
+    this.#endAwaiting({});
+  }
+
+  /** A process that is elected before it was given work (its earlier life led, say) prepares by waiting for it. */
+  has(phase: Phase): boolean {
+    if (phase === 'prepare') return this.#functions === null;
+    return phase === 'takeover' || phase === 'release';
+  }
+
+  run(context: HookContext): HookRun {
+    if (context.phase === 'prepare') return this.#awaitWork(context);
+    const { controller } = this.#serve();
+    if (context.phase === 'release') this.#settleWithinMs = context.timeoutMs;
+    const outcome = context.phase === 'takeover' ? this.#takeOver(context) : this.#release(context);
+    return { outcome, abort: (reason) => controller.abort(lost(reason)) };
+  }
+
+  /** READY is written: the work begins. Returns the leadership it was given; null when there is none to give. */
+  startWork(): Leadership | null {
+    const service = this.#service;
+    const work = this.#functions?.work;
+    const leadership = service?.leadership ?? null;
+    if (service === null || leadership === null || work === undefined) return null;
+    const { signal } = service.controller;
+    if (signal.aborted) return null;
+    service.isAtWork = true;
+    service.running = this.#call(work, leadership, signal).then((outcome) => {
+      if (signal.aborted) return outcome;
+      service.controller.abort(lost(outcome.error ?? 'the work ended by itself'));
+      this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
+      return outcome;
+    });
+    return leadership;
+  }
+
+  /** The work was begun and has not been told to end. */
+  get isAtWork(): boolean {
+    return this.#service?.isAtWork === true && !this.#service.controller.signal.aborted;
+  }
+
+  /** Fires the signal: leadership is over, whatever else is still to be done about it. */
+  revoke(reason: string): void {
+    this.#service?.controller.abort(lost(reason));
+  }
+
+  holdLease(lease: WorkloadLease, release: HookContext): void {
+    this.#cancelLease();
+    this.#lease = lease;
+    this.#settleWithinMs = release.timeoutMs;
+    const service = this.#serve();
+    this.#cancelLease = this.#clock.timer(lease.releaseAtMs - this.#clock.monotonicMs(), () => {
+      if (this.#service !== service || this.#lease !== lease) return;
+      service.controller.abort(lost(release.reason));
+      const timeoutMs = Math.max(0, lease.endsAtMs - this.#clock.monotonicMs());
+      void this.#settled(service, timeoutMs).then((outcome) => {
+        const leaseLeftMs = lease.endsAtMs - this.#clock.monotonicMs();
+        if (this.#service === service)
+          this.#listeners.notify({ cause: 'lease-ended', release: outcome, leaseLeftMs });
+      });
+    });
+  }
+
+  endLeadership(): void {
+    this.#cancelLease();
+    this.#lease = null;
+    this.#service = null;
+  }
+
+  onEnd(listener: (end: WorkloadEnd) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  /** Waits for what runs as long as a release may take, and no longer. */
+  async close(): Promise<boolean> {
+    this.revoke('the node is leaving');
+    this.#endAwaiting({ result: 'aborted', error: 'the node is leaving' });
+    const service = this.#service;
+    const settled = service === null || (await this.#settled(service, this.#settleWithinMs)).provenDead;
+    this.endLeadership();
+    return settled;
+  }
+
+  #serve(): Service {
+    this.#service ??= {
+      leadership: null,
+      controller: new AbortController(),
+      running: null,
+      isAtWork: false,
+    };
+    return this.#service;
+  }
+
+  #grant({ term, slot, fencingToken, reason, previousLeader }: HookContext, signal: AbortSignal): Leadership {
+    const isHeld = this.#isHeld;
+    return {
+      term,
+      slot,
+      fencingToken: present(fencingToken, 'the token of a leadership'),
+      reason,
+      previousLeader,
+      get held() {
+        return !signal.aborted && isHeld();
+      },
+    };
+  }
+
+  #awaitWork({ timeoutMs }: HookContext): HookRun {
+    let end = (_: Partial<HookResult>) => {};
+    const outcome = new Promise<HookResult>((resolve) => {
+      const error = 'this process was not given work: lead() was not called';
+      const cancel = this.#clock.timer(timeoutMs, () => end({ result: 'timed-out', error }));
+      end = (how) => {
+        cancel();
+        this.#awaiting.delete(end);
+        resolve({ ...outcomeOf(0), ...how });
+      };
+    });
+    this.#awaiting.add(end);
+    return { outcome, abort: (error) => end({ result: 'aborted', error }) };
+  }
+
+  #endAwaiting(how: Partial<HookResult>): void {
+    for (const end of [...this.#awaiting]) end(how);
+  }
+
+  #takeOver(context: HookContext): Promise<HookResult> {
+    const service = this.#serve();
+    const takeover = this.#functions?.takeover ?? (() => {});
+    const { signal } = service.controller;
+    service.leadership = this.#grant(context, signal);
+    service.running = this.#call(takeover, service.leadership, signal);
+    return this.#within(service.running, context.timeoutMs, () => {
+      service.controller.abort(lost(`takeover took longer than ${context.timeoutMs} ms`));
+    });
+  }
+
+  async #release(context: HookContext): Promise<HookResult> {
+    const service = this.#serve();
+    service.controller.abort(lost(context.reason));
+    return await this.#settled(service, context.timeoutMs);
+  }
+
+  /** What the release comes to: whether the function settled in time. */
+  async #settled(service: Service, timeoutMs: number): Promise<HookResult> {
+    const startedAtMs = this.#clock.monotonicMs();
+    const ended = await this.#within(service.running ?? Promise.resolve(outcomeOf(0)), timeoutMs, () => {});
+    const durationMs = this.#clock.monotonicMs() - startedAtMs;
+    if (ended.result !== 'timed-out') return outcomeOf(durationMs);
+    const error = `the function did not settle within ${Math.round(timeoutMs)} ms of its signal`;
+    return { ...outcomeOf(durationMs), result: 'timed-out', error, provenDead: false };
+  }
+
+  async #call(call: LeaderFunction, leadership: Leadership, signal: AbortSignal): Promise<HookResult> {
+    const startedAtMs = this.#clock.monotonicMs();
+    try {
+      await call(leadership, signal);
+      return outcomeOf(this.#clock.monotonicMs() - startedAtMs);
+    } catch (cause) {
+      const durationMs = this.#clock.monotonicMs() - startedAtMs;
+      return { ...outcomeOf(durationMs), result: 'failed', error: errorMessage(cause) };
+    }
+  }
+
+  #within(running: Promise<HookResult>, timeoutMs: number, onLate: () => void): Promise<HookResult> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.timer(timeoutMs, () => {
+        onLate();
+        const error = `it took longer than ${Math.round(timeoutMs)} ms`;
+        resolve({ ...outcomeOf(timeoutMs), result: 'timed-out', error, provenDead: false });
+      });
+      void running.then((outcome) => {
+        cancel();
+        resolve(outcome);
+      });
+    });
+  }
+}
+
+/** What the signal gives as its reason. */
+function lost(why: string): PetrelError {
+  return new PetrelError('LEADERSHIP_LOST', `leadership has to end: ${why}`);
+}
+
+function outcomeOf(durationMs: number): HookResult {
+  return {
+    result: 'ok',
+    exitCode: null,
+    signal: null,
+    durationMs,
+    command: null,
+    error: null,
+    outputTail: [],
+    provenDead: true,
+  };
+}

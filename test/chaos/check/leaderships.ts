@@ -1,0 +1,155 @@
+/**
+ * What the hooks' own records tell: who was at work and until when, under which fencing token.
+ *
+ * A leadership is one node's takeover of one slot under one token. It is at work from its takeover's start until its release has
+ * ended, or, when it was killed instead, until the last sign of life of its workload. A workload beats every now and
+ * then, so it may have lived for one interval longer than its last beat tells; what still lived when the next takeover
+ * began, that takeover has seen by itself.
+ */
+import type { HookRecord } from '../records.js';
+import { inSlot, type Violation } from './violation.js';
+
+export interface LeadershipSpan {
+  readonly node: string;
+  readonly slot: number;
+  readonly token: string;
+  readonly startMs: number;
+  /** When the takeover hook succeeded; null when it did not. */
+  takenOverMs: number | null;
+  releaseMs: number | null;
+  /** Of takeover and workload. */
+  lastWorkMs: number;
+  /** Of the release hook; null where none ran. */
+  lastReleaseMs: number | null;
+}
+
+/** By their starts. */
+export function leadershipSpansOf(hooks: readonly HookRecord[]): LeadershipSpan[] {
+  const leaderships = new Map<string, LeadershipSpan>();
+  for (const record of inTime(hooks)) {
+    const { node, slot, token, phase, event, monotonicMs: atMs } = record;
+    const key = nameOf(record);
+    if (isTakeoverStart(record) && !leaderships.has(key)) {
+      const fresh = { takenOverMs: null, releaseMs: null, lastWorkMs: atMs, lastReleaseMs: null };
+      leaderships.set(key, { node, slot, token, startMs: atMs, ...fresh });
+    }
+    const leadership = leaderships.get(key);
+    if (leadership === undefined) continue;
+    if (phase === 'takeover') leadership.lastWorkMs = atMs;
+    if (phase === 'takeover' && event === 'ended' && record.exitCode === 0) leadership.takenOverMs = atMs;
+    if (phase === 'release') {
+      leadership.releaseMs ??= atMs;
+      leadership.lastReleaseMs = atMs;
+    }
+  }
+  return [...leaderships.values()];
+}
+
+/** Two at work at once in a slot, or one in two slots. */
+export function overlaps(hooks: readonly HookRecord[], leaderships: readonly LeadershipSpan[]): Violation[] {
+  const seen = inTime(hooks)
+    .filter(isTakeoverStart)
+    .flatMap((start) => {
+      const others = start.alive.filter((other) => isInBackoff(other, start) && !idle.has(other.state));
+      const seen = new Map(others.map((other) => [nameOf(other), other]));
+      return [...seen].map(([name, other]) => {
+        const what = `${nameOf(start)} began to take over and saw ${name} alive`;
+        return { rule: ruleOf(other, start), what, atMs: start.monotonicMs };
+      });
+    });
+  const recorded = leaderships.flatMap((leadership) => {
+    return leaderships.flatMap((earlier) => {
+      if (!isInBackoff(earlier, leadership) || earlier.startMs > leadership.startMs) return [];
+      const untilMs = endBefore(earlier, leadership.startMs);
+      if (untilMs <= leadership.startMs) return [];
+      const lengthMs = (untilMs - leadership.startMs).toFixed(1);
+      const what = `${nameOf(leadership)} began to take over ${lengthMs} ms before ${nameOf(earlier)} had ended`;
+      return [{ rule: ruleOf(earlier, leadership), what, atMs: leadership.startMs }];
+    });
+  });
+  return [...seen, ...recorded];
+}
+
+type Named = Pick<HookRecord, 'node' | 'slot' | 'token'>;
+
+/** Whether two must not be at work at once. */
+function isInBackoff(one: Named, other: Named): boolean {
+  return nameOf(one) !== nameOf(other) && (one.slot === other.slot || one.node === other.node);
+}
+
+function ruleOf(one: Named, other: Named): string {
+  return one.slot === other.slot ? 'no two at once' : 'one slot a node';
+}
+
+/**
+ * Each takeover has a token, greater than that of every one before of its slot, and another than all of other slots. In
+ * which order those of two slots begin is no matter.
+ */
+export function tokenProblems(hooks: readonly HookRecord[]): Violation[] {
+  const rule = 'tokens grow';
+  const found: Violation[] = [];
+  const newestOf = new Map<number, HookRecord>();
+  const usedBy = new Map<string, HookRecord>();
+  for (const start of inTime(hooks).filter(isTakeoverStart)) {
+    const { monotonicMs: atMs, slot, token } = start;
+    const newest = newestOf.get(slot);
+    const user = usedBy.get(token) ?? start;
+    usedBy.set(token, user);
+    if (user.slot !== slot)
+      found.push({ rule, what: `${nameOf(start)} took over under the token of ${nameOf(user)}`, atMs });
+    if (!/^\d+$/.test(token)) found.push({ rule, what: `${start.node} took over without a token`, atMs });
+    else if (newest !== undefined && BigInt(token) <= BigInt(newest.token))
+      found.push({ rule, what: `${nameOf(start)} took over after ${nameOf(newest)}`, atMs });
+    else newestOf.set(slot, start);
+  }
+  return found;
+}
+
+export interface Margin {
+  readonly from: Named;
+  readonly to: Named;
+  readonly atMs: number;
+  readonly marginMs: number;
+}
+
+/** In each slot, from each leadership's end to the next one's start. */
+export function margins(leaderships: readonly LeadershipSpan[]): Margin[] {
+  const slots = new Set(leaderships.map(({ slot }) => slot));
+  return [...slots].flatMap((slot) =>
+    marginsOf(leaderships.filter((leadership) => leadership.slot === slot)),
+  );
+}
+
+function marginsOf(leaderships: readonly LeadershipSpan[]): Margin[] {
+  return leaderships.slice(1).map((leadership, index) => {
+    const before = leaderships.slice(0, index + 1);
+    const ends = before.map((earlier) => ({ earlier, endMs: endBefore(earlier, leadership.startMs) }));
+    const last = ends.reduce((one, other) => (other.endMs > one.endMs ? other : one));
+    const marginMs = leadership.startMs - last.endMs;
+    return { from: last.earlier, to: leadership, atMs: leadership.startMs, marginMs };
+  });
+}
+
+/**
+ * When a leadership ended, as seen from another's start. A release that began only after that is not part of it: it tidies
+ * up after a workload that was killed.
+ */
+function endBefore({ lastWorkMs, releaseMs, lastReleaseMs }: LeadershipSpan, startMs: number): number {
+  if (releaseMs === null || lastReleaseMs === null || releaseMs > startMs) return lastWorkMs;
+  return Math.max(lastWorkMs, lastReleaseMs);
+}
+
+/** States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat. */
+const idle = new Set(['T', 't', 'Z', 'X']);
+
+function inTime(hooks: readonly HookRecord[]): HookRecord[] {
+  return hooks.toSorted((one, other) => one.monotonicMs - other.monotonicMs);
+}
+
+function isTakeoverStart({ phase, event }: HookRecord): boolean {
+  return phase === 'takeover' && event === 'started';
+}
+
+export function nameOf({ node, slot, token }: Named): string {
+  return `${node}${inSlot(slot)} (token ${token})`;
+}

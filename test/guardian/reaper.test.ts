@@ -1,0 +1,73 @@
+/** The reaper of a process that is killed: with real processes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from 'vitest';
+import { systemProcesses } from '../../src/hooks/system-processes.js';
+import { builtFixture } from '../support/built.js';
+import { childOf } from '../support/process-list.js';
+import { until } from '../support/until.js';
+
+const fixture = (name: string) => builtFixture(`guardian/fixtures/${name}`);
+
+/** A process with a reaper and two process groups, of which it has the reaper watch over the first alone. */
+async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>; groups: number[] }> {
+  const child = spawn(process.execPath, [await fixture('watched')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const exited = once(child, 'exit');
+  return {
+    groups: String(line).split(' ').map(Number),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    end: async () => {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+describe('a reaper', () => {
+  it('that cannot be started again for want of files takes nobody along, and comes back when there are some', async () => {
+    const command = `ulimit -n 64; exec ${process.execPath} ${await fixture('starved')}`;
+    const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(createInterface({ input: child.stdout }), 'line');
+      const reaper = () => childOf(child.pid ?? 0, 'petrel-reaper');
+      const first = reaper() ?? 0;
+      process.kill(first, 'SIGKILL');
+      await until(() => reaper() === null);
+      child.stdin.end();
+      expect(await until(reaper)).not.toBe(first);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('kills what a killed process had it watch over, and nothing else', async () => {
+    const { groups, kill } = await watched();
+    const [over = 0, other = 0] = groups;
+    try {
+      expect(groups.map((pgid) => systemProcesses.groupLives(pgid))).toEqual([true, true]);
+      await kill();
+      await until(() => !systemProcesses.groupLives(over), { describe: 'the group to be killed' });
+      expect(systemProcesses.groupLives(other)).toBe(true);
+    } finally {
+      systemProcesses.signalGroup(over, 'SIGKILL');
+      systemProcesses.signalGroup(other, 'SIGKILL');
+    }
+  });
+
+  it('kills nothing when the process has ended in good order', async () => {
+    const { groups, end } = await watched();
+    try {
+      await end();
+      expect(groups.map((pgid) => systemProcesses.groupLives(pgid))).toEqual([true, true]);
+    } finally {
+      for (const pgid of groups) systemProcesses.signalGroup(pgid, 'SIGKILL');
+    }
+  });
+});
