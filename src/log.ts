@@ -29,7 +29,7 @@ export interface LogOptions {
 }
 
 const stderrFd = 2;
-const tooLongForPeople = ['ranking', 'unfit', 'record', 'outputTail'];
+const tooLongForPeople = ['ranking', 'ineligible', 'record', 'outputTail'];
 const maxBufferedBytes = 4 * 1024 * 1024;
 const secretKeys = [
   'auth',

@@ -20,8 +20,8 @@ const whenSchema = strictObject({
   failedSite: names.optional(),
   /** From the first minute to before the last, in UTC on the ensemble's clock; past midnight where it ends earlier. */
   between: z.tuple([timeSchema, timeSchema]).optional(),
-  /** Nodes that are fit to lead. */
-  fit: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),
+  /** Nodes that are eligible to lead. */
+  eligible: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),
   /** One that an operator has set. */
   flag: nameSchema.optional(),
 });
@@ -114,13 +114,13 @@ function combined(rules: readonly ReadyRule[]): ReadyStrategy {
   };
 }
 
-function applies({ after, failedSite, between, fit, flag }: When, now: Conditions): boolean {
+function applies({ after, failedSite, between, eligible, flag }: When, now: Conditions): boolean {
   return (
     (after === undefined || after === now.after) &&
     (failedSite === undefined || (now.failedSite !== null && failedSite.includes(now.failedSite))) &&
     (between === undefined || isBetween(between, now.minuteOfDay)) &&
-    (fit?.atLeast === undefined || now.fit >= fit.atLeast) &&
-    (fit?.atMost === undefined || now.fit <= fit.atMost) &&
+    (eligible?.atLeast === undefined || now.eligible >= eligible.atLeast) &&
+    (eligible?.atMost === undefined || now.eligible <= eligible.atMost) &&
     (flag === undefined || now.flags.includes(flag))
   );
 }

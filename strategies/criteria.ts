@@ -34,11 +34,14 @@ export interface Criterion {
   readonly unit: '' | ' ms';
 }
 
-type Context = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
+type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
 /** Ranks by the first criterion, by the next where that leaves candidates equal, and so on; ties go to the higher node
  * id (Becker et al. 2011), but to whoever leads before all others. */
-export function rankBy({ candidates, incumbent }: Context, criteria: readonly Criterion[]): Ranked[] {
+export function rankBy(
+  { candidates, incumbent }: ConstraintContext,
+  criteria: readonly Criterion[],
+): Ranked[] {
   const scales = criteria.map((criterion) => new Scale(criterion, incumbent));
   const levels = scales.map((scale) => levelsOf(scale, candidates));
   const compare = (a: Candidate, b: Candidate) => {

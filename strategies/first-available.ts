@@ -1,15 +1,15 @@
 import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
-/** The first fit node in the order of node ids. A leader is never left because an earlier node appears. */
+/** The first eligible node in the order of node ids. A leader is never left because an earlier node appears. */
 export const firstAvailable: Strategy<Record<never, never>> = {
   name: 'first-available',
-  description: 'the first fit node in the order of node ids',
+  description: 'the first eligible node in the order of node ids',
   options: strictObject({}),
   rank: ({ candidates }) =>
     candidates.map(({ node }, index) => ({
       node,
       grade: 0,
-      reason: index === 0 ? 'first of the fit nodes by node id' : `number ${index + 1} by node id`,
+      reason: index === 0 ? 'first of the eligible nodes by node id' : `number ${index + 1} by node id`,
     })),
 };

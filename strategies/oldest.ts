@@ -1,10 +1,10 @@
 import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
-/** The fit node that took its seat first: what ZooKeeper's own election recipe does. */
+/** The eligible node that took its seat first: what ZooKeeper's own election recipe does. */
 export const oldest: Strategy<Record<never, never>> = {
   name: 'oldest',
-  description: 'the fit node with the lowest seat (ZooKeeper’s own recipe)',
+  description: 'the eligible node with the lowest seat (ZooKeeper’s own recipe)',
   options: strictObject({}),
   rank: ({ candidates }) =>
     candidates
@@ -16,7 +16,7 @@ export const oldest: Strategy<Record<never, never>> = {
           seat === null
             ? 'it has no seat yet'
             : index === 0
-              ? `lowest seat of the fit nodes (seat ${seat})`
+              ? `lowest seat of the eligible nodes (seat ${seat})`
               : `seat ${seat}`,
       })),
 };

@@ -21,7 +21,7 @@ export interface ConstraintQuestion {
   readonly input: ConstraintInput;
 }
 
-export type Question = StrategyQuestion | ConstraintQuestion;
+export type ChoiceInput = StrategyQuestion | ConstraintQuestion;
 
 /** As zod has them. */
 export interface OptionIssue {
@@ -42,9 +42,9 @@ export type Answers = ReadonlyMap<string, Answer>;
 /** Thrown where a strategy, or a constraint, has yet to be asked. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
-  readonly question: Question;
+  readonly question: ChoiceInput;
 
-  constructor(question: Question) {
+  constructor(question: ChoiceInput) {
     const whom =
       'strategy' in question ? `strategy ${question.strategy}` : `constraint ${question.constraint}`;
     super(`${whom} has yet to be asked`);
@@ -53,14 +53,14 @@ export class Unanswered extends Error {
 }
 
 /** Throws Unanswered. */
-export function answerTo(question: Question, answers: Answers | undefined): Answer {
+export function answerTo(question: ChoiceInput, answers: Answers | undefined): Answer {
   const answer = answers?.get(keyOf(question));
   if (answer === undefined) throw new Unanswered(question);
   return answer;
 }
 
 /** Equal questions have equal keys. */
-export function keyOf(question: Question): string {
+export function keyOf(question: ChoiceInput): string {
   return JSON.stringify(question, (_key, value: unknown) => {
     if (value instanceof Map) return [...value];
     return typeof value === 'bigint' ? `${value}n` : value;

@@ -3,12 +3,12 @@ import type { Strategy } from '../src/model/strategy.js';
 
 /**
  * Each term another node, in the order of node ids: the rotating score of Becker et al. (2011). It is 1 for the node
- * whose turn the term is (the term modulo how many are fit) and 0 for all others, of which the higher id comes first.
+ * whose turn the term is (the term modulo how many are eligible) and 0 for all others, of which the higher id comes first.
  * A turn is no reason to leave a leader.
  */
 export const rotating: Strategy<Record<never, never>> = {
   name: 'rotating',
-  description: 'the fit node whose turn the term is, in the order of node ids',
+  description: 'the eligible node whose turn the term is, in the order of node ids',
   options: strictObject({}),
   rank: ({ candidates, term }) => {
     const turn = candidates[term % candidates.length];

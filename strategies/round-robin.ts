@@ -4,7 +4,7 @@ import type { Strategy } from '../src/model/strategy.js';
 /** The node after the previous leader, in the order of node ids, around. */
 export const roundRobin: Strategy<Record<never, never>> = {
   name: 'round-robin',
-  description: 'the fit node after the previous leader, in the order of node ids, around',
+  description: 'the eligible node after the previous leader, in the order of node ids, around',
   options: strictObject({}),
   rank: ({ candidates, previous }) => {
     const after = previous === null ? [] : candidates.filter(({ node }) => node > previous.node);

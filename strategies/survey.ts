@@ -30,19 +30,19 @@ interface SurveyOptions {
   readonly load: string;
 }
 
-type Context = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | 'previous'>;
+type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | 'previous'>;
 
 /**
  * How many nodes the group has, as far as one can tell: those registered, and the last leader where it is not, since it
  * is its crash, then, that another is elected for. Others that are down it knows nothing of.
  */
-function groupSize({ peers, previous }: Context): number {
+function groupSize({ peers, previous }: ConstraintContext): number {
   const isMissing = previous !== null && !peers.some(({ node }) => node === previous.node);
   return Math.max(1, peers.length + (isMissing ? 1 : 0));
 }
 
 /** Of every candidate, by node id. Linear in the number of round trips. */
-export function survey(input: Context, { size, load }: SurveyOptions): ReadonlyMap<string, Survey> {
+export function survey(input: ConstraintContext, { size, load }: SurveyOptions): ReadonlyMap<string, Survey> {
   const peers = withCandidates(input);
   const places = new Map(peers.map(({ node }, index) => [node, index]));
   const shares = sharesOf(peers, load);
@@ -70,7 +70,7 @@ export function survey(input: Context, { size, load }: SurveyOptions): ReadonlyM
 
 const silent: Pick<Peer, 'scores' | 'roundTripsMs'> = { scores: new Map(), roundTripsMs: new Map() };
 
-function withCandidates({ candidates, peers }: Context): Peer[] {
+function withCandidates({ candidates, peers }: ConstraintContext): Peer[] {
   const listed = new Set(peers.map(({ node }) => node));
   const others = candidates.filter(({ node }) => !listed.has(node));
   return [...peers, ...others.map(({ node, site }) => ({ ...silent, node, site }))];

@@ -28,7 +28,12 @@ describe('docs/crash-points.md', () => {
   it('has somebody release after the death of one of the two', () => {
     const released = crashTable().filter(({ releases }) => releases);
     const victimsReleased = new Set(released.map(({ point }) => point.victim));
-    expect([...victimsReleased].toSorted()).toEqual(['heir', 'heir-guardian', 'leader', 'leader-guardian']);
+    expect([...victimsReleased].toSorted()).toEqual([
+      'candidate',
+      'candidate-guardian',
+      'leader',
+      'leader-guardian',
+    ]);
   });
 
   it('names tests that exist', () => {
@@ -49,14 +54,14 @@ function hasTest(file: string, title: string): boolean {
 
 describe('a crash point as people write it', () => {
   it.each([
-    ['takeover-started', 'switchover/takeover-started:heir'],
-    ['takeover-started:guardian', 'switchover/takeover-started:heir-guardian'],
+    ['takeover-started', 'switchover/takeover-started:candidate'],
+    ['takeover-started:guardian', 'switchover/takeover-started:candidate-guardian'],
     ['release-ended:both', 'switchover/release-ended:leader-both'],
     ['decided:guardian', 'switchover/decided:elector-guardian'],
     ['claim-created:zookeeper', 'switchover/claim-created:zookeeper'],
     ['decided', 'switchover/decided:elector'],
-    ['failover/decided:heir', 'failover/decided:heir'],
-    ['undo-started', 'failed/undo-started:heir'],
+    ['failover/decided:candidate', 'failover/decided:candidate'],
+    ['undo-started', 'failed/undo-started:candidate'],
     ['leaving-told', 'drain/leaving-told:leader'],
   ])('%s is %s', (text, name) => {
     expect(pointName(parsePoint(text))).toBe(name);
@@ -66,7 +71,7 @@ describe('a crash point as people write it', () => {
     ['takeover-startd', 'there is no step "takeover-startd": did you mean takeover-started?'],
     ['nonsense', 'there is no step "nonsense": they are leaving-told,'],
     ['', 'there is no step "": they are'],
-    ['decided:hier', 'did you mean heir?'],
+    ['decided:hier', 'did you mean candidate?'],
     ['decided:supervisor', 'there is no process in a switchover "supervisor"'],
     ['failover/decided:leader', 'there is no process in a failover "leader"'],
     ['failover/release-ended', 'there is no transition with release-ended "failover"'],

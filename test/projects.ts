@@ -37,7 +37,7 @@ const rest = [
   'test/http/leading.test.ts',
   // Hooks and leases by the clock: `test/hooks/{late-deaths,random-leaderships,taken-back}.test.ts`, and the simulated lives.
   'test/hooks/leadership.test.ts',
-  'test/agent/lapses.test.ts',
+  'test/agent/lease-losses.test.ts',
   'test/guardian/renewals.test.ts',
   // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for running
   // them.

@@ -157,7 +157,7 @@ const rules: readonly Rule[] = [
 /** Files that may be longer than the rest, and how long. */
 const longFiles: Readonly<Record<string, number>> = {
   'src/agent/agent.ts': 510,
-  'src/agent/leadership/runner.ts': 510,
+  'src/agent/leadership/runner.ts': 520,
   'src/embedded/tree.ts': 420,
   'src/hooks/command-workload.ts': 420,
   'src/hooks/guard.ts': 415,

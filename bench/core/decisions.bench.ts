@@ -42,7 +42,7 @@ for (const size of sizes) {
       clock: { epochMs: epoch0Ms, atMs: 0 },
       nowMs: 0,
       canFence: false,
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
     });
 
   describe(`${size.toLocaleString('en')} nodes`, () => {

@@ -35,7 +35,7 @@ import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
 import { describe, encode, register, takeSeat } from './membership.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
-import { EarlierLives, type WorkloadPlace } from './session/earlier-life.js';
+import { EarlierIncarnations, type WorkloadPlace } from './session/earlier-incarnation.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session/session-memory.js';
 import { alone, type Sharing } from './session/sharing.js';
 import { Contents } from './snapshot/contents.js';
@@ -78,7 +78,7 @@ export class Agent {
   readonly #leadershipRunner: LeadershipRunner;
   readonly #elector: Elector;
   readonly #watchdog: ElectorWatchdog;
-  readonly #earlier: EarlierLives;
+  readonly #earlier: EarlierIncarnations;
   readonly #snapshotReader: SnapshotReader;
   readonly #listeners: Listeners<AgentStatus>;
   readonly #events: Listeners<AgentEvent>;
@@ -113,10 +113,10 @@ export class Agent {
       tell,
       dueSinceMs: () => this.#pacing.dueSinceMs,
       wake: () => this.#wake(),
-      amend: (change: Partial<Registration>) => this.#amend(change),
+      updateRegistration: (change: Partial<Registration>) => this.#updateRegistration(change),
       config: () => this.#snapshotReader.config,
     };
-    this.#earlier = new EarlierLives({ ...options, ...this.#sharing, paths: this.#paths });
+    this.#earlier = new EarlierIncarnations({ ...options, ...this.#sharing, paths: this.#paths });
     const scores = new ScoreReader({ ...options, paths: this.#paths });
     this.#elector = new Elector(shared);
     this.#watchdog = new ElectorWatchdog({
@@ -139,9 +139,9 @@ export class Agent {
       tokens,
       incarnation,
       seat: () => this.#snapshotReader.seat.name,
-      onStage: (stage, story) => {
+      onStage: (stage, logContext) => {
         this.#tell();
-        tell({ kind: 'stage', stage, story });
+        tell({ kind: 'stage', stage, logContext });
       },
     });
   }
@@ -188,13 +188,13 @@ export class Agent {
 
   /** What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null): void {
-    this.#amend({ health: { ok, reason } });
+    this.#updateRegistration({ health: { ok, reason } });
     this.#wake();
   }
 
   /** The node is elected by these from now on. */
   describe(priority: number, tags: Readonly<Record<string, string>>): void {
-    this.#amend({ priority, tags: { ...tags } });
+    this.#updateRegistration({ priority, tags: { ...tags } });
     this.#wake();
   }
 
@@ -202,7 +202,7 @@ export class Agent {
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
-    this.#amend({ draining: true });
+    this.#updateRegistration({ draining: true });
     this.#wake();
   }
 
@@ -486,7 +486,7 @@ export class Agent {
   }
 
   /** What is written is what others will read: a text cut short is so here, too. */
-  #amend(change: Partial<Registration>): Registration {
+  #updateRegistration(change: Partial<Registration>): Registration {
     const text = encode({ ...this.#registration, ...change }).toString('utf8');
     this.#registration = registrationSchema.parse(JSON.parse(text));
     return this.#registration;

@@ -1,7 +1,7 @@
 /** What happens in an agent that is worth counting, and whoever hears of it. */
 
 import type { Stage } from '../core/leadership.js';
-import type { Story } from '../core/story.js';
+import type { LogContext } from '../core/log-context.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 
@@ -24,7 +24,7 @@ export type AgentEvent =
   /** A run of the workload has ended, one that nobody asked for included. */
   | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
   /** This node's leadership has come to a stage, and which transition that is about; null: it is over. */
-  | { readonly kind: 'stage'; readonly stage: Stage | null; readonly story: Partial<Story> }
+  | { readonly kind: 'stage'; readonly stage: Stage | null; readonly logContext: Partial<LogContext> }
   /** A release that was due because the lease had not been renewed has ended, and the lease had this long to go;
    * negative: it had ended. */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

@@ -54,7 +54,7 @@ export function checkSeat(paths: GroupPaths, seat: string): Operation {
 }
 
 /** Another session holds this node's registration. */
-export interface EarlierLife {
+export interface EarlierIncarnation {
   readonly session: bigint;
   readonly registration: Registration | null;
 }
@@ -69,7 +69,7 @@ export async function register(
   paths: GroupPaths,
   registration: Registration,
   host: Host,
-): Promise<EarlierLife | null> {
+): Promise<EarlierIncarnation | null> {
   const path = paths.node(registration.node);
   try {
     await withRoom(store, paths, () => store.create(path, encode(registration), 'ephemeral'));

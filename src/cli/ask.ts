@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { PetrelError } from '../errors.js';
 import { oneLine } from '../model/outside.js';
 
-export interface Question {
+export interface ChoiceInput {
   /** One line, ending in a question mark. */
   readonly question: string;
   /** One line each: what a person should know before answering. */
@@ -13,7 +13,10 @@ export interface Question {
 }
 
 /** Throws PetrelError REFUSED when the answer is no, or when there is danger and nobody to ask. */
-export async function makeSure({ question, facts = [], dangers }: Question, saidYes: boolean): Promise<void> {
+export async function makeSure(
+  { question, facts = [], dangers }: ChoiceInput,
+  saidYes: boolean,
+): Promise<void> {
   if (saidYes) return;
   if (!isPersonThere()) {
     if (dangers.length === 0) return;

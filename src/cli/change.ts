@@ -87,7 +87,7 @@ function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) 
   let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
   return async (plan) => {
     const dangers = plan.leavesNobody
-      ? [`nobody would lead: ${plan.follows?.reason ?? 'nobody is fit'}`]
+      ? [`nobody would lead: ${plan.follows?.reason ?? 'no node is eligible'}`]
       : [];
     const level = dangers.length > 0 ? 'danger' : 'harmless';
     if (confirmed === 'danger' || confirmed === level) return;

@@ -161,11 +161,11 @@ function sayer(print: Print): (text: string, atMs: number | null) => void {
 
 function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
   const who =
-    leader === cast.heir
+    leader === cast.candidate
       ? `${leader} leads, which was elected`
       : leader === cast.leader
         ? `${leader} leads, as before`
-        : `${leader} leads, instead of ${cast.heir}`;
+        : `${leader} leads, instead of ${cast.candidate}`;
   const forS = `${(leaderlessMs / 1000).toFixed(3)} s`;
   return [
     '',

@@ -87,15 +87,15 @@ function outcomeRow({
 
 function nodesTable({ nodes }: Simulation): string {
   return table(
-    ['node', 'site', 'requests', 'quorum', 'mean', 'worst', 'fit'],
-    nodes.map(({ node, site, share, quorumMs, meanMs, worstMs, fit, obstacles }) => [
+    ['node', 'site', 'requests', 'quorum', 'mean', 'worst', 'eligible'],
+    nodes.map(({ node, site, share, quorumMs, meanMs, worstMs, eligible, ineligibleReasons }) => [
       node,
       site,
       `${Number((100 * share).toFixed(1))} %`,
       msText(quorumMs),
       msText(meanMs),
       msText(worstMs),
-      fit ? 'yes' : `no: ${obstacles.join(', ')}`,
+      eligible ? 'yes' : `no: ${ineligibleReasons.join(', ')}`,
     ]),
   );
 }

@@ -1,7 +1,7 @@
 /** One transition, for people: its steps, each with the time since the decision. */
 
 import { phasesInTurn } from '../core/records.js';
-import { type TermStory, termSchema } from '../group/term.js';
+import { type TermReport, termSchema } from '../group/term.js';
 import { fromInstant } from '../model/names.js';
 import { failureLines } from './change.js';
 import { forTerminal, type Printable, table } from './output.js';
@@ -10,15 +10,15 @@ import { lengthText } from './times.js';
 
 const header = ['when', 'after', 'node', 'step', 'what'];
 
-export function printableTerm(story: TermStory): Printable {
+export function printableTerm(logContext: TermReport): Printable {
   return {
-    json: story,
-    rows: [header, ...cells(story)],
-    pretty: () => pretty(forTerminal(termSchema, story)),
+    json: logContext,
+    rows: [header, ...cells(logContext)],
+    pretty: () => pretty(forTerminal(termSchema, logContext)),
   };
 }
 
-function cells({ steps, electedAt }: TermStory): string[][] {
+function cells({ steps, electedAt }: TermReport): string[][] {
   return steps.map(({ at, step, node, text }) => [at ?? '-', after(at, electedAt), node ?? '-', step, text]);
 }
 
@@ -28,10 +28,10 @@ function after(at: string | null, electedAt: string): string {
   return `${afterMs < 0 ? '-' : '+'}${lengthText(Math.abs(afterMs))}`;
 }
 
-function pretty(story: TermStory): string {
-  const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = story;
+function pretty(logContext: TermReport): string {
+  const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = logContext;
   const { totalMs, leaderlessMs, leaderlessAtLeast } = lengths;
-  const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: story.release });
+  const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: logContext.release });
   const from = resumes === null ? 'From the decision' : 'From when it stopped';
   const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
   const phases = `release ${lengthText(releaseMs)}, to the claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
@@ -39,8 +39,8 @@ function pretty(story: TermStory): string {
     `Term ${term} of ${root}${slot === undefined ? '' : `, slot ${slot}`}, ${node ?? 'nobody'}: ${styled(style, outcome)}`,
     `Why: ${reason}`,
     '',
-    table(header, cells(story)),
-    ...(story.error === null ? [] : failureLines(story)),
+    table(header, cells(logContext)),
+    ...(logContext.error === null ? [] : failureLines(logContext)),
     '',
     `${from} to READY ${lengthText(totalMs)}: ${phases}`,
     `Without a leader: ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`,

@@ -103,8 +103,8 @@ export async function readSettings<Values extends object>(
   if (!parsed.success) throw invalid(defaultProblems(fields, parsed.error));
 
   const unreadable = await unreadableFiles(fields, given);
-  const unfit = [...pairProblems(given), ...(lack === 'is told' ? [] : unreadable.map(unreadableText))];
-  if (unfit.length > 0) throw invalid(unfit);
+  const ineligible = [...pairProblems(given), ...(lack === 'is told' ? [] : unreadable.map(unreadableText))];
+  if (ineligible.length > 0) throw invalid(ineligible);
   return {
     values: parsed.data,
     described: fields.map((field) => describe(field, parsed.data, given.get(field.name))),

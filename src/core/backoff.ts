@@ -34,18 +34,18 @@ export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): 
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];
 }
 
-/** How long a node that failed must have been fit before a good leader is left for it: it may well fail again, so ever longer. */
-export function cautionMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
+/** How long a node that failed must have been eligible before a good leader is left for it: it may well fail again, so ever longer. */
+export function failbackBackoffMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
 /** A leader that lost its lease has got over it after so long. */
-export function lapseOverMs({ backoff }: GroupConfig): number {
+export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }
 
 /** Lapses count together within so long; as text, for people, too. */
-export function lapsesWithin({ backoff }: GroupConfig): { readonly ms: number; readonly text: string } {
+export function leaseLossesWithin({ backoff }: GroupConfig): { readonly ms: number; readonly text: string } {
   return { ms: durationMs(backoff.max), text: backoff.max };
 }
 
@@ -95,7 +95,7 @@ export function settleFailures(
   const ready = recovered(elected, current, members);
   return elected.failures
     .filter((record) => record.node !== ready && !isCleared(record, config))
-    .map((record) => (isOver(record, nowMs) ? letTry(record) : record))
+    .map((record) => (isOver(record, nowMs) ? endBackoff(record) : record))
     .filter((record) => record.until !== null || isRemembered(record, members, config, nowMs))
     .map((record) => restarted(record, members));
 }
@@ -110,7 +110,7 @@ export function recovered(
 }
 
 /** A record whose node may be tried again. */
-export function letTry(record: FailureRecord): FailureRecord {
+export function endBackoff(record: FailureRecord): FailureRecord {
   return { ...record, until: null };
 }
 
@@ -124,7 +124,7 @@ function restarted(record: FailureRecord, members: readonly Member[]): FailureRe
   if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {
     return record;
   }
-  return { ...letTry(record), incarnation: life, restarted: true };
+  return { ...endBackoff(record), incarnation: life, restarted: true };
 }
 
 export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {

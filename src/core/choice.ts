@@ -2,7 +2,7 @@
  * The elector's choice: which node should lead, and why. One pure function for automatic elections, retries,
  * requested switchovers and what-if questions.
  *
- * The present leader, here, is the node that `elected` names, while it is fit: not the owner of `current`, which
+ * The present leader, here, is the node that `elected` names, while it is eligible: not the owner of `current`, which
  * during a handover is the node on its way out.
  */
 
@@ -12,21 +12,21 @@ import { fromInstant } from '../model/names.js';
 import { type Claim, claimOwner } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
-import { cautionMs, failureOf, isInBackoff, letTry, retryAtMs } from './backoff.js';
+import { endBackoff, failbackBackoffMs, failureOf, isInBackoff, retryAtMs } from './backoff.js';
 import { conditionsOf, siteOfFailure } from './conditions.js';
 import {
   departure,
-  fitOf,
+  eligibleOf,
+  type Ineligible,
+  type IneligibleReason,
+  ineligibleOf,
+  ineligibleReasonsOf,
   type Judged,
   kindOfBackoff,
   kindOfBusy,
   kindOfUnreadable,
-  type Obstacle,
-  obstaclesOf,
-  stillWaived,
-  type Unfit,
-  unfitOf,
-  withWaived,
+  stillOverridden,
+  withoutOverridden,
 } from './constraint.js';
 import type { Elsewhere } from './elsewhere.js';
 import { isGivenUp } from './elsewhere.js';
@@ -37,10 +37,10 @@ import { mayFollow, replacement } from './site-rules.js';
 import { bySoftConstraints } from './soft-constraints.js';
 import { stabilizationWindowMs } from './stabilization.js';
 
-export type { Unfit } from './constraint.js';
+export type { Ineligible } from './constraint.js';
 export { RuleFault } from './ranking.js';
 
-export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'conditions'> {
+export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'conditions'> {
   /** Everyone who is registered, in order of node ids, and what was found about them. */
   readonly judged: readonly Judged[];
   readonly elsewhere: Elsewhere;
@@ -50,9 +50,9 @@ export interface Question extends Omit<RankInput, 'incumbent' | 'term' | 'condit
   readonly failures: readonly FailureRecord[];
   /** The elected node failed under the present version of `elected`. */
   readonly electedFailed: boolean;
-  /** How long a node has been fit without a break, as far as the asker saw; Infinity in a what-if. */
-  fitForMs(node: string): number;
-  /** How long a node has been better than the elected one without a break, as `fitForMs`; asked where scores are compared. */
+  /** How long a node has been eligible without a break, as far as the asker saw; Infinity in a what-if. */
+  eligibleForMs(node: string): number;
+  /** How long a node has been better than the elected one without a break, as `eligibleForMs`; asked where scores are compared. */
   betterForMs(node: string): number;
   /** How long the asker has looked for a first election; Infinity in a what-if. */
   readonly lookedForMs: number;
@@ -67,10 +67,10 @@ export interface Choice {
   readonly cause: Cause;
   /** For people. */
   readonly reason: string;
-  /** The fit nodes, best first. */
+  /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
-  readonly unfit: readonly Unfit[];
-  /** A wait that only the asker knows of (how long a node has been fit, say) may change the choice after so long;
+  readonly ineligible: readonly Ineligible[];
+  /** A wait that only the asker knows of (how long a node has been eligible, say) may change the choice after so long;
    * `core/limits.ts` knows of the instants that the input itself names. */
   readonly recheckInMs: number | null;
   /** What the choice makes of the failures: a node tried again is no longer excluded. */
@@ -80,46 +80,50 @@ export interface Choice {
   /** What `elected.failedSite` is to say with it. */
   readonly failedSite: string | null;
   /** A better node that the leader is left for after a wait: no other slot is to take it meanwhile. */
-  readonly courts?: string;
+  readonly reserves?: string;
 }
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
 
-/** Decides. Throws RuleFault when the strategy cannot rank the fit nodes. */
-export function elect(question: Question): Choice {
-  const { config, elected, failures } = question;
-  const members = question.judged.map(({ member }) => member);
-  const judged = question.electedFailed ? question.judged : withWaived(question.judged, elected);
-  const fit = fitOf(judged);
-  const isFit = fit.some(({ node }) => node === elected.node);
-  const incumbent = isFit && !question.electedFailed ? elected.node : null;
-  const unfit = unfitOf(judged);
-  const conditions = conditionsOf(question, unfit, incumbent);
-  const input = { ...question, members, incumbent, term: elected.term + 1, conditions };
-  const ranking = bySoftConstraints(rank(input, fit), judged);
+/** Decides. Throws RuleFault when the strategy cannot rank the eligible nodes. */
+export function elect(input: ChoiceInput): Choice {
+  const { config, elected, failures } = input;
+  const members = input.judged.map(({ member }) => member);
+  const judged = input.electedFailed ? input.judged : withoutOverridden(input.judged, elected);
+  const eligible = eligibleOf(judged);
+  const isEligible = eligible.some(({ node }) => node === elected.node);
+  const incumbent = isEligible && !input.electedFailed ? elected.node : null;
+  const ineligible = ineligibleOf(judged);
+  const conditions = conditionsOf(input, ineligible, incumbent);
+  const rankInput = { ...input, members, incumbent, term: elected.term + 1, conditions };
+  const ranking = bySoftConstraints(rank(rankInput, eligible), judged);
   const outcome =
-    retired(question) ??
-    requested(question, ranking, unfit) ??
-    (config.paused === null ? automatic(question, ranking, unfit) : paused(question, config.paused));
-  return { ranking, unfit, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
+    retired(input) ??
+    requested(input, ranking, ineligible) ??
+    (config.paused === null ? automatic(input, ranking, ineligible) : paused(input, config.paused));
+  return { ranking, ineligible, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
 }
 
 /** A slot that the group is not to have any more is given up, whoever leads it. */
-function retired({ elected, elsewhere: { retired: why } }: Question): Outcome | null {
+function retired({ elected, elsewhere: { retired: why } }: ChoiceInput): Outcome | null {
   return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
 }
 
-function reasonsOf(found: readonly Obstacle[]): string {
+function reasonsOf(found: readonly IneligibleReason[]): string {
   return found.map(({ reason }) => reason).join(', ');
 }
 
-function requested(question: Question, ranking: readonly Ranked[], unfit: readonly Unfit[]): Outcome | null {
-  const { config, elected, failures, nowMs } = question;
+function requested(
+  input: ChoiceInput,
+  ranking: readonly Ranked[],
+  ineligible: readonly Ineligible[],
+): Outcome | null {
+  const { config, elected, failures, nowMs } = input;
   const request = activeRequest(config, elected);
   if (request === null) return null;
   if (request.notBefore !== null && fromInstant(request.notBefore) > nowMs) return null;
   if (nowMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
-  const target = requestTarget(request, question, ranking);
+  const target = requestTarget(request, input, ranking);
   if (target === null || target === elected.node) return null;
   const { by, force } = request;
   return {
@@ -127,25 +131,33 @@ function requested(question: Question, ranking: readonly Ranked[], unfit: readon
     changes: true,
     cause: 'planned',
     reason: `${force ? 'failover' : 'switchover'} asked for by ${by}: ${request.reason}`,
-    asked: { by, waived: waivable(obstaclesOf(target, unfit)), ...(force ? { forced: true } : {}) },
-    failures: force ? forgiven(target, failures, question.elsewhere) : failures,
+    asked: {
+      by,
+      overridden: waivable(ineligibleReasonsOf(target, ineligible)),
+      ...(force ? { forced: true } : {}),
+    },
+    failures: force ? withBackoffEnded(target, failures, input.elsewhere) : failures,
   };
 }
 
 /** What another slot remembers of a node cannot be taken out there: it is noted here that it may try. */
-function forgiven(target: string, failures: readonly FailureRecord[], elsewhere: Elsewhere): FailureRecord[] {
+function withBackoffEnded(
+  target: string,
+  failures: readonly FailureRecord[],
+  elsewhere: Elsewhere,
+): FailureRecord[] {
   return failures
     .filter((record) => record.node !== target || elsewhere.failures.includes(record))
-    .map((record) => (record.node === target ? letTry(record) : record));
+    .map((record) => (record.node === target ? endBackoff(record) : record));
 }
 
-function waivable(found: readonly Obstacle[]): string[] {
+function waivable(found: readonly IneligibleReason[]): string[] {
   return found.filter(({ canBeForced }) => canBeForced).map(({ kind }) => kind);
 }
 
 /** Paused: nobody but the elected node may claim; after a failure it tries again, backed off. */
 function paused(
-  { elected, judged, electedFailed, failures, nowMs }: Question,
+  { elected, judged, electedFailed, failures, nowMs }: ChoiceInput,
   { by, reason: because }: NonNullable<GroupConfig['paused']>,
 ): Outcome {
   const why = `paused by ${by}: ${because}`;
@@ -153,7 +165,7 @@ function paused(
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
   // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.
   const { node } = elected;
-  const asked = stillWaived(elected, judged);
+  const asked = stillOverridden(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `tried again while ${why}`, asked };
 }
 
@@ -161,35 +173,39 @@ function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | '
   return { node, changes: false, cause };
 }
 
-function automatic(question: Question, ranking: readonly Ranked[], unfit: readonly Unfit[]): Outcome {
-  const { elected } = question;
+function automatic(
+  input: ChoiceInput,
+  ranking: readonly Ranked[],
+  ineligible: readonly Ineligible[],
+): Outcome {
+  const { elected } = input;
   const present = ranking.find(({ node }) => node === elected.node);
   const [best, ...others] = ranking;
-  if (best === undefined) return nobodyFit(question, unfit);
-  const first = awaited(question, ranking, question.lookedForMs);
+  if (best === undefined) return nobodyEligible(input, ineligible);
+  const first = awaited(input, ranking, input.lookedForMs);
   if (first !== null) return { ...nobody(elected, first.reason), recheckInMs: first.leftMs };
-  if (present === undefined || question.electedFailed) return replace(question, [best, ...others], unfit);
-  const better = preferred(question, ranking, present);
+  if (present === undefined || input.electedFailed) return replace(input, [best, ...others], ineligible);
+  const better = preferred(input, ranking, present);
   if (better === null) return { ...standing(elected), reason: present.reason };
-  return prefer(question, better, present);
+  return prefer(input, better, present);
 }
 
 type BestFirst = readonly [Ranked, ...Ranked[]];
 
 /** Whom a leader would be left for: the best of those that are better and have not failed, else the best; then the others. */
-function preferred({ failures }: Question, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
+function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
   const best = better.find(({ node }) => failureOf(failures, node) === null) ?? better[0];
   return best === undefined ? null : [best, ...better.filter((one) => one !== best)];
 }
 
-function prefer(question: Question, better: BestFirst, present: Ranked): Outcome {
+function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome {
   const [best] = better;
-  const { elected, config, readyForMs, strategy } = question;
+  const { elected, config, readyForMs, strategy } = input;
   // Scores have nothing to do with priorities: that one fell does not make another node better.
-  const lowered = strategy.usesScores === true ? null : wasLowered(question);
+  const lowered = strategy.usesScores === true ? null : wasLowered(input);
   if (lowered !== null) {
-    const [{ node, reason }] = withLastGood(question, better);
+    const [{ node, reason }] = withLastGood(input, better);
     return { node, changes: true, cause: 'planned', reason: `${lowered}; ${reason}` };
   }
   const keep = (until: string, recheckInMs: number | null = null): Outcome => {
@@ -197,22 +213,22 @@ function prefer(question: Question, better: BestFirst, present: Ranked): Outcome
     return { ...standing(elected), reason, recheckInMs };
   };
   const wait = (until: string, recheckInMs: number | null = null): Outcome => {
-    return { ...keep(until, recheckInMs), courts: best.node };
+    return { ...keep(until, recheckInMs), reserves: best.node };
   };
   if (elected.asked !== null) return keep(`but ${elected.asked.by} asked for ${present.node}`);
   const delayMs = failbackDelayMs(config);
   if (delayMs === null) return keep('and failback is manual');
   if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
-  const holdMs = Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config));
+  const holdMs = Math.max(delayMs, failbackBackoffMs(failureOf(input.failures, best.node), config));
   const minLeadershipLeftMs = durationMs(config.minLeadership) - readyForMs;
-  const fitMs = Math.min(question.fitForMs(best.node), sinceFailureMs(question, best.node));
-  const betterMs = strategy.usesScores === true ? question.betterForMs(best.node) : Number.POSITIVE_INFINITY;
+  const eligibleMs = Math.min(input.eligibleForMs(best.node), sinceFailureMs(input, best.node));
+  const betterMs = strategy.usesScores === true ? input.betterForMs(best.node) : Number.POSITIVE_INFINITY;
   const waitMs = Math.max(
-    holdMs - fitMs,
+    holdMs - eligibleMs,
     minLeadershipLeftMs,
     stabilizationWindowMs(config, delayMs) - betterMs,
   );
-  const stays = strategy.usesScores === true ? 'better' : 'fit';
+  const stays = strategy.usesScores === true ? 'better' : 'eligible';
   if (waitMs > 0) return wait(`and takes over in ${formatDuration(waitMs)} if it stays ${stays}`, waitMs);
   return {
     node: best.node,
@@ -223,13 +239,13 @@ function prefer(question: Question, better: BestFirst, present: Ranked): Outcome
 }
 
 /** Who asks may not have looked while the node was in backoff. */
-function sinceFailureMs({ failures, nowMs }: Question, node: string): number {
+function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number {
   const record = failureOf(failures, node);
   return record === null ? Number.POSITIVE_INFINITY : nowMs - fromInstant(record.failedAt);
 }
 
 /** Why a person wants the present leader to leave: a priority fell since it was elected. */
-function wasLowered({ elected, config, members, nowMs }: Question): string | null {
+function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | null {
   const leader = members.find(({ node }) => node === elected.node)?.value;
   if (leader === null || leader === undefined || elected.priorities === null) return null;
   const [siteThen, nodeThen] = elected.priorities;
@@ -241,25 +257,25 @@ function wasLowered({ elected, config, members, nowMs }: Question): string | nul
   return null;
 }
 
-function replace(question: Question, ranking: BestFirst, unfit: readonly Unfit[]): Outcome {
-  const { elected, members, failures, config } = question;
-  const failedSite = siteOfFailure(question, unfit);
-  const { best, why } = replacement(withLastGood(question, ranking), failedSite, members, config);
+function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly Ineligible[]): Outcome {
+  const { elected, members, failures, config } = input;
+  const failedSite = siteOfFailure(input, ineligible);
+  const { best, why } = replacement(withLastGood(input, ranking), failedSite, members, config);
   if (best === null) return { ...nobody(elected, why ?? 'nobody may replace the leader'), failedSite };
   const rule = why === null ? '' : `${why}; `;
   const chosen = { node: best.node, changes: true, failedSite };
   if (elected.node === null) {
-    const again = isGivenUp(elected) ? `the group is to have ${question.elsewhere.name} again: ` : '';
+    const again = isGivenUp(elected) ? `the group is to have ${input.elsewhere.name} again: ` : '';
     return {
       ...chosen,
       cause: causeOfFilling(elected, failures, best.node),
       reason: `${again}${rule}${best.reason}`,
     };
   }
-  const found = obstaclesOf(elected.node, unfit);
+  const found = ineligibleReasonsOf(elected.node, ineligible);
   const gone = !members.some(({ node }) => node === elected.node);
   const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
-  const cause = question.electedFailed && best.node === elected.node ? 'retry' : departure(found);
+  const cause = input.electedFailed && best.node === elected.node ? 'retry' : departure(found);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
 }
 
@@ -267,7 +283,7 @@ function replace(question: Question, ranking: BestFirst, unfit: readonly Unfit[]
  * Puts the previous leader first if a planned change failed before anybody was READY: it was good a moment
  * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
-function withLastGood({ elected, previous }: Question, ranking: BestFirst): BestFirst {
+function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
   const isForced = elected.asked?.forced === true;
   const isAsked = elected.asked !== null && !isForced;
   const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
@@ -285,27 +301,29 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
   return elected.previous === null ? 'first' : 'failure';
 }
 
-function nobodyFit(question: Question, unfit: readonly Unfit[]): Outcome {
-  const { elected } = question;
-  const found = obstaclesOf(elected.node, unfit);
+function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
+  const { elected } = input;
+  const found = ineligibleReasonsOf(elected.node, ineligible);
   // Junk in its registration does not end a leadership that nobody could take up.
-  if (leads(question) && found.every(({ kind }) => kind === kindOfUnreadable)) {
+  if (leads(input) && found.every(({ kind }) => kind === kindOfUnreadable)) {
     return { ...standing(elected), reason: `it leads, and nobody else could: ${reasonsOf(found)}` };
   }
-  const failedSite = siteOfFailure(question, unfit);
-  const able = unfit.filter(({ site }) => mayFollow(site, failedSite, question.config));
-  const retry = leastRecentlyFailed(question, able);
+  const failedSite = siteOfFailure(input, ineligible);
+  const able = ineligible.filter(({ site }) => mayFollow(site, failedSite, input.config));
+  const retry = leastRecentlyFailed(input, able);
   if (retry !== null) return { ...retry, failedSite };
-  return { ...nobody(elected, nobodyText(unfit)), failedSite };
+  return { ...nobody(elected, nobodyText(ineligible)), failedSite };
 }
 
-function nobodyText(unfit: readonly Unfit[]): string {
-  if (unfit.length === 0) return 'no node is registered';
-  const busy = unfit.filter(({ obstacles: found }) => found.some(({ kind }) => kind === kindOfBusy));
-  const others = unfit.filter((one) => !busy.includes(one));
-  const reasons = others.map((one) => `${one.node}: ${reasonsOf(one.obstacles)}`);
+function nobodyText(ineligible: readonly Ineligible[]): string {
+  if (ineligible.length === 0) return 'no node is registered';
+  const busy = ineligible.filter(({ ineligibleReasons: found }) =>
+    found.some(({ kind }) => kind === kindOfBusy),
+  );
+  const others = ineligible.filter((one) => !busy.includes(one));
+  const reasons = others.map((one) => `${one.node}: ${reasonsOf(one.ineligibleReasons)}`);
   const inOthers = busy.length === 0 ? [] : [`in other slots: ${busy.map(({ node }) => node).join(', ')}`];
-  return `nobody is fit to lead: ${[...reasons, ...inOthers].join('; ')}`;
+  return `no node is eligible: ${[...reasons, ...inOthers].join('; ')}`;
 }
 
 function nobody(elected: Elected, reason: string): Outcome {
@@ -313,15 +331,15 @@ function nobody(elected: Elected, reason: string): Outcome {
 }
 
 /** The elected node owns a READY claim. */
-function leads({ current, members, elected }: Question): boolean {
+function leads({ current, members, elected }: ChoiceInput): boolean {
   return current?.value?.status === 'READY' && claimOwner(current, members)?.node === elected.node;
 }
 
 /** When only failures keep everyone out: the one that failed longest ago, no sooner than the base time after. */
-function leastRecentlyFailed(question: Question, unfit: readonly Unfit[]): Outcome | null {
-  const { failures, config, nowMs, elected } = question;
-  const onlyInBackoff = unfit
-    .filter(({ obstacles: found }) => found.every(({ kind }) => kind === kindOfBackoff))
+function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
+  const { failures, config, nowMs, elected } = input;
+  const onlyInBackoff = ineligible
+    .filter(({ ineligibleReasons: found }) => found.every(({ kind }) => kind === kindOfBackoff))
     .map(({ node }) => node);
   const [record] = failures
     .filter(({ node }) => onlyInBackoff.includes(node))
@@ -330,13 +348,16 @@ function leastRecentlyFailed(question: Question, unfit: readonly Unfit[]): Outco
   const waitMs = retryAtMs(record, config) - nowMs;
   if (waitMs > 0) {
     const when = `is tried again in ${formatDuration(waitMs)}`;
-    return nobody(elected, `every fit node has failed; ${record.node}, which failed longest ago, ${when}`);
+    return nobody(
+      elected,
+      `every eligible node has failed; ${record.node}, which failed longest ago, ${when}`,
+    );
   }
   return {
     node: record.node,
     changes: true,
     cause: 'retry',
-    reason: `every fit node has failed, and it failed longest ago (${record.reason})`,
-    failures: failures.map((other) => (other === record ? letTry(record) : other)),
+    reason: `every eligible node has failed, and it failed longest ago (${record.reason})`,
+    failures: failures.map((other) => (other === record ? endBackoff(record) : other)),
   };
 }

@@ -5,7 +5,7 @@ import type { Member } from '../model/snapshot.js';
 import { siteOf } from '../model/snapshot.js';
 import type { Conditions } from '../model/strategy.js';
 import type { Elected } from '../model/znodes.js';
-import { departure, obstaclesOf, ownObstacles, type Unfit } from './constraint.js';
+import { departure, type Ineligible, ineligibleReasonsOf, ownIneligibleReasons } from './constraint.js';
 import { minuteOfDay } from './ensemble-clock.js';
 import { activeRequest } from './requests.js';
 
@@ -18,17 +18,18 @@ interface Scene {
 
 export function conditionsOf(
   { elected, members, config, nowMs }: Scene,
-  unfit: readonly Unfit[],
+  ineligible: readonly Ineligible[],
   incumbent: string | null,
 ): Conditions {
   const isAsked = activeRequest(config, elected) !== null;
-  const failedSite = incumbent === null ? siteOfFailure({ elected, members }, unfit) : elected.failedSite;
+  const failedSite =
+    incumbent === null ? siteOfFailure({ elected, members }, ineligible) : elected.failedSite;
   return {
     after: failedSite === null || isAsked ? 'planned' : 'failure',
     failedSite: isAsked ? null : failedSite,
     minuteOfDay: minuteOfDay(nowMs),
     registered: members.length,
-    fit: members.length - unfit.filter((one) => ownObstacles(one).length > 0).length,
+    eligible: members.length - ineligible.filter((one) => ownIneligibleReasons(one).length > 0).length,
     flags: Object.keys(config.flags).toSorted(),
   };
 }
@@ -36,9 +37,9 @@ export function conditionsOf(
 /** The site of the leader that is to be replaced because it failed; null where it leaves as people wish. */
 export function siteOfFailure(
   { elected, members }: Pick<Scene, 'elected' | 'members'>,
-  unfit: readonly Unfit[],
+  ineligible: readonly Ineligible[],
 ): string | null {
   if (elected.node === null) return elected.failedSite;
-  const isFailure = departure(obstaclesOf(elected.node, unfit)) === 'failure';
+  const isFailure = departure(ineligibleReasonsOf(elected.node, ineligible)) === 'failure';
   return isFailure ? (siteOf(elected.node, members) ?? elected.site) : null;
 }

@@ -3,7 +3,7 @@ import { formatDuration } from '../model/duration.js';
 import type { GroupConfig, SiteChange, SwitchoverRequest } from '../model/group-config.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
-import { endedOverrides } from './limits.js';
+import { endedOverrides } from './deadlines.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
 
 interface Told {

@@ -20,7 +20,7 @@ export interface Registered {
 }
 
 /** What a constraint may go by beside the node. */
-export interface Context {
+export interface ConstraintContext {
   readonly config: GroupConfig;
   /** Failures as they stand. */
   readonly failures: readonly FailureRecord[];
@@ -34,9 +34,9 @@ export interface Context {
 }
 
 /** What constraints go by, for a leadership that stands decided as `elected`. */
-export function contextOf(
-  known: Omit<Context, 'elected'> & { readonly elected: Pick<Elected, 'node'> },
-): Context {
+export function constraintContextOf(
+  known: Omit<ConstraintContext, 'elected'> & { readonly elected: Pick<Elected, 'node'> },
+): ConstraintContext {
   const { config, failures, nowMs, neighbour, elsewhere, elected } = known;
   const named = elected.node === null ? elsewhere.elected : [...elsewhere.elected, elected.node];
   return { config, failures, nowMs, neighbour, elsewhere, elected: new Set(named) };
@@ -57,19 +57,19 @@ export interface Constraint {
   /** Minutes of the day, in UTC, at which it may begin to find otherwise. Missing: none. */
   readonly minutes?: readonly number[];
   /** Null: it has nothing against the node. */
-  check(node: Registered, context: Context): Finding | null;
+  check(node: Registered, context: ConstraintContext): Finding | null;
 }
 
 /** One that runs elsewhere, and is asked about all nodes at once. */
 export interface AskedConstraint extends Omit<Constraint, 'check'> {
   /** By node. Throws Unanswered where it has yet to be asked, and RuleFault where it failed. */
-  checkAll(nodes: readonly Registered[], context: Context): ReadonlyMap<string, Finding>;
+  checkAll(nodes: readonly Registered[], context: ConstraintContext): ReadonlyMap<string, Finding>;
 }
 
 export type AnyConstraint = Constraint | AskedConstraint;
 
 /** One thing that keeps a node from leading. */
-export interface Obstacle extends Pick<Constraint, 'kind' | 'ends' | 'canBeForced' | 'isOfPlace'> {
+export interface IneligibleReason extends Pick<Constraint, 'kind' | 'ends' | 'canBeForced' | 'isOfPlace'> {
   readonly reason: string;
 }
 
@@ -77,9 +77,9 @@ export interface Obstacle extends Pick<Constraint, 'kind' | 'ends' | 'canBeForce
 export interface Judged {
   readonly member: Member;
   /** Of hard constraints; empty: the node may lead. */
-  readonly obstacles: readonly Obstacle[];
+  readonly ineligibleReasons: readonly IneligibleReason[];
   /** What soft ones have against it, for people. */
-  readonly objections: readonly string[];
+  readonly softReasons: readonly string[];
 }
 
 /** Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody else is left, … */
@@ -93,94 +93,109 @@ export const kindOfBusy = 'leads-slot';
 export function judgeAll(
   members: readonly Member[],
   constraints: readonly AnyConstraint[],
-  context: Context,
+  context: ConstraintContext,
 ): readonly Judged[] {
   const inOrder = members.toSorted((a, b) => (a.node < b.node ? -1 : 1));
   const ready = constraints.map((constraint) => answeredFor(inOrder, constraint, context));
   return inOrder.map((member) => judge(member, ready, context));
 }
 
-function answeredFor(members: readonly Member[], constraint: AnyConstraint, context: Context): Constraint {
+function answeredFor(
+  members: readonly Member[],
+  constraint: AnyConstraint,
+  context: ConstraintContext,
+): Constraint {
   if ('check' in constraint) return constraint;
   const nodes = members.flatMap(({ node, value }) => (value === null ? [] : [{ node, registration: value }]));
   const found = constraint.checkAll(nodes, context);
   return { ...constraint, check: ({ node }) => found.get(node) ?? null };
 }
 
-function judge(member: Member, constraints: readonly Constraint[], context: Context): Judged {
+function judge(member: Member, constraints: readonly Constraint[], context: ConstraintContext): Judged {
   const { node, value: registration } = member;
-  if (registration === null) return { member, obstacles: [unreadable(member)], objections: [] };
-  const obstacles: Obstacle[] = [];
-  const objections: string[] = [];
+  if (registration === null) return { member, ineligibleReasons: [unreadable(member)], softReasons: [] };
+  const ineligibleReasons: IneligibleReason[] = [];
+  const softReasons: string[] = [];
   for (const constraint of constraints) {
     const found = constraint.check({ node, registration }, context);
     if (found === null) continue;
-    if (found.strength === 'soft') objections.push(found.reason);
-    else obstacles.push(obstacleOf(constraint, found.reason));
+    if (found.strength === 'soft') softReasons.push(found.reason);
+    else ineligibleReasons.push(ineligibleReasonOf(constraint, found.reason));
   }
-  return { member, obstacles, objections };
+  return { member, ineligibleReasons, softReasons };
 }
 
-function obstacleOf({ kind, ends, canBeForced, isOfPlace }: Constraint, reason: string): Obstacle {
+function ineligibleReasonOf(
+  { kind, ends, canBeForced, isOfPlace }: Constraint,
+  reason: string,
+): IneligibleReason {
   return { kind, reason, ends, canBeForced, ...(isOfPlace === true && { isOfPlace }) };
 }
 
 /** Of a node that nothing is known of no constraint can tell. */
-function unreadable({ problem }: Member): Obstacle {
+function unreadable({ problem }: Member): IneligibleReason {
   const reason = `its registration cannot be read: ${problem}`;
   return { kind: kindOfUnreadable, reason, ends: 'failure', canBeForced: true };
 }
 
 /** What is against the node itself, whatever it is to lead. */
-export function ownObstacles({ obstacles }: Pick<Judged, 'obstacles'>): readonly Obstacle[] {
-  return obstacles.filter(({ isOfPlace }) => isOfPlace !== true);
+export function ownIneligibleReasons({
+  ineligibleReasons,
+}: Pick<Judged, 'ineligibleReasons'>): readonly IneligibleReason[] {
+  return ineligibleReasons.filter(({ isOfPlace }) => isOfPlace !== true);
 }
 
 /** A node that may not lead, and why. */
-export interface Unfit {
+export interface Ineligible {
   readonly node: string;
   readonly site: string | null;
-  readonly obstacles: readonly Obstacle[];
+  readonly ineligibleReasons: readonly IneligibleReason[];
 }
 
-export function unfitOf(judged: readonly Judged[]): Unfit[] {
-  const found = judged.filter(({ obstacles }) => obstacles.length > 0);
-  return found.map(({ member: { node, value }, obstacles }) => ({
+export function ineligibleOf(judged: readonly Judged[]): Ineligible[] {
+  const found = judged.filter(({ ineligibleReasons }) => ineligibleReasons.length > 0);
+  return found.map(({ member: { node, value }, ineligibleReasons }) => ({
     node,
     site: value?.site ?? null,
-    obstacles,
+    ineligibleReasons,
   }));
 }
 
-export function fitOf(judged: readonly Judged[]): Member[] {
-  return judged.filter(({ obstacles }) => obstacles.length === 0).map(({ member }) => member);
+export function eligibleOf(judged: readonly Judged[]): Member[] {
+  return judged.filter(({ ineligibleReasons }) => ineligibleReasons.length === 0).map(({ member }) => member);
 }
 
-export function obstaclesOf(node: string | null, unfit: readonly Unfit[]): readonly Obstacle[] {
-  return unfit.find((other) => other.node === node)?.obstacles ?? [];
+export function ineligibleReasonsOf(
+  node: string | null,
+  ineligible: readonly Ineligible[],
+): readonly IneligibleReason[] {
+  return ineligible.find((other) => other.node === node)?.ineligibleReasons ?? [];
 }
 
 /** Why an elected node is left, by what keeps it from leading. */
-export function departure(found: readonly Obstacle[]): Constraint['ends'] {
-  const ends = (how: Constraint['ends']) => found.some((obstacle) => obstacle.ends === how);
+export function departure(found: readonly IneligibleReason[]): Constraint['ends'] {
+  const ends = (how: Constraint['ends']) => found.some((ineligibleReason) => ineligibleReason.ends === how);
   if (ends('planned')) return 'planned';
   return ends('shutdown') ? 'shutdown' : 'failure';
 }
 
 /** The same where what a forced failover overrode does not count against the elected node. */
-export function withWaived(judged: readonly Judged[], { node, asked }: Elected): readonly Judged[] {
+export function withoutOverridden(judged: readonly Judged[], { node, asked }: Elected): readonly Judged[] {
   if (asked === null) return judged;
   return judged.map((one) => {
     if (one.member.node !== node) return one;
-    return { ...one, obstacles: one.obstacles.filter(({ kind }) => !asked.waived.includes(kind)) };
+    return {
+      ...one,
+      ineligibleReasons: one.ineligibleReasons.filter(({ kind }) => !asked.overridden.includes(kind)),
+    };
   });
 }
 
 /** Of what a forced failover overrode, what still keeps the elected node from leading: the rest counts again. */
-export function stillWaived({ node, asked }: Elected, judged: readonly Judged[]): Elected['asked'] {
+export function stillOverridden({ node, asked }: Elected, judged: readonly Judged[]): Elected['asked'] {
   const own = judged.find(({ member }) => member.node === node);
   if (asked === null || own === undefined) return asked;
-  const found = ownObstacles(own).map(({ kind }) => kind);
-  const waived = asked.waived.filter((kind) => found.includes(kind));
-  return waived.length === asked.waived.length ? asked : { ...asked, waived };
+  const found = ownIneligibleReasons(own).map(({ kind }) => kind);
+  const overridden = asked.overridden.filter((kind) => found.includes(kind));
+  return overridden.length === asked.overridden.length ? asked : { ...asked, overridden };
 }

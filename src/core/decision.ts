@@ -8,13 +8,13 @@ import { failureOf, recovered } from './backoff.js';
 import type { Choice } from './choice.js';
 import { circuitBreaker } from './circuit-breaker.js';
 import { type ChangeSites, type DropRequest, dropMissedRequest, endOverrides } from './config-changes.js';
-import { stillWaived } from './constraint.js';
-import { type FencingAction, heldTooLong } from './fencing.js';
+import { stillOverridden } from './constraint.js';
+import { isFallback } from './effective-decision.js';
+import type { JudgedElection } from './election-input.js';
+import { type FencingAction, stuckLeaderActions } from './fencing.js';
 import { ended, previousLeader, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
-import { isRestored } from './restored.js';
 import { judgeSites, type SiteJudgement } from './site-rules.js';
-import type { JudgedCase } from './situation.js';
 export type ElectorAction =
   | { readonly do: 'read-clock' }
   | {
@@ -39,7 +39,7 @@ export type ElectorAction =
 export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
 /** What a choice comes to: a new decision, or what is to be noted while the present one stands. */
-export function actionsFor(seen: JudgedCase, choice: Choice): ElectorAction[] {
+export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
   const made = decision === null ? null : withCircuitBreaker(seen, decision);
   if (made?.do === 'write-elected') return [made];
@@ -47,11 +47,11 @@ export function actionsFor(seen: JudgedCase, choice: Choice): ElectorAction[] {
   const upkeep = record === null ? upkeepWrite(seen, choice) : null;
   const change = dropMissedRequest(seen) ?? endOverrides(seen) ?? declareSites(seen);
   const rest = [record, upkeep, made ?? change].filter((action) => action !== null);
-  return [...heldTooLong(seen), ...rest];
+  return [...stuckLeaderActions(seen), ...rest];
 }
 
 /** The decision with what the circuit breaker counts of it, or the pause that the circuit breaker puts in its place. */
-function withCircuitBreaker({ snapshot, config, epochMs }: JudgedCase, decision: Write): ElectorAction {
+function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decision: Write): ElectorAction {
   if (snapshot.circuitBreaker == null) return decision;
   const made = circuitBreaker(snapshot.circuitBreaker, config, decision.elected, epochMs);
   const { configVersion } = decision;
@@ -63,9 +63,9 @@ function withCircuitBreaker({ snapshot, config, epochMs }: JudgedCase, decision:
 }
 
 /** A new decision, under a new term: another choice, or whatever repairs an unreadable one. */
-function decisionWrite(seen: JudgedCase, choice: Choice): Write | null {
+function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, config, strategy, self, elected, failed, epochMs } = seen;
-  const isRepair = isRestored(snapshot, elected);
+  const isRepair = isFallback(snapshot, elected);
   if (!choice.changes && !isRepair) return null;
   const member = members.find(({ node }) => node === choice.node)?.value ?? null;
   const record = ended(seen, elected, { failed, next: choice.reason });
@@ -87,25 +87,25 @@ function decisionWrite(seen: JudgedCase, choice: Choice): Write | null {
   return electedWrite(snapshot, next, record);
 }
 
-function missedRequest(seen: JudgedCase, { asked }: Choice): Pick<Elected, 'missedRequest'> {
+function missedRequest(seen: JudgedElection, { asked }: Choice): Pick<Elected, 'missedRequest'> {
   return asked === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
-function upkeepWrite(seen: JudgedCase, choice: Choice): Write | null {
+function upkeepWrite(seen: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = seen;
   const leader = recovered(elected, snapshot.current, members);
-  const isForgiven = leader !== null && failureOf(elected.failures, leader) !== null;
+  const isRecovered = leader !== null && failureOf(elected.failures, leader) !== null;
   const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
-  const asked = seen.memory.progress === null ? stillWaived(elected, seen.judged) : elected.asked;
-  if (failed === null && !isForgiven && !isOver && asked === elected.asked) return null;
+  const asked = seen.memory.progress === null ? stillOverridden(elected, seen.judged) : elected.asked;
+  if (failed === null && !isRecovered && !isOver && asked === elected.asked) return null;
   return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
 }
 
 /** Those that other slots keep are theirs. */
-function ownFailures({ elsewhere }: JudgedCase, { failures }: Choice): FailureRecord[] {
+function ownFailures({ elsewhere }: JudgedElection, { failures }: Choice): FailureRecord[] {
   return failures.filter((record) => !elsewhere.failures.includes(record));
 }
 
@@ -121,7 +121,7 @@ function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: Transit
   };
 }
 
-function recordOfReady(seen: JudgedCase): Extract<ElectorAction, { do: 'record' }> | null {
+function recordOfReady(seen: JudgedElection): Extract<ElectorAction, { do: 'record' }> | null {
   const { snapshot, elected, memory } = seen;
   const { current, history } = snapshot;
   const isReady = current?.value?.status === 'READY' && current.value.term === elected.term;
@@ -131,7 +131,7 @@ function recordOfReady(seen: JudgedCase): Extract<ElectorAction, { do: 'record' 
 }
 
 /** One site at a time: each change is told with its own reason. */
-function declareSites(seen: JudgedCase): ChangeSites | null {
+function declareSites(seen: JudgedElection): ChangeSites | null {
   const { snapshot, epochMs, self } = seen;
   const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;
   if (verdict === undefined) return null;
@@ -146,6 +146,6 @@ function declareSites(seen: JudgedCase): ChangeSites | null {
   };
 }
 
-export function siteVerdicts(seen: JudgedCase): SiteJudgement {
+export function siteVerdicts(seen: JudgedElection): SiteJudgement {
   return judgeSites(seen, seen.memory.sites?.counts ?? new Map());
 }

@@ -6,16 +6,16 @@
 import type { GroupConfig } from '../model/group-config.js';
 import {
   type GroupSnapshot,
-  lifeOf,
+  incarnationKey,
   type Member,
   readyNode,
   type SessionId,
   writeOf,
 } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
-import { type Judged, ownObstacles } from './constraint.js';
+import { type Judged, ownIneligibleReasons } from './constraint.js';
 import { countSites, type SiteCounts } from './site-rules.js';
-import type { Betters } from './stabilization.js';
+import type { BetterSince } from './stabilization.js';
 import { type Watched, watch } from './watchdog.js';
 
 /** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
@@ -45,10 +45,10 @@ export interface ElectorMemory {
     /** It stands, and its owner is not registered: evicted, or gone since the claim was read, which the next look tells. */
     readonly isOrphaned: boolean;
   } | null;
-  /** Since when each life of a node has been fit. */
-  readonly fitSinceMs: ReadonlyMap<string, number>;
+  /** Since when each life of a node has been eligible. */
+  readonly eligibleSinceMs: ReadonlyMap<string, number>;
   /** Who has been better than the leader; null where no scores are compared. */
-  readonly betters: Betters | null;
+  readonly betterSince: BetterSince | null;
   /** Since when it has looked for the group's first election; null where that waits for nothing. */
   readonly firstLookMs: number | null;
   /** Which sites have had nodes enough, or too few; null for who does not elect, who sees only now and again what there is. */
@@ -73,8 +73,8 @@ export const newElector: ElectorMemory = {
   lookedAtMs: null,
   watched: null,
   progress: null,
-  fitSinceMs: new Map(),
-  betters: null,
+  eligibleSinceMs: new Map(),
+  betterSince: null,
   firstLookMs: null,
   sites: null,
   ready: null,
@@ -106,8 +106,8 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
   const isHeld = watched?.condition.kind === 'holding';
   return {
     lookedAtMs: nowMs,
-    fitSinceMs: before.fitSinceMs,
-    betters: before.betters,
+    eligibleSinceMs: before.eligibleSinceMs,
+    betterSince: before.betterSince,
     firstLookMs: before.firstLookMs,
     sites: sitesSeen(scene, before.sites),
     watched,
@@ -168,11 +168,13 @@ function isReady({ current }: GroupSnapshot, members: readonly Member[], { node 
 }
 
 /** A restart between two looks begins a new life: the session, then, is another. */
-export function fitSince(
+export function eligibleSince(
   judged: readonly Judged[],
-  before: ElectorMemory['fitSinceMs'],
+  before: ElectorMemory['eligibleSinceMs'],
   nowMs: number,
-): ElectorMemory['fitSinceMs'] {
-  const fit = judged.filter((one) => ownObstacles(one).length === 0);
-  return new Map(fit.map(({ member }) => lifeOf(member)).map((life) => [life, before.get(life) ?? nowMs]));
+): ElectorMemory['eligibleSinceMs'] {
+  const eligible = judged.filter((one) => ownIneligibleReasons(one).length === 0);
+  return new Map(
+    eligible.map(({ member }) => incarnationKey(member)).map((life) => [life, before.get(life) ?? nowMs]),
+  );
 }

@@ -4,8 +4,8 @@ import { durationMs } from '../model/duration.js';
 import { readyNode } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
 import { type Failed, failureReason } from './backoff.js';
+import { isFallback } from './effective-decision.js';
 import type { ElectorMemory, Scene } from './elector-memory.js';
-import { isRestored } from './restored.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
@@ -18,7 +18,7 @@ export function failedCandidate(
   memory: ElectorMemory,
 ): Failed | null {
   const { node } = elected;
-  if (node === null || isRestored(snapshot, elected)) return null;
+  if (node === null || isFallback(snapshot, elected)) return null;
   if (readyNode(snapshot.current, members) === node) return null;
   const { version } = snapshot.elected;
   const registration = members.find((member) => member.node === node)?.value;

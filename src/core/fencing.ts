@@ -22,7 +22,7 @@ export type FencingAction =
 /** The fence may work elsewhere: its hook is the node's own, as is its way to the one to be fenced. */
 const fencesBeforeHandover = 2;
 
-export interface Standoff {
+export interface FencingInput {
   readonly self: string;
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
@@ -34,19 +34,19 @@ export interface Standoff {
 }
 
 /** What to do about a claim that is held for too long; nothing while its time is not over. */
-export function heldTooLong(standoff: Standoff): FencingAction[] {
-  const { self, snapshot, memory, canFence, nowMs } = standoff;
+export function stuckLeaderActions(input: FencingInput): FencingAction[] {
+  const { self, snapshot, memory, canFence, nowMs } = input;
   const { watched } = memory;
   const { current } = snapshot;
   if (current === null || watched?.condition.kind !== 'holding' || overdueMs(watched, nowMs) < 0) return [];
   const { node } = watched.condition;
-  if (node === self) return leftToOthers(standoff, current, watched.limitMs);
-  const fence = node === null ? null : fenceOf(standoff, current, node);
+  if (node === self) return leftToOthers(input, current, watched.limitMs);
+  const fence = node === null ? null : fenceOf(input, current, node);
   if (memory.fenced?.token === current.token) {
     return fence === null ? [] : [{ do: 'remove-fenced-claim', fence }];
   }
-  const alarm = memory.alarmed === current.token ? [] : [alarmOf(standoff, node, watched.limitMs)];
-  if (hasFencedInVain(standoff, current, node)) {
+  const alarm = memory.alarmed === current.token ? [] : [alarmOf(input, node, watched.limitMs)];
+  if (hasFencedInVain(input, current, node)) {
     const reason = `onFence has failed ${fencesBeforeHandover} times here; another elector has to fence ${node}`;
     return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
   }
@@ -55,7 +55,7 @@ export function heldTooLong(standoff: Standoff): FencingAction[] {
 
 /** And another node can try: one that is neither this one nor the one to be fenced. */
 function hasFencedInVain(
-  { self, members, memory }: Standoff,
+  { self, members, memory }: FencingInput,
   { token }: Claim,
   node: string | null,
 ): boolean {
@@ -64,11 +64,11 @@ function hasFencedInVain(
 }
 
 /** A node cannot fence itself: an elector that keeps the claim hands over its role, so that another can. */
-function leftToOthers(standoff: Standoff, { token }: Claim, limitMs: number): FencingAction[] {
-  const { self, members, memory } = standoff;
+function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
+  const { self, members, memory } = input;
   const canOthers = members.some(({ node, seat }) => seat !== null && node !== self);
   const remedy = canOthers ? 'another node is to elect, and to fence it' : 'it must be stopped by hand';
-  const alarm = memory.alarmed === token ? [] : [alarmOf(standoff, self, limitMs, remedy)];
+  const alarm = memory.alarmed === token ? [] : [alarmOf(input, self, limitMs, remedy)];
   if (!canOthers) return alarm;
   const reason = 'this node has not released leader/current in time; another elector has to fence it';
   // Not once only: the write may fail, and this node may come to be the elector again.
@@ -76,40 +76,40 @@ function leftToOthers(standoff: Standoff, { token }: Claim, limitMs: number): Fe
 }
 
 function alarmOf(
-  { elected, members, canFence }: Standoff,
+  { elected, members, canFence }: FencingInput,
   node: string | null,
   limitMs: number,
   remedy?: string,
 ): FencingAction {
-  const isHeirHere = members.some((member) => member.node === elected.node);
-  const heir =
+  const isCandidateHere = members.some((member) => member.node === elected.node);
+  const candidate =
     elected.node === null
       ? 'nobody is elected'
-      : `${elected.node} ${isHeirHere ? 'waits' : 'is elected and not registered'}`;
-  const isFenced = node !== null && node !== elected.node && (isHeirHere || elected.node === null);
+      : `${elected.node} ${isCandidateHere ? 'waits' : 'is elected and not registered'}`;
+  const isFenced = node !== null && node !== elected.node && (isCandidateHere || elected.node === null);
   const byHand = 'it must be stopped by hand';
   const fencing = remedy ?? (canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`);
-  const message = `${node ?? 'an unknown node'} still owns leader/current after ${limitMs} ms (${heir}); ${fencing}`;
+  const message = `${node ?? 'an unknown node'} still owns leader/current after ${limitMs} ms (${candidate}); ${fencing}`;
   return { do: 'alarm', message, node };
 }
 
 /**
- * Null where the owner is an earlier life of the heir: the fence would hit the heir. Null while the heir is not
+ * Null where the owner is an earlier life of the candidate: the fence would hit the candidate. Null while the candidate is not
  * registered: nothing would show that it has come and claimed. And null where `current`, which
- * was read before the registrations, may be outdated: the heir has claimed under this decision. As long as it has not,
+ * was read before the registrations, may be outdated: the candidate has claimed under this decision. As long as it has not,
  * and neither `elected` nor its registration moves, the claim read is the claim there is, for nobody else can make one.
  */
-function fenceOf({ snapshot, members, elected }: Standoff, current: Claim, node: string): Fence | null {
-  const heir = members.find((member) => member.node === elected.node) ?? null;
+function fenceOf({ snapshot, members, elected }: FencingInput, current: Claim, node: string): Fence | null {
+  const candidate = members.find((member) => member.node === elected.node) ?? null;
   if (node === elected.node) return null;
-  if (heir === null && elected.node !== null) return null;
-  if (heir !== null && (heir.value === null || hasClaimed(heir.value, snapshot))) return null;
+  if (candidate === null && elected.node !== null) return null;
+  if (candidate !== null && (candidate.value === null || hasClaimed(candidate.value, snapshot))) return null;
   return {
     token: current.token,
     node,
     claimVersion: current.version,
     electedVersion: snapshot.elected.version,
-    electedNode: heir === null ? null : { node: heir.node, version: heir.version },
+    electedNode: candidate === null ? null : { node: candidate.node, version: candidate.version },
   };
 }
 

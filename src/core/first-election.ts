@@ -49,7 +49,7 @@ export function awaited(
   const unheard = new Set(silent.map(({ node }) => node));
   const there = ranking.filter(({ node }) => !unheard.has(node)).length;
   if (there >= nodes) return null;
-  const kind = `fit node${nodes === 1 ? '' : 's'}${strategy.usesScores === true ? ' with scores' : ''}`;
+  const kind = `eligible node${nodes === 1 ? '' : 's'}${strategy.usesScores === true ? ' with scores' : ''}`;
   const until = `${there} so far, ${formatDuration(leftMs)} at most`;
   return { leftMs, reason: `the first election waits for ${nodes} ${kind}: ${until}` };
 }

@@ -13,18 +13,18 @@ import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
 import { RuleFault } from './choice.js';
 import { conditionsOf } from './conditions.js';
-import { contextOf, fitOf, type Judged, judgeAll, unfitOf } from './constraint.js';
+import { constraintContextOf, eligibleOf, ineligibleOf, type Judged, judgeAll } from './constraint.js';
+import { effectiveDecision } from './effective-decision.js';
 import { nowhereElse } from './elsewhere.js';
 import { ensembleNowMs } from './ensemble-clock.js';
 import { slotInput } from './one-slot.js';
 import { type RankInput, rank } from './ranking.js';
-import { electedOrRestored } from './restored.js';
 import {
   awaitsSuccessor,
+  type ElectionInput,
   type ElectorAction,
   type ElectorMemory,
   type ElectorRound,
-  type ElectorSituation,
   electorRound,
   isPlainlyDue,
   newElector,
@@ -35,7 +35,7 @@ import { bySoftConstraints } from './soft-constraints.js';
 /** By slot. */
 export type GroupMemory = ReadonlyMap<number, ElectorMemory>;
 
-export interface GroupSituation extends Omit<ElectorSituation, 'memory' | 'elsewhere'> {
+export interface GroupSituation extends Omit<ElectionInput, 'memory' | 'elsewhere'> {
   readonly memory: GroupMemory;
 }
 
@@ -80,22 +80,22 @@ export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSn
 
 /** One round. Throws as `electorRound` does. */
 export function groupRound(asked: GroupSituation): GroupRound {
-  const situation = { ...asked, config: withLeaders(asked) };
-  const { snapshot, memory } = situation;
-  const roundOf = (view: GroupSnapshot, slot: number, courted: ReadonlyMap<string, number>) =>
+  const input = { ...asked, config: withLeaders(asked) };
+  const { snapshot, memory } = input;
+  const roundOf = (view: GroupSnapshot, slot: number, reserved: ReadonlyMap<string, number>) =>
     electorRound({
-      ...situation,
-      ...slotInput(view, { ...situation, courted }),
+      ...input,
+      ...slotInput(view, { ...input, reserved }),
       memory: memory.get(slot) ?? newElector,
     });
-  const rounds = throughSlots(snapshot, inOrder(situation), (view, slot, courted) => {
-    const round = roundOf(view, slot, courted);
+  const rounds = throughSlots(snapshot, inOrder(input), (view, slot, reserved) => {
+    const round = roundOf(view, slot, reserved);
     const write = round.actions.find((action) => action.do === 'write-elected');
     return {
       told: round,
       elected: write?.elected ?? null,
       circuitBreaker: write?.circuitBreaker ?? null,
-      courts: round.choice?.courts ?? null,
+      reserves: round.choice?.reserves ?? null,
       isLast: round.actions.some(({ do: verb }) => verb === 'read-clock' || verb === 'give-up-seat'),
     };
   });
@@ -107,7 +107,7 @@ export function groupRound(asked: GroupSituation): GroupRound {
     recheckInMs === null ? [] : [recheckInMs],
   );
   return {
-    actions: actionsOf(situation, rounds),
+    actions: actionsOf(input, rounds),
     memory: new Map(kept),
     recheckInMs: waits.length === 0 ? null : Math.min(...waits),
     rounds,
@@ -127,7 +127,7 @@ interface Visited<T> {
   /** What the circuit breaker has counted then; null: what it had. */
   readonly circuitBreaker?: CircuitBreaker | null;
   /** For whom its leader waits to be left. */
-  readonly courts: string | null;
+  readonly reserves: string | null;
   readonly isLast?: boolean;
 }
 
@@ -135,24 +135,24 @@ interface Visited<T> {
 export function throughSlots<T>(
   snapshot: GroupSnapshot,
   order: readonly number[],
-  visit: (view: GroupSnapshot, slot: number, courted: ReadonlyMap<string, number>) => Visited<T>,
+  visit: (view: GroupSnapshot, slot: number, reserved: ReadonlyMap<string, number>) => Visited<T>,
 ): ReadonlyMap<number, T> {
   const found = new Map<number, T>();
-  const courted = new Map<string, number>();
+  const reserved = new Map<string, number>();
   let seen = snapshot;
   for (const slot of order) {
     const {
       told,
       elected,
-      courts,
+      reserves,
       circuitBreaker = null,
       isLast = false,
-    } = visit(slotView(seen, slot), slot, courted);
+    } = visit(slotView(seen, slot), slot, reserved);
     found.set(slot, told);
     if (isLast) return new Map([[slot, told]]);
     if (elected !== null) seen = decidedIn(seen, slot, elected);
     if (circuitBreaker !== null) seen = { ...seen, circuitBreaker };
-    if (courts !== null) courted.set(courts, slot);
+    if (reserves !== null) reserved.set(reserves, slot);
   }
   return found;
 }
@@ -168,18 +168,18 @@ function decidedIn(snapshot: GroupSnapshot, slot: number, value: Elected): Group
 
 type Ordered = Pick<GroupSituation, 'snapshot' | 'members' | 'config' | 'strategy' | 'constraints'>;
 
-function inOrder(situation: GroupSituation): number[] {
-  const { clock, nowMs, snapshot, memory } = situation;
+function inOrder(input: GroupSituation): number[] {
+  const { clock, nowMs, snapshot, memory } = input;
   const slots = slotStates(snapshot).map(({ slot }) => slot);
   if (clock === null || slots.length === 1) return slots;
   const failed = slots.filter((slot) =>
     awaitsSuccessor({
-      ...situation,
-      ...slotInput(slotView(snapshot, slot), situation),
+      ...input,
+      ...slotInput(slotView(snapshot, slot), input),
       memory: memory.get(slot) ?? newElector,
     }),
   );
-  return slotsInOrder(situation, ensembleNowMs(clock, nowMs), failed);
+  return slotsInOrder(input, ensembleNowMs(clock, nowMs), failed);
 }
 
 /**
@@ -187,12 +187,12 @@ function inOrder(situation: GroupSituation): number[] {
  * their numbers, then the others, the one with the worst leader first, so that it is this one who gives way to a better
  * node. `nowMs`: on the ensemble's clock. `failed`: slots whose elected node has failed, fit as it may seem.
  */
-export function slotsInOrder(situation: Ordered, nowMs: number, failed: readonly number[]): number[] {
-  const states = slotStates(situation.snapshot);
+export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly number[]): number[] {
+  const states = slotStates(input.snapshot);
   if (states.length === 1) return states.map(({ slot }) => slot);
-  const places = placesOf(situation, nowMs);
+  const places = placesOf(input, nowMs);
   const placeOf = ({ slot, elected }: (typeof states)[number]) => {
-    if (slot > situation.config.leaders) return Number.MAX_SAFE_INTEGER;
+    if (slot > input.config.leaders) return Number.MAX_SAFE_INTEGER;
     if (failed.includes(slot)) return Number.MAX_SAFE_INTEGER - 1;
     const node = elected.value?.node ?? null;
     const place = node === null ? undefined : places.get(node);
@@ -201,23 +201,23 @@ export function slotsInOrder(situation: Ordered, nowMs: number, failed: readonly
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
 }
 
-/** The places of the fit nodes in one ranking of all of them, 0 the best's. */
-function placesOf(situation: Ordered, nowMs: number): ReadonlyMap<string, number> {
-  const { snapshot, config, constraints } = situation;
-  const elected = electedOrRestored(snapshot);
+/** The places of the eligible nodes in one ranking of all of them, 0 the best's. */
+function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
+  const { snapshot, config, constraints } = input;
+  const elected = effectiveDecision(snapshot);
   const leading = slotStates(snapshot).flatMap((state) => state.elected.value?.node ?? []);
   const { neighbour = null } = snapshot;
   const elsewhere = { ...nowhereElse, elected: leading };
-  const context = contextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
+  const context = constraintContextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
   try {
-    const judged = judgeAll(situation.members, constraints, context);
+    const judged = judgeAll(input.members, constraints, context);
     const members = judged.map(({ member }) => member);
-    const conditions = conditionsOf({ elected, members, config, nowMs }, unfitOf(judged), elected.node);
-    const input: RankInput = {
-      ...{ ...situation, members, conditions, nowMs },
+    const conditions = conditionsOf({ elected, members, config, nowMs }, ineligibleOf(judged), elected.node);
+    const rankInput: RankInput = {
+      ...{ ...input, members, conditions, nowMs },
       ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
     };
-    return placesIn(input, judged);
+    return placesIn(rankInput, judged);
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
     // The order is of no importance: no slot can be decided about.
@@ -225,15 +225,15 @@ function placesOf(situation: Ordered, nowMs: number): ReadonlyMap<string, number
   }
 }
 
-function placesIn(input: RankInput, judged: readonly Judged[]): ReadonlyMap<string, number> {
-  const ranking = bySoftConstraints(rank(input, fitOf(judged)), judged);
+function placesIn(rankInput: RankInput, judged: readonly Judged[]): ReadonlyMap<string, number> {
+  const ranking = bySoftConstraints(rank(rankInput, eligibleOf(judged)), judged);
   return new Map(ranking.map(({ node }, place) => [node, place]));
 }
 
 type Rounds = ReadonlyMap<number, ElectorRound>;
 
 /** What is overdue first, then the one write of all that is decided and recorded, then what it changes of the configuration. */
-function actionsOf(situation: GroupSituation, rounds: Rounds): GroupAction[] {
+function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
   const all = [...rounds].flatMap(([slot, { actions }]) => actions.map((action) => ({ slot, action })));
   const found = all.flatMap(({ slot, action }) =>
     action.do === 'write-elected' || action.do === 'record' ? [] : [{ slot, action }],
@@ -241,7 +241,7 @@ function actionsOf(situation: GroupSituation, rounds: Rounds): GroupAction[] {
   const changes = found.filter(({ action }) => ['change-sites', 'drop-request', 'pause'].includes(action.do));
   // One write of the configuration at a time.
   const change = changes.find(({ action }) => action.do === 'pause') ?? changes[0];
-  const commit = commitOf(situation, rounds);
+  const commit = commitOf(input, rounds);
   return [
     ...found.filter((each) => !changes.includes(each)),
     ...(commit === null ? [] : [{ slot: 1, action: commit }]),
@@ -249,8 +249,8 @@ function actionsOf(situation: GroupSituation, rounds: Rounds): GroupAction[] {
   ];
 }
 
-function commitOf(situation: GroupSituation, rounds: Rounds): Commit | null {
-  const { snapshot } = situation;
+function commitOf(input: GroupSituation, rounds: Rounds): Commit | null {
+  const { snapshot } = input;
   const writes = new Map<number, Write>();
   const records: TransitionRecord[] = [];
   for (const [slot, { actions }] of rounds) {
@@ -260,7 +260,7 @@ function commitOf(situation: GroupSituation, rounds: Rounds): Commit | null {
       if (made !== null) records.push(namingSlot(made, slot, slotStates(snapshot).length));
     }
   }
-  const decisions = withSlots(situation, rounds, writes);
+  const decisions = withSlots(input, rounds, writes);
   if (decisions.length === 0 && records.length === 0) return null;
   const decided = new Set(decisions.map(({ slot }) => slot));
   const others = decisions.length === 0 ? [] : slotStates(snapshot).filter(({ slot }) => !decided.has(slot));

@@ -110,7 +110,7 @@ function ownClaim({ session }: LeadershipInput, snapshot: GroupSnapshot): Claim 
 }
 
 /** Why this node must not claim under what `elected` says; null when it should. */
-export function claimObstacle(situation: LeadershipInput, snapshot: GroupSnapshot): string | null {
+export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapshot): string | null {
   const { self, healthy, draining, failedUnder } = situation;
   const { elected, seat } = snapshot;
   if (elected.value === null) return 'leader/elected cannot be read';
@@ -121,22 +121,22 @@ export function claimObstacle(situation: LeadershipInput, snapshot: GroupSnapsho
   if (seat === null) return 'it has no seat';
   // A decision made for an earlier life does not know how this one is.
   const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;
-  return isUnhealthy && !elected.value.asked?.waived.includes('unhealthy') ? 'it is unhealthy' : null;
+  return isUnhealthy && !elected.value.asked?.overridden.includes('unhealthy') ? 'it is unhealthy' : null;
 }
 
 function withoutLeadership(situation: LeadershipInput, snapshot: GroupSnapshot): LeadershipAction | null {
   const { spentToken, prepare, config } = situation;
-  const obstacle = claimObstacle(situation, snapshot);
+  const ineligibleReason = claimHindrance(situation, snapshot);
   const own = ownClaim(situation, snapshot);
   const { elected } = snapshot;
   if (own !== null) {
     const fresh = own.token > spentToken && own.value?.status === 'PROGRESS';
-    if (!fresh || obstacle !== null || elected.value === null) {
+    if (!fresh || ineligibleReason !== null || elected.value === null) {
       return { do: 'delete-claim', claimVersion: own.version, failure: null };
     }
     return { do: 'adopt', claim: own, elected: elected.value, electedVersion: elected.version };
   }
-  if (obstacle !== null || elected.value === null) return null;
+  if (ineligibleReason !== null || elected.value === null) return null;
   const mayPrepare = config.paused === null || snapshot.current === null;
   if (prepare !== null && prepare.doneUnder !== elected.version) {
     return mayPrepare ? { do: 'prepare', elected: elected.value, electedVersion: elected.version } : null;
@@ -149,8 +149,8 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
   const { snapshot } = situation;
   const ending = whyEnd(situation, leadership);
   if (ending !== null) {
-    const heir = snapshot?.elected.value?.node ?? null;
-    return { do: 'release', ...ending, newLeader: heir === situation.self ? null : heir };
+    const candidate = snapshot?.elected.value?.node ?? null;
+    return { do: 'release', ...ending, newLeader: candidate === situation.self ? null : candidate };
   }
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);

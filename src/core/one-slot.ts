@@ -7,14 +7,14 @@ import { initialElected } from '../model/znodes.js';
 import { recovered, settleFailures } from './backoff.js';
 import { type Elsewhere, nowhereElse } from './elsewhere.js';
 
-export interface Surroundings {
+export interface SlotsInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly config: GroupConfig;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
   /** Nodes that wait to take over another slot, by node. */
-  readonly courted?: ReadonlyMap<string, number> | undefined;
+  readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
 /** What decides about one leader is told of nothing but its own. */
@@ -28,7 +28,7 @@ export interface SlotInput {
 /** `view`: the group as one of its slots sees it. */
 export function slotInput(
   view: GroupSnapshot,
-  { members, config, courted }: Omit<Surroundings, 'snapshot' | 'nowMs'>,
+  { members, config, reserved }: Omit<SlotsInput, 'snapshot' | 'nowMs'>,
 ): SlotInput {
   const slot = slotOf(view);
   const { value } = view.config;
@@ -37,13 +37,13 @@ export function slotInput(
     snapshot: { ...view, config: ofSlot },
     members: slotStates(view).length === 1 ? members : membersOfSlot(members, slot),
     config: configOfSlot(config, slot),
-    elsewhere: (nowMs) => elsewhereOf({ snapshot: view, members, config, nowMs, courted }),
+    elsewhere: (nowMs) => elsewhereOf({ snapshot: view, members, config, nowMs, reserved }),
   };
 }
 
 /** What other slots mean for the one that `snapshot` is about. */
-export function elsewhereOf(surroundings: Surroundings): Elsewhere {
-  const { snapshot, members, config, nowMs, courted = new Map<string, number>() } = surroundings;
+export function elsewhereOf(input: SlotsInput): Elsewhere {
+  const { snapshot, members, config, nowMs, reserved = new Map<string, number>() } = input;
   const slot = slotOf(snapshot);
   const states = slotStates(snapshot);
   if (states.length === 1 && slot <= config.leaders) return nowhereElse;
@@ -52,8 +52,8 @@ export function elsewhereOf(surroundings: Surroundings): Elsewhere {
     .map(({ elected, current }) => recovered(elected.value ?? initialElected, current, members))
     .filter((node) => node !== null);
   return {
-    busy: new Map([...[...courted].map(courting), ...takenBy(states, slot, members)]),
-    held: sharing(surroundings, others),
+    busy: new Map([...[...reserved].map(courting), ...takenBy(states, slot, members)]),
+    held: sharing(input, others),
     elected: others.flatMap(({ elected }) => elected.value?.node ?? []),
     ready: new Set(ready),
     failures: others.flatMap(({ elected, current }) =>
@@ -95,7 +95,7 @@ function takenBy(states: readonly SlotState[], slot: number, members: readonly M
 /** An incumbent gives way to the slots before its own, so that of two in one site one stays; who comes gives way to all,
  * and to whoever is still on the way out. */
 function sharing(
-  { snapshot, members }: Surroundings,
+  { snapshot, members }: SlotsInput,
   others: readonly SlotState[],
 ): ReadonlyMap<string, string> {
   const slot = slotOf(snapshot);

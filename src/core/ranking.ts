@@ -1,4 +1,4 @@
-/** Runs a strategy over the fit nodes and holds it to its contract, so that a faulty one harms no decision. */
+/** Runs a strategy over the eligible nodes and holds it to its contract, so that a faulty one harms no decision. */
 
 import * as z from 'zod';
 import { Unanswered } from '../../strategies/questions.js';
@@ -45,12 +45,12 @@ export interface RankInput {
   readonly nowMs: number;
 }
 
-/** The nodes of `fit`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered where the
+/** The nodes of `eligible`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered where the
  * strategy has yet to be asked. */
-export function rank(input: RankInput, fit: readonly Member[]): readonly Ranked[] {
+export function rank(input: RankInput, eligible: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term, conditions } = input;
   const peers = input.members.flatMap(peerOf);
-  const candidates = fit.flatMap((member) => candidateOf(member, input));
+  const candidates = eligible.flatMap((member) => candidateOf(member, input));
   const known = candidates.map(({ node }) => node);
   let answer: unknown;
   try {

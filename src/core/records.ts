@@ -14,7 +14,7 @@ import {
   type TransitionRecord,
 } from '../model/znodes.js';
 import { type Failed, failureOf, failureReason } from './backoff.js';
-import { isRestored } from './restored.js';
+import { isFallback } from './effective-decision.js';
 
 interface Scene {
   readonly snapshot: GroupSnapshot;
@@ -53,7 +53,7 @@ export interface Ending {
 export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
   const { snapshot } = scene;
   const head = headOf(scene);
-  if (isRestored(snapshot, elected) || head === null || head.term >= elected.term) return null;
+  if (isFallback(snapshot, elected) || head === null || head.term >= elected.term) return null;
   const claim = claimOf(scene, elected);
   if (claim?.value?.status === 'READY')
     return { ...transition(scene, elected, claim), outcome: 'READY', error: null };

@@ -45,8 +45,8 @@ interface Asked {
 }
 
 /**
- * Whom a request means now; null while nobody fits it, or when a fit leader is in the site asked for already.
- * `ranking` holds the fit nodes, best first. Force skips fitness, but a node that is not there, or on its way
+ * Whom a request means now; null while nobody fits it, or when an eligible leader is in the site asked for already.
+ * `ranking` holds the eligible nodes, best first. Force skips eligibility, but a node that is not there, or on its way
  * out, cannot lead whoever wants it, and none leads twice.
  */
 export function requestTarget(
@@ -54,16 +54,16 @@ export function requestTarget(
   { members, elected, elsewhere }: Asked,
   ranking: readonly Ranked[],
 ): string | null {
-  const fit = ranking.map(({ node }) => node);
-  const others = fit.filter((node) => node !== elected.node);
+  const eligible = ranking.map(({ node }) => node);
+  const others = eligible.filter((node) => node !== elected.node);
   if (to === 'best-other') return others[0] ?? null;
   if ('node' in to) {
     const free = members.filter(({ node }) => !elsewhere.busy.has(node));
-    const able = force ? free.filter(isAble).map(({ node }) => node) : fit;
+    const able = force ? free.filter(isAble).map(({ node }) => node) : eligible;
     return able.includes(to.node) ? to.node : null;
   }
   const inSite = members.filter(({ value }) => value?.site === to.site).map(({ node }) => node);
-  const isThere = elected.node !== null && fit.includes(elected.node) && inSite.includes(elected.node);
+  const isThere = elected.node !== null && eligible.includes(elected.node) && inSite.includes(elected.node);
   return isThere ? null : (others.find((node) => inSite.includes(node)) ?? null);
 }
 

@@ -11,31 +11,31 @@
 import { durationMs } from '../model/duration.js';
 import { type Choice, elect } from './choice.js';
 import { judgeAll } from './constraint.js';
+import { nextDeadlineInMs } from './deadlines.js';
 import { actionsFor, type ElectorAction, siteVerdicts } from './decision.js';
-import { type ElectorMemory, fitSince, longestWaitMs } from './elector-memory.js';
-import { isExact, nextMinuteInMs } from './ensemble-clock.js';
-import { awaited } from './first-election.js';
-import { lapsedAgain } from './lapse.js';
-import { nextLimitInMs } from './limits.js';
-import { RuleFault } from './ranking.js';
-import { previousLeader } from './records.js';
 import {
   blaming,
-  type Case,
-  caseOf,
-  type ElectorSituation,
-  type JudgedCase,
+  choiceInputOf,
+  type Election,
+  type ElectionInput,
+  electionOf,
+  type JudgedElection,
   minutesOf,
   type Pending,
-  questionOf,
-} from './situation.js';
-import { bettersSeen } from './stabilization.js';
+} from './election-input.js';
+import { type ElectorMemory, eligibleSince, longestWaitMs } from './elector-memory.js';
+import { isExact, nextMinuteInMs } from './ensemble-clock.js';
+import { awaited } from './first-election.js';
+import { lostLeaseAgain } from './lease-loss.js';
+import { RuleFault } from './ranking.js';
+import { previousLeader } from './records.js';
+import { updatedBetterSince } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
+export { effectiveDecision } from './effective-decision.js';
+export { awaitsSuccessor, type ElectionInput } from './election-input.js';
 export { type ElectorMemory, type Fence, newElector } from './elector-memory.js';
-export { electedOrRestored } from './restored.js';
-export { awaitsSuccessor, type ElectorSituation } from './situation.js';
 
 export interface ElectorRound {
   readonly actions: readonly ElectorAction[];
@@ -45,7 +45,7 @@ export interface ElectorRound {
   /** What was chosen, for people; null when nothing could be decided. */
   readonly choice: Choice | null;
   /** The choice rests on what this node alone may have been a witness of; missing: on what all can read. */
-  readonly isTestimony?: boolean;
+  readonly isLocalEvidence?: boolean;
 }
 
 /**
@@ -53,16 +53,16 @@ export interface ElectorRound {
  * matter of opinion, on which two nodes, of two versions or with two memories, may differ for ever; whose fault a lapse was
  * is told by who was in touch.
  */
-export function isPlainlyDue({ actions, choice, isTestimony = false }: ElectorRound): boolean {
-  const isOpinion = isTestimony || (choice?.changes === true && choice.cause === 'preference');
+export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
+  const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');
   return !isOpinion && actions.some(({ do: verb }) => verb === 'write-elected');
 }
 
 /** One round. Of what strategies and constraints do it throws only that one has yet to be asked: Unanswered. */
-export function electorRound(situation: ElectorSituation): ElectorRound {
-  const model = caseOf(situation);
+export function electorRound(input: ElectionInput): ElectorRound {
+  const model = electionOf(input);
   if ('pending' in model) return pendingRound(model);
-  return judgeLapses(model, decide(model));
+  return judgeLeaseLosses(model, decide(model));
 }
 
 function pendingRound({ pending, memory }: Pending): ElectorRound {
@@ -74,13 +74,13 @@ function readClock(memory: ElectorMemory): ElectorRound {
   return { actions: [{ do: 'read-clock' }], memory, recheckInMs: null, choice: null };
 }
 
-function decide(model: Case): ElectorRound {
+function decide(model: Election): ElectorRound {
   let { memory } = model;
   try {
     const judged = judgeAll(model.members, model.constraints, model.context);
-    memory = { ...memory, fitSinceMs: fitSince(judged, memory.fitSinceMs, model.nowMs) };
+    memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, model.nowMs) };
     const seen = { ...model, judged, memory };
-    const choice = elect(questionOf(seen));
+    const choice = elect(choiceInputOf(seen));
     return { ...afterwards(seen, choice, actionsFor(seen, choice)), choice };
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
@@ -89,7 +89,7 @@ function decide(model: Case): ElectorRound {
 }
 
 /** Another node may be able to run the strategy, or the constraint. */
-function givingUp({ snapshot, memory }: Case, { message }: RuleFault): ElectorRound {
+function givingUp({ snapshot, memory }: Election, { message }: RuleFault): ElectorRound {
   const configVersion = snapshot.config.version;
   const actions = [{ do: 'give-up-seat', reason: message, configVersion } as const];
   return { actions, memory, recheckInMs: null, choice: null };
@@ -97,7 +97,7 @@ function givingUp({ snapshot, memory }: Case, { message }: RuleFault): ElectorRo
 
 /** What is remembered of a round, and when it is worth another. */
 function afterwards(
-  seen: JudgedCase,
+  seen: JudgedElection,
   choice: Choice,
   actions: readonly ElectorAction[],
 ): Omit<ElectorRound, 'choice'> {
@@ -109,7 +109,7 @@ function afterwards(
     memory: { ...memory, ...waitsSeen(seen, choice), alarmed },
     recheckInMs: soonest([
       choice.recheckInMs,
-      nextLimitInMs(config, choice.failures, epochMs),
+      nextDeadlineInMs(config, choice.failures, epochMs),
       nextMinuteInMs(minutesOf(seen), epochMs),
       siteVerdicts(seen).waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
@@ -122,23 +122,23 @@ function afterwards(
  * A leader that has lost its lease once too often has failed where that brings another to lead, and not otherwise: nobody
  * gains by waiting for it. Nobody judges himself, for who was out of touch cannot tell: he leaves that to the next in line.
  */
-function judgeLapses(seen: Case, asItStands: ElectorRound): ElectorRound {
+function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRound {
   const { snapshot, members, elected, self, memory, clock, nowMs } = seen;
   const { current } = snapshot;
   if (seen.failed !== null || current === null || asItStands.choice?.changes !== false) return asItStands;
   const isOwn = elected.node === self;
-  const witness = {
+  const observed = {
     ...seen,
     current,
-    witnessSinceMs: isOwn ? Number.NEGATIVE_INFINITY : seen.witnessSinceMs,
+    observedSinceMs: isOwn ? Number.NEGATIVE_INFINITY : seen.observedSinceMs,
   };
-  const failed = lapsedAgain(witness, elected);
+  const failed = lostLeaseAgain(observed, elected);
   if (failed === null || memory.leftTo === current.token) return asItStands;
   const round = decide(blaming(seen, failed));
   const { node = null, changes = false } = round.choice ?? {};
   if (!changes || node === null || node === elected.node) return asItStands;
   if (!isOwn)
-    return clock !== null && isExact(clock, nowMs) ? { ...round, isTestimony: true } : readClock(memory);
+    return clock !== null && isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
   if (!members.some((one) => one.seat !== null && one.node !== self)) return asItStands;
   const reason = `${failed.reason}; whether this node is to lead on is left to another to judge`;
   const actions = [{ do: 'give-up-seat', reason, configVersion: null } as const];
@@ -146,13 +146,14 @@ function judgeLapses(seen: Case, asItStands: ElectorRound): ElectorRound {
 }
 
 /** What a choice tells of who is better, and of whether it was waited with. */
-function waitsSeen(seen: Case, choice: Choice): Pick<ElectorMemory, 'betters' | 'firstLookMs'> {
+function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
   const { snapshot, members, strategy, memory, elected, nowMs } = seen;
   const compared = { members, elected: elected.node, nowMs };
   const isAwaited =
     awaited({ ...seen, previous: previousLeader(snapshot, members) }, choice.ranking, 0) !== null;
   return {
-    betters: strategy.usesScores === true ? bettersSeen(compared, choice.ranking, memory.betters) : null,
+    betterSince:
+      strategy.usesScores === true ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,
     firstLookMs: isAwaited ? (memory.firstLookMs ?? nowMs) : null,
   };
 }

@@ -40,8 +40,9 @@ export function replacement(
   const elsewhere = ranking.find(({ node }) => siteOf(node, members) !== failedSite);
   const rule = `a leader that failed in site ${failedSite} is replaced from another site`;
   if (elsewhere !== undefined) return { best: elsewhere, why: rule };
-  if (mayFollow(failedSite, failedSite, config)) return { best, why: `${rule}, but no other has a fit node` };
-  return { best: null, why: `${rule}, and no other has a fit node` };
+  if (mayFollow(failedSite, failedSite, config))
+    return { best, why: `${rule}, but no other site has an eligible node` };
+  return { best: null, why: `${rule}, and no other site has an eligible node` };
 }
 
 /** A site that is to be declared failed by the rule, or no longer. */

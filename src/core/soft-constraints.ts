@@ -7,8 +7,8 @@ import type { Judged } from './constraint.js';
 export function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {
   const against = new Map(
     judged
-      .filter(({ objections }) => objections.length > 0)
-      .map(({ member, objections }) => [member.node, objections.join(', ')]),
+      .filter(({ softReasons }) => softReasons.length > 0)
+      .map(({ member, softReasons }) => [member.node, softReasons.join(', ')]),
   );
   if (!ranking.some(({ node }) => against.has(node))) return ranking;
   const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;

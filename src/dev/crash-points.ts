@@ -1,6 +1,6 @@
 /**
  * The crash points of a change of leader: its steps, and who may die at each. A point is written
- * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`, `failover/decided:heir`.
+ * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`, `failover/decided:candidate`.
  */
 import { distance } from 'fastest-levenshtein';
 import { PetrelError } from '../errors.js';
@@ -22,9 +22,9 @@ export const victims = {
   leader: "the old leader's agent",
   'leader-guardian': "the old leader's guardian",
   'leader-both': "the old leader's guardian and agent at once",
-  heir: "the elected node's agent",
-  'heir-guardian': "the elected node's guardian",
-  'heir-both': "the elected node's guardian and agent at once",
+  candidate: "the elected node's agent",
+  'candidate-guardian': "the elected node's guardian",
+  'candidate-both': "the elected node's guardian and agent at once",
   zookeeper: 'the ZooKeeper server; it starts again at once',
 } as const;
 export type Victim = keyof typeof victims;
@@ -33,7 +33,7 @@ interface Step {
   /** The state of things in which somebody dies. */
   readonly text: string;
   /** Whose step it is: who dies if nobody is named. */
-  readonly of: 'elector' | 'leader' | 'heir';
+  readonly of: 'elector' | 'leader' | 'candidate';
   readonly in: readonly Transition[];
 }
 
@@ -52,7 +52,7 @@ export const steps = {
     of: 'elector',
     in: ['switchover', 'failover', 'first', 'drain'],
   },
-  'prepare-started': { text: "the heir's prepare hook runs", of: 'heir', in: takeovers },
+  'prepare-started': { text: "the candidate's prepare hook runs", of: 'candidate', in: takeovers },
   'release-started': { text: "the old leader's release hook runs", of: 'leader', in: handovers },
   'release-ended': {
     text: 'the old leader has released, and its claim still stands',
@@ -65,29 +65,29 @@ export const steps = {
     in: handovers,
   },
   'claim-created': {
-    text: "the heir's claim is made, and the reply has not reached it",
-    of: 'heir',
+    text: "the candidate's claim is made, and the reply has not reached it",
+    of: 'candidate',
     in: takeovers,
   },
-  'takeover-started': { text: "the heir's takeover hook runs", of: 'heir', in: takeovers },
+  'takeover-started': { text: "the candidate's takeover hook runs", of: 'candidate', in: takeovers },
   'takeover-ended': {
-    text: "the heir's takeover hook has ended, and READY is not written",
-    of: 'heir',
+    text: "the candidate's takeover hook has ended, and READY is not written",
+    of: 'candidate',
     in: takeovers,
   },
   'undo-started': {
-    text: 'the takeover hook has failed, and the heir releases what it left',
-    of: 'heir',
+    text: 'the takeover hook has failed, and the candidate releases what it left',
+    of: 'candidate',
     in: ['failed'],
   },
   'undo-ended': {
-    text: 'the heir has released after its failure, and its claim still stands',
-    of: 'heir',
+    text: 'the candidate has released after its failure, and its claim still stands',
+    of: 'candidate',
     in: ['failed'],
   },
   'failure-told': {
-    text: "the heir's claim is given away with the failure, and nobody has heard",
-    of: 'heir',
+    text: "the candidate's claim is given away with the failure, and nobody has heard",
+    of: 'candidate',
     in: ['failed'],
   },
   'decided-again': {
@@ -95,7 +95,7 @@ export const steps = {
     of: 'elector',
     in: ['failed'],
   },
-  'ready-written': { text: 'READY is written, and nobody has heard', of: 'heir', in: takeovers },
+  'ready-written': { text: 'READY is written, and nobody has heard', of: 'candidate', in: takeovers },
   recorded: { text: 'the transition is in the history, and nobody has heard', of: 'elector', in: takeovers },
 } as const satisfies Readonly<Record<string, Step>>;
 export type StepName = keyof typeof steps;
@@ -160,7 +160,7 @@ export function pointsHelp(): string {
   const list = (entries: readonly (readonly [string, string])[]) =>
     entries.map(([name, text]) => `  ${name.padEnd(17)} ${text}`).join('\n');
   return `
-Crash points, written [TRANSITION/]STEP[:WHO], e.g. takeover-started, claim-created:zookeeper, failover/decided:heir.
+Crash points, written [TRANSITION/]STEP[:WHO], e.g. takeover-started, claim-created:zookeeper, failover/decided:candidate.
 
 STEP: somebody dies when
 ${list(keysOf(steps).map((step) => [step, stepOf(step).text]))}

@@ -58,16 +58,16 @@ export class DevGroup {
   async newGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     const [first, ...others] = agents.nodes;
-    const heir = present(first, 'a first node');
+    const candidate = present(first, 'a first node');
     const elector = present(others.at(-1), 'a second node');
-    const order = [heir, ...others];
+    const order = [candidate, ...others];
     const paused = { ...byHand, at: toInstant(systemClock.wallMs()) };
     await this.configure({ ...this.#config(order), paused });
     agents.start(elector);
     await this.until(`${elector} to join`, ({ seats }) => seats.length === 1);
     agents.startAll();
     await this.until('all nodes to join', (view) => areAllIn(view, agents.nodes));
-    return { elector, leader: null, heir };
+    return { elector, leader: null, candidate };
   }
 
   /** All nodes are there, and three of them have a part each. */
@@ -88,9 +88,9 @@ export class DevGroup {
     }
     const leader = present(readyLeader(view), 'a leader');
     const [next, ...spare] = agents.nodes.filter((node) => node !== elector && node !== leader);
-    const heir = present(next, 'a third node');
-    await this.configure(this.#config([heir, ...spare, leader, elector]));
-    return { elector, leader, heir };
+    const candidate = present(next, 'a third node');
+    await this.configure(this.#config([candidate, ...spare, leader, elector]));
+    return { elector, leader, candidate };
   }
 
   /** Who comes next is told, and nothing moves that nobody asked for. */

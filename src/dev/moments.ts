@@ -15,7 +15,7 @@ export interface Cast {
   readonly elector: string;
   /** The leader before; null in a first election. */
   readonly leader: string | null;
-  readonly heir: string;
+  readonly candidate: string;
 }
 
 export type Sign =
@@ -26,21 +26,21 @@ export type Sign =
 
 /** The sign of a step, for a transition that begins under `term`. */
 export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: number): Sign {
-  const { heir } = cast;
+  const { candidate } = cast;
   const leader = cast.leader ?? '';
   const givesAway = (node: string) => (write: Write) =>
     has(write, 'delete', paths.current) && has(write, 'setData', paths.node(node));
   const says = (status: 'PROGRESS' | 'READY') => (write: Write) => {
     const claim = parseJson(claimSchema, written(write, paths.current)).value;
-    return claim?.node === heir && claim.status === status;
+    return claim?.node === candidate && claim.status === status;
   };
   switch (step) {
     case 'leaving-told':
       return { at: 'committed', matches: (write) => isDraining(write, paths.node(leader)) };
     case 'decided':
-      return { at: 'committed', matches: (write) => electedIn(write, paths, term)?.node === heir };
+      return { at: 'committed', matches: (write) => electedIn(write, paths, term)?.node === candidate };
     case 'prepare-started':
-      return { runs: 'prepare', on: heir };
+      return { runs: 'prepare', on: candidate };
     case 'release-started':
       return { runs: 'release', on: leader };
     case 'release-ended':
@@ -50,17 +50,17 @@ export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: numb
     case 'claim-created':
       return { at: 'committed', matches: says('PROGRESS') };
     case 'takeover-started':
-      return { runs: 'takeover', on: heir };
+      return { runs: 'takeover', on: candidate };
     case 'takeover-ended':
       return { at: 'arrived', matches: says('READY') };
     case 'undo-started':
-      return { runs: 'release', on: heir };
+      return { runs: 'release', on: candidate };
     case 'undo-ended':
-      return { at: 'arrived', matches: givesAway(heir) };
+      return { at: 'arrived', matches: givesAway(candidate) };
     case 'failure-told':
-      return { at: 'committed', matches: givesAway(heir) };
+      return { at: 'committed', matches: givesAway(candidate) };
     case 'decided-again':
-      return { at: 'committed', matches: (write) => isSuccessor(write, heir, paths, term) };
+      return { at: 'committed', matches: (write) => isSuccessor(write, candidate, paths, term) };
     case 'ready-written':
       return { at: 'committed', matches: says('READY') };
     case 'recorded':
@@ -90,9 +90,9 @@ function electedIn(write: Write, paths: GroupPaths, term: number) {
   return elected !== null && elected.term > term ? elected : null;
 }
 
-function isSuccessor(write: Write, heir: string, paths: GroupPaths, term: number): boolean {
+function isSuccessor(write: Write, candidate: string, paths: GroupPaths, term: number): boolean {
   const elected = electedIn(write, paths, term);
-  return elected !== null && elected.node !== null && elected.node !== heir;
+  return elected !== null && elected.node !== null && elected.node !== candidate;
 }
 
 function isRecord({ operations }: Write, paths: GroupPaths, term: number): boolean {

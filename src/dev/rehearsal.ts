@@ -86,9 +86,9 @@ export class Rehearsal implements Disposable {
     this.#parting.clear();
     await this.#stage.agents.hurry();
     const cast = point.transition === 'first' ? await this.#group.newGroup() : await this.#group.wholeGroup();
-    const { elector, leader, heir } = cast;
+    const { elector, leader, candidate } = cast;
     this.#isOn = true;
-    this.#say(`${leader ?? 'nobody'} leads, ${elector} is the elector, ${heir} is to take over`);
+    this.#say(`${leader ?? 'nobody'} leads, ${elector} is the elector, ${candidate} is to take over`);
     try {
       await this.#crash(point, cast);
       const view = await this.#group.until('the group to be in order again', (seen) =>
@@ -130,7 +130,7 @@ export class Rehearsal implements Disposable {
     const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
     // Should what comes next fail, nobody waits for it any more.
     reached.catch(() => {});
-    if (point.transition === 'failed') hooks.fail(cast.heir, 'takeover', true);
+    if (point.transition === 'failed') hooks.fail(cast.candidate, 'takeover', true);
     this.#chronicle.begin();
     await this.#trigger(point.transition, cast);
     await this.#group.inTime(`the crash point ${point.step}`, reached);
@@ -141,15 +141,15 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * The old leader releases while the heir prepares, and which of them is done first is chance. Here it is the heir,
+   * The old leader releases while the candidate prepares, and which of them is done first is chance. Here it is the candidate,
    * unless it is to die while it prepares: then the release runs, too. Resolves when that is so.
    */
-  async #prepareFirst({ step, transition }: CrashPoint, { leader, heir }: Cast): Promise<void> {
+  async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;
     const { hooks } = this.#stage;
     hooks.hold(leader, 'release');
     const releasing = this.#event(leader, 'release', 'started');
-    const { pid } = await this.#event(heir, 'prepare', step === 'prepare-started' ? 'started' : 'ended');
+    const { pid } = await this.#event(candidate, 'prepare', step === 'prepare-started' ? 'started' : 'ended');
     await releasing;
     if (step === 'prepare-started') return;
     // Whoever waits for its end has heard of it.
@@ -180,13 +180,13 @@ export class Rehearsal implements Disposable {
     await this.#event(sign.on, sign.runs, 'started');
   }
 
-  async #trigger(transition: Transition, { leader, heir }: Cast): Promise<void> {
+  async #trigger(transition: Transition, { leader, candidate }: Cast): Promise<void> {
     const { agents } = this.#stage;
     switch (transition) {
       case 'switchover':
       case 'failed':
-        this.#say(`a switchover to ${heir} is asked for`);
-        return await this.#group.switchover(heir);
+        this.#say(`a switchover to ${candidate} is asked for`);
+        return await this.#group.switchover(candidate);
       case 'failover':
         return await this.#killOf(present(leader, 'a leader'), 'agent');
       case 'drain':
@@ -212,7 +212,7 @@ export class Rehearsal implements Disposable {
     const [role, named] = victim.split('-');
     const part = named === 'guardian' || named === 'both' ? named : 'agent';
     const node = present(
-      role === 'leader' ? cast.leader : role === 'heir' ? cast.heir : cast.elector,
+      role === 'leader' ? cast.leader : role === 'candidate' ? cast.candidate : cast.elector,
       `the ${role}`,
     );
     this.#killedAtMs = systemClock.monotonicMs();

@@ -5,9 +5,9 @@ import { checkGroup } from './group.js';
 import { checkNode } from './node.js';
 import { checkServers, checkSession } from './servers.js';
 import { checkTokens } from './tokens.js';
-import { checkWires } from './wires.js';
+import { checkTransports } from './transports.js';
 
-const checks = [checkServers, checkSession, checkGroup, checkTokens, checkNode, checkWires];
+const checks = [checkServers, checkSession, checkGroup, checkTokens, checkNode, checkTransports];
 
 /** The worst first. */
 export function examine(facts: Facts): Finding[] {

@@ -107,7 +107,7 @@ export interface NodeFacts {
   /** Where HTTP is to be answered; null: nowhere. */
   readonly listen: ListenFacts | null;
   readonly system: SystemFacts;
-  readonly wires: WireFacts;
+  readonly transports: WireFacts;
   readonly certificates: readonly CertificateFacts[];
   /** What the agent remembers of fencing tokens; null: nothing. */
   readonly seenTokens: SeenTokens | Problem | null;

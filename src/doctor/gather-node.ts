@@ -45,7 +45,7 @@ export async function gatherNode({
     unreadable,
     listen: await listenFacts(settings),
     system: { seesProcesses: seesProcesses(), hasShell: hasShell() },
-    wires: wiresOf(settings),
+    transports: transportsOf(settings),
     certificates: certificatesOf(settings).filter(isReadable),
     seenTokens: seenTokens(settings),
     nowMs: clock.wallMs(),
@@ -130,7 +130,7 @@ function hasShell(): boolean {
   }
 }
 
-function wiresOf(settings: AgentSettings): WireFacts {
+function transportsOf(settings: AgentSettings): WireFacts {
   const { httpListen, httpToken, httpTokenFile, httpTlsCert, auth, authFile, tlsCa, tlsCert, tlsServername } =
     settings;
   const listen = parseListen(httpListen);

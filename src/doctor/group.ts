@@ -145,7 +145,7 @@ function checkOwnClock({
     ];
   }
   const way = aheadMs > 0 ? 'ahead of' : 'behind';
-  const what = `this machine’s clock is ${way} the ensemble’s by ${seconds(surelyMs)} at least: logs of several machines do not fit together`;
+  const what = `this machine’s clock is ${way} the ensemble’s by ${seconds(surelyMs)} at least: logs of several machines do not eligible together`;
   return [finding('clock', 'warning', what, syncClocks)];
 }
 

@@ -1,7 +1,7 @@
 /** What a change to a group came to, as commands with `-f json` and the HTTP interface say it. */
 import * as z from 'zod';
 import type { Choice } from '../core/choice.js';
-import { electedOrRestored } from '../core/restored.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { causeSchema } from '../model/znodes.js';
 import type { Plan } from './change.js';
 import { configDifferenceSchema, configDifferences } from './config-keys.js';
@@ -56,7 +56,7 @@ export function changeResult(plan: Plan, { dryRun, version, outcome }: Made): Ch
 }
 
 function termIn(view: GroupView, slot: number): number {
-  return electedOrRestored(viewOfSlot(view, slot)).term;
+  return effectiveDecision(viewOfSlot(view, slot)).term;
 }
 
 /** A transition follows, and soon. */

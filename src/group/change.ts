@@ -6,8 +6,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../core/choice.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
-import { electedOrRestored } from '../core/restored.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { brief, toInstant } from '../model/names.js';
@@ -136,7 +136,7 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   const at = toInstant(nowMs);
   const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
   const { decision, after, choices } = await withAnswers(before, (view) =>
-    decided(request, { view, config: readableConfig(view), elected: electedOrRestored(view), nowMs, byHand }),
+    decided(request, { view, config: readableConfig(view), elected: effectiveDecision(view), nowMs, byHand }),
   );
   const slot = decision.slot ?? [...choices].find(([, { changes }]) => changes)?.[0] ?? 1;
   const follows = choices.get(slot) ?? null;

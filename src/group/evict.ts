@@ -5,8 +5,8 @@
  * Not promised: that the node stays away. One that lives registers again.
  */
 
+import { effectiveDecision } from '../core/effective-decision.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { electedOrRestored } from '../core/restored.js';
 import { PetrelError } from '../errors.js';
 import { toInstant } from '../model/names.js';
 import { slotOf } from '../model/slots.js';
@@ -122,7 +122,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
     node,
     removes: removals.map(({ text }) => text),
     leavesClaim: claim !== null && !dead,
-    alive: signOfLife(member, claim, electedOrRestored(view).node === node),
+    alive: signOfLife(member, claim, effectiveDecision(view).node === node),
     before: view,
     unrecorded: null,
   };
@@ -134,7 +134,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
 function slotHeldBy(view: GroupView, node: string): GroupView {
   const slots = viewsOfSlots(view);
   const owned = slots.find((each) => ownClaim(each, node) !== null);
-  return owned ?? slots.find((each) => electedOrRestored(each).node === node) ?? view;
+  return owned ?? slots.find((each) => effectiveDecision(each).node === node) ?? view;
 }
 
 function claimText(view: GroupView): string {
@@ -152,10 +152,12 @@ function ownClaim({ current, members, seats }: GroupView, node: string): Claim |
 /** That nothing has moved: a successor's claim would have moved its registration. */
 function checks(view: GroupView, node: string): Operation[] {
   const { elected, members, paths } = view;
-  const heir = members.find((member) => member.node === electedOrRestored(view).node);
+  const candidate = members.find((member) => member.node === effectiveDecision(view).node);
   return [
     ...(elected.version < 0 ? [] : [check(paths.elected, elected.version)]),
-    ...(heir === undefined || heir.node === node ? [] : [check(paths.node(heir.node), heir.version)]),
+    ...(candidate === undefined || candidate.node === node
+      ? []
+      : [check(paths.node(candidate.node), candidate.version)]),
   ];
 }
 

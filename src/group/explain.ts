@@ -1,6 +1,6 @@
 /** Who would be elected now, and why: rank by rank, and what keeps the others out. */
 import * as z from 'zod';
-import { electedOrRestored } from '../core/restored.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { PetrelError } from '../errors.js';
 import { nameSchema } from '../model/names.js';
 import { slotOf } from '../model/slots.js';
@@ -25,15 +25,15 @@ export const explanationSchema = z.object({
     cause: causeSchema,
     reason: z.string(),
   }),
-  /** The nodes that are fit, best first. Nodes of one grade are equally good. */
+  /** The nodes that are eligible, best first. Nodes of one grade are equally good. */
   ranking: z.array(
     z.object({ rank: z.int(), node: z.string(), site: nameSchema, grade: z.int(), reason: z.string() }),
   ),
-  unfit: z.array(
+  ineligible: z.array(
     z.object({
       node: z.string(),
       site: nameSchema.nullable(),
-      obstacles: z.array(z.object({ kind: z.string(), reason: z.string() })),
+      ineligibleReasons: z.array(z.object({ kind: z.string(), reason: z.string() })),
     }),
   ),
 });
@@ -52,8 +52,8 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
     view.members.map(({ node }) => node),
   );
   mustBeKnown('site', withoutSites, [...new Set(sites)].toSorted());
-  const { node, changes, cause, reason, ranking, unfit } = judge(view, nowMs, whatIf);
-  const elected = electedOrRestored(view);
+  const { node, changes, cause, reason, ranking, ineligible } = judge(view, nowMs, whatIf);
+  const elected = effectiveDecision(view);
   return {
     root: view.paths.root,
     strategy: (whatIf.strategy ?? readableConfig(view)).strategy,
@@ -68,10 +68,10 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
       grade: entry.grade,
       reason: entry.reason,
     })),
-    unfit: unfit.map((entry) => ({
+    ineligible: ineligible.map((entry) => ({
       node: entry.node,
       site: entry.site,
-      obstacles: entry.obstacles.map(({ kind, reason: why }) => ({ kind, reason: why })),
+      ineligibleReasons: entry.ineligibleReasons.map(({ kind, reason: why }) => ({ kind, reason: why })),
     })),
   };
 }

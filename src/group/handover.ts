@@ -1,8 +1,9 @@
 /** Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once. */
+
+import { effectiveDecision } from '../core/effective-decision.js';
 import type { Elsewhere } from '../core/elsewhere.js';
 import { elsewhereOf } from '../core/one-slot.js';
 import { activeRequest, requestTarget, requestText, targetText } from '../core/requests.js';
-import { electedOrRestored } from '../core/restored.js';
 import { PetrelError, type Remedy } from '../errors.js';
 import type { SwitchoverRequest } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
@@ -23,7 +24,7 @@ export interface SwitchoverOptions {
   readonly slot?: number | undefined;
 }
 
-/** A planned handover. Refused, with every node's reasons, where the target is not fit. */
+/** A planned handover. Refused, with every node's reasons, where the target is not eligible. */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {
     const scene = inSlot(group, slot);
@@ -46,7 +47,7 @@ export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Reques
       ...named(scene),
       ...byHand,
     };
-    mustBeFit(scene, request, atMs ?? nowMs);
+    mustBeEligible(scene, request, atMs ?? nowMs);
     const when = atMs === null ? '' : `, not before ${toInstant(atMs)}`;
     const asked = `switchover from ${elected.node} to ${targetText(to)} asked for${when}`;
     const what = `${asked}${replacedText(group)}`;
@@ -100,7 +101,7 @@ export const cancelSwitchover: Request = ({ view, config }) => {
 /** The one that the group has, of whatever slot. */
 function waitingRequest(view: Scene['view'], config: Scene['config']): SwitchoverRequest | null {
   const requests = viewsOfSlots(view).map((each) =>
-    activeRequest(configOfSlot(config, slotOf(each)), electedOrRestored(each)),
+    activeRequest(configOfSlot(config, slotOf(each)), effectiveDecision(each)),
   );
   return requests.find((one) => one !== null) ?? null;
 }
@@ -114,7 +115,7 @@ function replacedText({ view, config }: Scene): string {
 /** Mentions a missed request, which the elector records in the history soon, or has recorded already. */
 function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
   const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));
-  const isMissed = elected !== undefined && electedOrRestored(elected).missedRequest === true;
+  const isMissed = elected !== undefined && effectiveDecision(elected).missedRequest === true;
   return request !== null && isMissed
     ? `: ${requestText(request)} was missed`
     : '; petrel history tells of a missed one';
@@ -124,14 +125,14 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
 function inSlot(scene: Scene, slot: number | undefined): Scene {
   const slots = viewsOfSlots(scene.view);
   if (slot === undefined && slots.length > 1) {
-    const leaders = slots.map((each) => `${slotOf(each)}: ${electedOrRestored(each).node ?? 'nobody'}`);
+    const leaders = slots.map((each) => `${slotOf(each)}: ${effectiveDecision(each).node ?? 'nobody'}`);
     throw new PetrelError('INVALID', `the group has ${slots.length} leaders: ${leaders.join(', ')}`, {
       reasons: leaders,
       remedies: [{ kind: 'slot' }],
     });
   }
   const view = viewOfSlot(scene.view, slot ?? 1);
-  return { ...scene, view, elected: electedOrRestored(view) };
+  return { ...scene, view, elected: effectiveDecision(view) };
 }
 
 /** The first slot is not named, as in a group of one leader. */
@@ -161,7 +162,7 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly
 }
 
 /** The target must be one that the elector would take, at the time it is to happen. */
-function mustBeFit(scene: Scene, request: SwitchoverRequest, atMs: number): void {
+function mustBeEligible(scene: Scene, request: SwitchoverRequest, atMs: number): void {
   const { view, config, elected } = scene;
   const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
   const elsewhere = elsewhereIn(scene);
@@ -171,7 +172,7 @@ function mustBeFit(scene: Scene, request: SwitchoverRequest, atMs: number): void
     throw new PetrelError('REFUSED', `${elected.node} leads already`, { reasons: [elected.reason] });
   }
   throw new PetrelError('REFUSED', `${targetText(request.to)} cannot take over from ${elected.node}`, {
-    reasons: unfitReasons(scene, request.to, atMs),
+    reasons: whyIneligible(scene, request.to, atMs),
   });
 }
 
@@ -181,14 +182,14 @@ function isPresent({ elected }: Scene, to: Target): boolean {
 }
 
 /** A line for each node and why it does not do, those that were asked for first. */
-function unfitReasons(scene: Scene, to: Target, atMs: number): string[] {
+function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
   const { view, config, elected } = scene;
-  const lines = judgeMembers(view, config, atMs).map(({ member, obstacles }) => {
+  const lines = judgeMembers(view, config, atMs).map(({ member, ineligibleReasons }) => {
     const asked = isAskedFor(to, member.node, member.value?.site);
     const present = member.node === elected.node ? ['it leads'] : [];
-    const reasons = [...present, ...obstacles.map(({ reason }) => reason)];
-    const fit = asked ? 'it is fit' : 'it is fit, but was not asked for';
-    return { asked, line: `${member.node}: ${reasons.length === 0 ? fit : reasons.join(', ')}` };
+    const reasons = [...present, ...ineligibleReasons.map(({ reason }) => reason)];
+    const eligible = asked ? 'it is eligible' : 'eligible, but not the requested node';
+    return { asked, line: `${member.node}: ${reasons.length === 0 ? eligible : reasons.join(', ')}` };
   });
   const asked = lines.filter((entry) => entry.asked);
   const others = lines.filter((entry) => !entry.asked);

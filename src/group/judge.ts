@@ -1,14 +1,14 @@
 /** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf } from '../core/backoff.js';
-import { type Choice, elect, type Question, RuleFault } from '../core/choice.js';
+import { type Choice, type ChoiceInput, elect, RuleFault } from '../core/choice.js';
 import { type AnyConstraint, type Judged, judgeAll } from '../core/constraint.js';
+import { effectiveDecision } from '../core/effective-decision.js';
+import { constraintContextIn } from '../core/election-input.js';
 import { awaited } from '../core/first-election.js';
 import { slotsInOrder, throughSlots } from '../core/group-round.js';
 import { elsewhereOf, slotInput } from '../core/one-slot.js';
 import { previousLeader } from '../core/records.js';
-import { electedOrRestored } from '../core/restored.js';
-import { contextIn } from '../core/situation.js';
 import { stabilizationWindowMs } from '../core/stabilization.js';
 import { PetrelError } from '../errors.js';
 import { writeDuration } from '../model/duration.js';
@@ -35,7 +35,7 @@ export interface WhatIf {
 }
 
 /**
- * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has been fit only
+ * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has been eligible only
  * the elector knows: it is taken to be long enough.
  * Throws PetrelError: INVALID where the configuration cannot be read or names a rule that is not known here, FAILED where
  * the strategy cannot rank, or a constraint fails. Throws Unanswered where one has yet to be asked: see `withAnswers`.
@@ -57,12 +57,12 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
     .filter((snapshot) => isFailed(snapshot, members, whole.members))
     .map(slotOf);
   const order = slotsInOrder({ snapshot: whole, members, config, strategy, constraints }, nowMs, failed);
-  return throughSlots(whole, order, (snapshot, _slot, courted) => {
-    const choice = chooseFor({ whole, snapshot, members, config, strategy, constraints, nowMs, courted });
+  return throughSlots(whole, order, (snapshot, _slot, reserved) => {
+    const choice = chooseFor({ whole, snapshot, members, config, strategy, constraints, nowMs, reserved });
     const member = members.find(({ node }) => node === choice.node)?.value ?? null;
     const { node, changes } = choice;
-    const decided = { ...electedOrRestored(snapshot), node, site: member?.site ?? null };
-    return { told: choice, elected: changes ? decided : null, courts: choice.courts ?? null };
+    const decided = { ...effectiveDecision(snapshot), node, site: member?.site ?? null };
+    return { told: choice, elected: changes ? decided : null, reserves: choice.reserves ?? null };
   });
 }
 
@@ -79,25 +79,25 @@ interface Asked {
   readonly strategy: ReadyStrategy;
   readonly constraints: readonly AnyConstraint[];
   readonly nowMs: number;
-  readonly courted: ReadonlyMap<string, number>;
+  readonly reserved: ReadonlyMap<string, number>;
 }
 
 function chooseFor(asked: Asked): Choice {
-  const { whole, strategy, constraints, nowMs, courted } = asked;
+  const { whole, strategy, constraints, nowMs, reserved } = asked;
   const current = ownedBy(asked.snapshot.current, asked.members);
   const others = asked.snapshot.others?.map((state) => ({
     ...state,
     current: ownedBy(state.current, asked.members),
   }));
   const view = { ...asked.snapshot, others };
-  const { snapshot, members, config, elsewhere: elsewhereAt } = slotInput(view, { ...asked, courted });
+  const { snapshot, members, config, elsewhere: elsewhereAt } = slotInput(view, { ...asked, reserved });
   const elsewhere = elsewhereAt(nowMs);
-  const elected = electedOrRestored(snapshot);
+  const elected = effectiveDecision(snapshot);
   const leads = readyNode(current, members) === elected.node;
   const seen = { snapshot: { ...snapshot, current }, members, config, elected, elsewhere, epochMs: nowMs };
-  const context = contextIn(seen);
+  const context = constraintContextIn(seen);
   try {
-    const question: Question = {
+    const question: ChoiceInput = {
       config,
       strategy,
       elected,
@@ -108,7 +108,7 @@ function chooseFor(asked: Asked): Choice {
       failures: context.failures,
       nowMs,
       electedFailed: isFailed(snapshot, members, whole.members),
-      fitForMs: () => Number.POSITIVE_INFINITY,
+      eligibleForMs: () => Number.POSITIVE_INFINITY,
       betterForMs: () => Number.POSITIVE_INFINITY,
       lookedForMs: Number.POSITIVE_INFINITY,
       readyForMs: leads && current !== null ? nowMs - current.modifiedAtMs : null,
@@ -123,7 +123,7 @@ function chooseFor(asked: Asked): Choice {
   }
 }
 
-/** The choice is to move leadership to a better node, which the group puts off until that has been fit, or better, for long. */
+/** The choice is to move leadership to a better node, which the group puts off until that has been eligible, or better, for long. */
 export function isPutOff({ changes, cause }: Choice, config: GroupConfig, rules: Rules): boolean {
   return isLongPutOff({ changes, cause }, config, usesScores(config, rules));
 }
@@ -138,13 +138,13 @@ function isLongPutOff(
 }
 
 /** What only the elector can tell the end of. */
-function waitText(question: Question, choice: Choice): string | null {
+function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
   const counted = 'without a break, which its elector counts';
   if (strategy.usesScores !== true) {
-    return `not before it has been fit for ${config.failback.slice('after:'.length)} ${counted}`;
+    return `not before it has been eligible for ${config.failback.slice('after:'.length)} ${counted}`;
   }
   const holdMs = stabilizationWindowMs(config, failbackDelayMs(config) ?? 0);
   return `not before it has been better for ${writeDuration(holdMs)} ${counted}`;
@@ -156,9 +156,16 @@ function waitText(question: Question, choice: Choice): string | null {
  */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
   const { members } = view;
-  const elected = electedOrRestored(view);
+  const elected = effectiveDecision(view);
   const elsewhere = elsewhereOf({ snapshot: view, members, config, nowMs });
-  const context = contextIn({ snapshot: view, members, config, elected, elsewhere, epochMs: nowMs });
+  const context = constraintContextIn({
+    snapshot: view,
+    members,
+    config,
+    elected,
+    elsewhere,
+    epochMs: nowMs,
+  });
   const { constraints } = prepareConstraints(config, view.rules);
   try {
     return judgeAll(members, constraints ?? view.rules.constraints, context);
@@ -198,7 +205,7 @@ function ownedBy(claim: Claim | null, members: readonly Member[]): Claim | null 
 
 /** Whether the elected node has failed, and leads no more. `left`: without those that are thought away. */
 function isFailed(snapshot: GroupSnapshot, left: readonly Member[], members: readonly Member[]): boolean {
-  const elected = electedOrRestored(snapshot);
+  const elected = effectiveDecision(snapshot);
   const leader = readyNode(ownedBy(snapshot.current, left), left);
   if (elected.node === null || leader === elected.node) return false;
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure;

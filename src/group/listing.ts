@@ -1,9 +1,9 @@
 /** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
 
 import * as z from 'zod';
-import { type Obstacle, ownObstacles } from '../core/constraint.js';
+import { type IneligibleReason, ownIneligibleReasons } from '../core/constraint.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { activeRequest } from '../core/requests.js';
-import { electedOrRestored } from '../core/restored.js';
 import { PetrelError } from '../errors.js';
 import {
   defaultGroupConfig,
@@ -69,7 +69,7 @@ export const nodeListingSchema = z.object({
   ...listedShape,
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
-  /** What the strategy compares first, where that is a number; null also for a node that is not fit. */
+  /** What the strategy compares first, where that is a number; null also for a node that is not eligible. */
   score: z.number().nullable(),
   /** What the node tells of itself; numbers of 64 bits as strings. */
   scores: z.record(nameSchema, z.union([z.number(), longSchema])),
@@ -129,7 +129,7 @@ export type Listing = z.infer<typeof listingSchema>;
 /** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Never throws for what a znode holds. */
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
-  const elected = electedOrRestored(view);
+  const elected = effectiveDecision(view);
   const { preferred, scores, problem } = judged(view, nowMs);
   const slots = viewsOfSlots(view);
   return {
@@ -145,7 +145,7 @@ export function listing(view: GroupView, nowMs: number): Listing {
     preferred,
     sites: siteNames(view, config).map((site) => siteListing(config, site, nowMs)),
     nodes: judgeMembers(view, config, nowMs).map((one) => ({
-      ...nodeListing(view, one.member, ownObstacles(one)),
+      ...nodeListing(view, one.member, ownIneligibleReasons(one)),
       score: scores.get(one.member.node) ?? null,
     })),
     problems: [...view.problems, ...(problem === null ? [] : [problem])],
@@ -153,7 +153,7 @@ export function listing(view: GroupView, nowMs: number): Listing {
 }
 
 function slotListing(view: GroupView, nowMs: number): SlotListing {
-  const { node, term, reason } = electedOrRestored(view);
+  const { node, term, reason } = effectiveDecision(view);
   return {
     slot: slotOf(view),
     elected: { node, term, reason },
@@ -165,7 +165,7 @@ function slotListing(view: GroupView, nowMs: number): SlotListing {
 
 function requestIn(view: GroupView): Listing['switchover'] {
   const config = configOfSlot(view.config.value ?? defaultGroupConfig, slotOf(view));
-  return activeRequest(config, electedOrRestored(view));
+  return activeRequest(config, effectiveDecision(view));
 }
 
 function leaderOf({ current, members }: GroupView): Listing['leader'] {
@@ -240,7 +240,7 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
 function nodeListing(
   view: GroupView,
   member: Member,
-  found: readonly Obstacle[],
+  found: readonly IneligibleReason[],
 ): Omit<NodeListing, 'score'> {
   const [own] = slotsOfNode(view, member.node, member.owner);
   const slot = own === undefined ? view : viewOfSlot(view, own);
@@ -260,7 +260,7 @@ function nodeListing(
 function rolesOf(view: GroupView, member: Member): NodeListing['roles'] {
   const { current } = view;
   const owns = current?.owner === member.owner;
-  const isElected = electedOrRestored(view).node === member.node;
+  const isElected = effectiveDecision(view).node === member.node;
   const roles: NodeListing['roles'] = [];
   if (member.seat === 0) roles.push('elector');
   if (owns) roles.push('leader');
@@ -268,15 +268,16 @@ function rolesOf(view: GroupView, member: Member): NodeListing['roles'] {
   return roles;
 }
 
-function stateOf(view: GroupView, member: Member, found: readonly Obstacle[]): NodeListing['state'] {
+function stateOf(view: GroupView, member: Member, found: readonly IneligibleReason[]): NodeListing['state'] {
   const { current } = view;
-  const isElected = electedOrRestored(view).node === member.node;
+  const isElected = effectiveDecision(view).node === member.node;
   if (current?.owner === member.owner) {
     if (!isElected) return 'RELEASING';
     return current.value?.status ?? 'PROGRESS';
   }
   if (isElected) return 'ELECTED';
-  const has = (...kinds: readonly Obstacle['kind'][]) => found.some(({ kind }) => kinds.includes(kind));
+  const has = (...kinds: readonly IneligibleReason['kind'][]) =>
+    found.some(({ kind }) => kinds.includes(kind));
   if (has('leaving', 'drained')) return 'DRAINING';
   if (has('unhealthy', 'unreadable')) return 'UNHEALTHY';
   return has('backoff') ? 'BACKOFF' : 'STANDBY';

@@ -32,11 +32,11 @@ export function undrainNode(node: string): Request {
 export function clearFailure(node: string): Request {
   return ({ config, elected, nowMs, byHand }) => {
     const failure = failureOf(elected.failures, node);
-    const isForgiven = config.clearedFailures[node]?.failedAt === failure?.failedAt;
+    const isRecovered = config.clearedFailures[node]?.failedAt === failure?.failedAt;
     if (failure === null || !isInBackoff(failure, nowMs)) {
       return { config: null, what: `node ${node} is not in backoff` };
     }
-    if (isForgiven) return { config: null, what: `node ${node} was cleared already` };
+    if (isRecovered) return { config: null, what: `node ${node} was cleared already` };
     const standing = Object.entries(config.clearedFailures).filter(([other, { failedAt }]) => {
       return failureOf(elected.failures, other)?.failedAt === failedAt;
     });

@@ -76,7 +76,7 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
   /** What was changed since the transition before, the oldest first. */
   changes: z.array(changeRecordSchema),
 });
-export type TermStory = z.infer<typeof termSchema>;
+export type TermReport = z.infer<typeof termSchema>;
 
 /** Each slot counts its own terms. */
 export interface AskedTerm {
@@ -94,20 +94,20 @@ export async function readTerm(
   paths: GroupPaths,
   view: GroupView,
   asked: AskedTerm,
-): Promise<TermStory> {
+): Promise<TermReport> {
   const stored = await newestRecords(store, paths, mostRecords);
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
-  return termStory(view, records.toReversed(), asked);
+  return termReport(view, records.toReversed(), asked);
 }
 
-type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermStory, 'outcome'>;
+type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
 
 /** `records`: the oldest first. Throws as `readTerm` does. */
-export function termStory(
+export function termReport(
   group: GroupView,
   records: readonly HistoryRecord[],
   { term, slot = 1 }: AskedTerm,
-): TermStory {
+): TermReport {
   const transitions = records
     .filter((record) => record.kind === 'transition')
     .filter((record) => slotOf(record) === slot);
@@ -259,8 +259,8 @@ function takeoverSteps({ term, node, site, claimedAt, readyAt, fencingToken, pha
   ];
 }
 
-function hooksOf({ node, release, readyAt, phases, error }: Told): TermStory['hooks'] {
-  const hooks: TermStory['hooks'] = [];
+function hooksOf({ node, release, readyAt, phases, error }: Told): TermReport['hooks'] {
+  const hooks: TermReport['hooks'] = [];
   if (release !== null) {
     const { endedAt: _, ...released } = release;
     hooks.push({ phase: 'release', ...released });

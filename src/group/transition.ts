@@ -1,7 +1,7 @@
 /** A transition under way, for people: who is waited for, since when, and how long it may take. */
 import * as z from 'zod';
-import { ownObstacles } from '../core/constraint.js';
-import { electedOrRestored } from '../core/restored.js';
+import { ownIneligibleReasons } from '../core/constraint.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { type Condition, watch } from '../core/watchdog.js';
 import { durationMs, formatDuration } from '../model/duration.js';
 import { defaultGroupConfig, type GroupConfig } from '../model/group-config.js';
@@ -29,7 +29,7 @@ export type Transition = z.infer<typeof transitionSchema>;
 /** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. */
 export function transitionOf(view: GroupView, nowMs: number): Transition | null {
   const config = view.config.value ?? defaultGroupConfig;
-  const elected = electedOrRestored(view);
+  const elected = effectiveDecision(view);
   const condition = watch(view, elected, { ...config, paused: null }, null, 0)?.condition;
   if (condition === undefined || waitsInPause(view, config, condition, nowMs)) return null;
   const { phase, limit } = phases[condition.kind];
@@ -82,7 +82,7 @@ function waitedForSinceMs(
 function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {
   if (config.paused === null || condition.kind !== 'unclaimed') return false;
   const judged = judgeMembers(view, config, nowMs).find(({ member }) => member.node === condition.node);
-  return judged === undefined || ownObstacles(judged).length > 0;
+  return judged === undefined || ownIneligibleReasons(judged).length > 0;
 }
 
 /** One line: "b1 is taking over (12 s of 60 s)". */
@@ -103,7 +103,7 @@ export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transiti
 export function presentText(view: GroupView, nowMs: number): string {
   const transition = transitionOf(view, nowMs);
   if (transition !== null) return `Now, term ${transition.term}: ${transitionText(transition)}`;
-  const { node, term, reason } = electedOrRestored(view);
+  const { node, term, reason } = effectiveDecision(view);
   const isReady = view.current?.value?.status === 'READY';
   if (node !== null && isReady) return `Now ${node} leads (term ${term})`;
   return `Now nobody leads (term ${term}): ${reason}`;

@@ -4,8 +4,8 @@
  * Not promised: that the outcome lasts. It is what held at one moment.
  */
 import * as z from 'zod';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
-import { electedOrRestored } from '../core/restored.js';
 import { PetrelError } from '../errors.js';
 import { durationMs } from '../model/duration.js';
 import { defaultGroupConfig } from '../model/group-config.js';
@@ -26,7 +26,7 @@ import type { GroupView } from './view.js';
 
 export const outcomeSchema = z.object({
   /** READY: a leader leads. FAILED: the term ended without. SUPERSEDED: a later term came before this one was
-   * READY. NOBODY: nobody is fit to lead. */
+   * READY. NOBODY: no node is eligible. */
   state: z.enum(['READY', 'FAILED', 'SUPERSEDED', 'NOBODY']),
   term: z.int(),
   /** Who leads, or was to. */
@@ -77,7 +77,7 @@ export async function outcomeOfTerm(
   const kept = hasSlot(group, slot) ? null : await record();
   if (kept !== null) return recordedOutcome(kept);
   const view = viewOfSlot(group, slot);
-  const elected = electedOrRestored(view);
+  const elected = effectiveDecision(view);
   if (elected.term < term) return null;
   if (elected.term === term) return presentTerm(view);
   const recorded = await record();
@@ -108,7 +108,7 @@ function isSettled(view: GroupView, nowMs: number): boolean {
 /** What has become of the term that `elected` names. */
 function presentTerm(view: GroupView): Outcome | null {
   const { current, members } = view;
-  const { node, term, reason } = electedOrRestored(view);
+  const { node, term, reason } = effectiveDecision(view);
   if (node === null) return { state: 'NOBODY', term, node, reason, record: null };
   const leads = current?.value?.status === 'READY' && current.value.term === term;
   if (!leads || claimOwner(current, members)?.node !== node) return null;
@@ -116,7 +116,7 @@ function presentTerm(view: GroupView): Outcome | null {
 }
 
 function supersededTerm(view: GroupView, term: number): Outcome {
-  const { term: present, node, reason } = electedOrRestored(view);
+  const { term: present, node, reason } = effectiveDecision(view);
   const text = `term ${present} came before it was READY: ${node ?? 'nobody'} was elected, ${reason}`;
   return { state: 'SUPERSEDED', term, node: null, reason: text, record: null };
 }
@@ -223,7 +223,7 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
     const which = slot === undefined ? `term ${term}` : `slot ${slot}, term ${term}`;
     return { key: `${which} ${phase} ${node}`, text: `${which}: ${transitionText(transition)}` };
   }
-  const { term } = electedOrRestored(view);
+  const { term } = effectiveDecision(view);
   const elector = view.seats[0]?.node;
   if (elector === undefined) return { key: 'no elector', text: 'nobody elects: no agent holds a seat' };
   const idle = idleText(view, nowMs);

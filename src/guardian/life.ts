@@ -188,12 +188,12 @@ export class Life {
   }
 
   #about(group: number, reason: string | null): About {
-    const story = this.#guards.story(group);
+    const logContext = this.#guards.logContext(group);
     const root = this.#isOfOne
       ? {}
       : { root: present(this.#guards.rootOf(group), 'the root of a guarded group') };
-    if (story === null) return root;
-    const { ending, ...about } = story;
+    if (logContext === null) return root;
+    const { ending, ...about } = logContext;
     return { ...root, ...about, reason: ending ?? reason };
   }
 

@@ -14,7 +14,7 @@ import {
   orNull,
   type Shapes,
   shaped,
-} from '../hooks/shapes.js';
+} from '../hooks/schemas.js';
 
 /** Null where the setting is not given. */
 export interface TlsParts {

@@ -14,7 +14,6 @@ import { Alarm } from './alarm.js';
 import { GroupRegister } from './group-register.js';
 import { type GuardedLeadership, newGuardedLeadership, releaseOf } from './guarded-leadership.js';
 import { HookProcess } from './hook-process.js';
-import { Lane, type Running } from './lane.js';
 import {
   type FromSupervisor,
   type LeadershipLease,
@@ -23,6 +22,7 @@ import {
   unasked,
 } from './messages.js';
 import { nothingRun, notRun } from './outcomes.js';
+import { Queue, type Running } from './queue.js';
 
 /** Shares of the time until the lease's end. */
 const takeoverAbortShare = 1 / 3;
@@ -43,7 +43,7 @@ export class Guard {
   readonly #machine: Machine;
   readonly #noted: () => LeadershipLease | null;
   readonly #groups: GroupRegister;
-  readonly #lane: Lane;
+  readonly #queue: Queue;
   readonly #leaseAlarm: Alarm;
   readonly #lastKill: Alarm;
   #leadership = newGuardedLeadership(0);
@@ -65,7 +65,7 @@ export class Guard {
       listener.post({ type: 'gone', pgid });
       this.#whenIdle();
     });
-    this.#lane = new Lane({
+    this.#queue = new Queue({
       perform: (running) => this.#perform(running),
       settled: (request, outcome) => this.#settled(request, outcome),
       idle: () => this.#whenIdle(),
@@ -75,7 +75,7 @@ export class Guard {
   handle(message: ToSupervisor): void {
     if (message.type === 'run') this.#submit(message.request);
     else if (message.type === 'abort') {
-      this.#lane.abort(({ id }) => id === message.id, message.reason, message.killAtMs ?? never);
+      this.#queue.abort(({ id }) => id === message.id, message.reason, message.killAtMs ?? never);
     } else if (message.type === 'guard') {
       const leadership = this.#open(message.release.leadership);
       if (leadership !== null) {
@@ -93,7 +93,7 @@ export class Guard {
   }
 
   /** The leadership that is guarded, and why it ends if it does; null where there is none. */
-  get story(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
+  get logContext(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
     const { lease, release, ending } = this.#leadership;
     if (lease === null || release === null) return null;
     const { slot, term } = release;
@@ -104,7 +104,7 @@ export class Guard {
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#leadership;
     if (begun && !released && ending === null) this.#releaseUnasked(reason);
-    else this.#lane.abort(isNoRelease, reason);
+    else this.#queue.abort(isNoRelease, reason);
     this.#whenIdle();
   }
 
@@ -119,15 +119,15 @@ export class Guard {
     } else {
       if (request.phase === 'release') {
         this.#leadership.begun = true;
-        this.#lane.abort(isNoRelease, 'a release came first');
+        this.#queue.abort(isNoRelease, 'a release came first');
       }
-      this.#lane.add(request);
+      this.#queue.add(request);
     }
   }
 
   #waitsToBegin(leadership: GuardedLeadership | null): boolean {
     if (leadership === null || leadership.begun) return false;
-    return this.#lane.has((request) => request.phase === 'takeover' && request.leadership === leadership.id);
+    return this.#queue.has((request) => request.phase === 'takeover' && request.leadership === leadership.id);
   }
 
   /** The leadership ends by itself, or has. */
@@ -145,7 +145,7 @@ export class Guard {
       this.#leaseAlarm.clear();
       this.#lastKill.clear();
       this.#leadership = newGuardedLeadership(id);
-      this.#lane.abort(
+      this.#queue.abort(
         ({ phase, leadership }) => phase === 'takeover' && leadership < id,
         'its leadership is over',
       );
@@ -208,7 +208,7 @@ export class Guard {
     this.#lastKill.clear();
     leadership.lease = null;
     leadership.released = true;
-    this.#lane.abort((request) => request.phase === 'takeover', 'the leadership was let go');
+    this.#queue.abort((request) => request.phase === 'takeover', 'the leadership was let go');
     this.#groups.spare(0);
   }
 
@@ -217,35 +217,35 @@ export class Guard {
     if (leadership.ending !== null || leadership.released) return;
     this.#lookUpLease();
     leadership.ending = reason;
-    leadership.asked = this.#lane.has((request) => request.phase === 'release');
+    leadership.asked = this.#queue.has((request) => request.phase === 'release');
     const now = this.#machine.clock.monotonicMs();
     const lastKillAtMs = this.#lastKillAtMs();
     const leftMs = lastKillAtMs - now;
     if (leftMs > 0) this.#lastKill.set(lastKillAtMs, () => this.#killAll(reason));
     else this.#groups.kill((pgid) => !this.#isReleasing(pgid));
-    this.#lane.abort(isNoRelease, reason, now + Math.max(0, leftMs) * takeoverAbortShare);
+    this.#queue.abort(isNoRelease, reason, now + Math.max(0, leftMs) * takeoverAbortShare);
     if (leadership.asked) this.#hurry(now, leftMs);
-    else if (leadership.begun) this.#lane.add(releaseOf(leadership, reason), 'first');
+    else if (leadership.begun) this.#queue.add(releaseOf(leadership, reason), 'first');
     else this.#endedUnasked(nothingRun);
   }
 
   /** The release that runs has no more time than the lease. */
   #hurry(now: number, leftMs: number): void {
-    const running = this.#lane.running;
+    const running = this.#queue.running;
     if (running?.request.phase !== 'release' || leftMs <= 0) return;
     running.process?.limit(now + leftMs * releaseShare, now + leftMs * releaseKillShare);
   }
 
   #isReleasing(pgid: number): boolean {
-    const running = this.#lane.running;
+    const running = this.#queue.running;
     return running?.request.phase === 'release' && running.process?.pgid === pgid;
   }
 
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
-    this.#lane.abort(isNoRelease, reason);
+    this.#queue.abort(isNoRelease, reason);
     // A release that still waits is run all the same: it gives up what is not a process, and proves the rest dead.
-    this.#lane.abortRunning(reason, this.#machine.clock.monotonicMs());
+    this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
   /** When the leadership's last process must be killed; Infinity while nothing presses. */
@@ -332,7 +332,7 @@ export class Guard {
     this.#groups.settled(pgid, outcome.provenDead);
     const { id, released, ending } = this.#leadership;
     const isOver =
-      leadership !== id || released || ending !== null || this.#lane.has((r) => r.phase === 'release');
+      leadership !== id || released || ending !== null || this.#queue.has((r) => r.phase === 'release');
     if (!isOver) this.#listener.post({ type: 'workload-ended', leadership, outcome });
   }
 
@@ -402,7 +402,7 @@ export class Guard {
   }
 
   #whenIdle(): void {
-    if (this.#lane.idle && this.#groups.size === 0) this.#listener.idle();
+    if (this.#queue.idle && this.#groups.size === 0) this.#listener.idle();
   }
 }
 

@@ -64,8 +64,8 @@ export class Guards {
   }
 
   /** The leadership that is guarded in a group; null where there is none. */
-  story(group: number): Guard['story'] {
-    return this.#guarded.get(group)?.guard.story ?? null;
+  logContext(group: number): Guard['logContext'] {
+    return this.#guarded.get(group)?.guard.logContext ?? null;
   }
 
   /** Nobody will ask for anything any more. `idle` follows. */

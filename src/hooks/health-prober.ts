@@ -1,5 +1,5 @@
 /**
- * Asks a command, every so often, whether this node is fit to lead. Runs in the agent itself, one check at a time.
+ * Asks a command, every so often, whether this node is eligible to lead. Runs in the agent itself, one check at a time.
  *
  * A node is unhealthy until its first check has succeeded; after that it takes several failures in a row to make
  * it so, and one success to make it healthy again. A check that hangs is killed and has failed.

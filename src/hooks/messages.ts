@@ -16,7 +16,7 @@ import {
   orNull,
   type Shapes,
   shaped,
-} from './shapes.js';
+} from './schemas.js';
 
 /** The id of a release that nobody asked for. */
 export const unasked = 0;

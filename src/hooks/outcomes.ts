@@ -1,4 +1,4 @@
-import { story } from '../core/story.js';
+import { logContext } from '../core/log-context.js';
 import type { Logger } from '../log.js';
 import { named } from '../model/named-slot.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
@@ -24,7 +24,7 @@ export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted')
 export function logOf(log: Logger, context: HookContext | null): Logger {
   if (context === null) return log;
   const { phase, slot, slots, term, endedByTerm = term, reason } = context;
-  return log.child({ phase, ...story(endedByTerm, reason, term, named(slot, slots)) });
+  return log.child({ phase, ...logContext(endedByTerm, reason, term, named(slot, slots)) });
 }
 
 /** For what is said of a leadership: the release that is held for it has a reason that only counts once it is run. */

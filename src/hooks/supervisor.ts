@@ -41,7 +41,7 @@ function post(message: FromGuards): void {
 /** With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this up. */
 function note(message: FromGuards): void {
   if (message.type !== 'lease-ended') return;
-  const story = guards.story(message.group);
+  const logContext = guards.logContext(message.group);
   const { result, error, provenDead, durationMs, command } = message.outcome;
   const line = {
     level: result === 'ok' && provenDead ? 'warn' : 'error',
@@ -49,9 +49,9 @@ function note(message: FromGuards): void {
     node,
     root: guards.rootOf(message.group),
     phase: 'release',
-    slot: story?.slot,
-    term: story?.term,
-    reason: story?.ending,
+    slot: logContext?.slot,
+    term: logContext?.term,
+    reason: logContext?.ending,
     result,
     provenDead,
     durationMs,

@@ -349,7 +349,7 @@ async function carryOut(
 function mustLeaveSomebody({ leavesNobody, follows }: Plan, yes: boolean): void {
   if (!leavesNobody || yes) return;
   throw new PetrelError('REFUSED', 'this wants a person’s yes: "yes": true does it all the same', {
-    reasons: [`nobody would lead: ${follows?.reason ?? 'nobody is fit'}`],
+    reasons: [`nobody would lead: ${follows?.reason ?? 'no node is eligible'}`],
   });
 }
 

@@ -162,7 +162,7 @@ export class Petrel implements AsyncDisposable {
     return { ...this.#agent.status, leads: this.leads };
   }
 
-  /** Says that this node is fit to lead, or not, and why not. An unhealthy leader is replaced. */
+  /** Says that this node is eligible to lead, or not, and why not. An unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null = null): void {
     this.#health = { ok, reason };
     this.#publishHealth();

@@ -51,7 +51,7 @@ export const switchoverSchema = strictObject({
   replacesTerm: z.int().min(0),
   /** Not before this instant; null at once. */
   notBefore: instantSchema.nullable().default(null),
-  /** Skips the target's fitness, never fencing. */
+  /** Skips the target's eligibility, never fencing. */
   force: z.boolean().default(false),
   /** Whose leader it is about; missing: that of the first. */
   slot: z.int().min(1).max(mostLeaders).optional(),
@@ -74,8 +74,8 @@ export const groupConfigSchema = strictObject({
   strategyOptions: z.record(z.string(), z.unknown()).default({}),
   sites: z.record(nameSchema, siteSchema).default({}),
   /**
-   * When leadership leaves a good leader for a better node: `auto`, once that node has been fit for
-   * `failbackHold`; `after:DURATION`, once it has been fit that long; `manual`, only when a person asks.
+   * When leadership leaves a good leader for a better node: `auto`, once that node has been eligible for
+   * `failbackHold`; `after:DURATION`, once it has been eligible that long; `manual`, only when a person asks.
    */
   failback: failbackSchema.default('auto'),
   failbackHold: durationSchema.default('5s'),
@@ -88,7 +88,7 @@ export const groupConfigSchema = strictObject({
     /** Scores are compared at least this often. */
     interval: durationSchema.default('10s'),
   }).prefault({}),
-  /** The very first election of the group waits for so many fit nodes, but no longer than `within`. */
+  /** The very first election of the group waits for so many eligible nodes, but no longer than `within`. */
   firstElection: strictObject({
     nodes: z.int().min(1).max(1000).default(1),
     within: durationSchema.default('30s'),
@@ -101,7 +101,7 @@ export const groupConfigSchema = strictObject({
     }).prefault({}),
     /**
      * Where the successor of a leader that failed may be. `another-site`: not in the site that it failed in; soft, as
-     * long as another site has a fit node; hard, even if none has.
+     * long as another site has an eligible node; hard, even if none has.
      */
     afterFailure: strictObject({
       from: z.enum(['any-site', 'another-site']).default('any-site'),
@@ -211,7 +211,7 @@ export function sitePriority(config: GroupConfig, site: string, nowMs: number): 
   return overrideInForce(settings, nowMs)?.priority ?? settings.priority;
 }
 
-/** Null: never by itself. Otherwise how long a better node must have been fit, in milliseconds. */
+/** Null: never by itself. Otherwise how long a better node must have been eligible, in milliseconds. */
 export function failbackDelayMs(config: GroupConfig): number | null {
   if (config.failback === 'manual') return null;
   if (config.failback === 'auto') return durationMs(config.failbackHold);

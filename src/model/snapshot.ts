@@ -114,6 +114,6 @@ export function siteOf(node: string, members: readonly Member[]): string | null 
   return members.find((member) => member.node === node)?.value?.site ?? null;
 }
 
-export function lifeOf({ node, owner }: Member): string {
+export function incarnationKey({ node, owner }: Member): string {
   return `${node} ${owner}`;
 }

@@ -15,9 +15,9 @@ export interface Conditions {
   readonly failedSite: string | null;
   /** On the ensemble's clock, in UTC, from 0 to 1439. */
   readonly minuteOfDay: number;
-  /** Nodes that are registered, and how many of them are fit to lead. */
+  /** Nodes that are registered, and how many of them are eligible to lead. */
   readonly registered: number;
-  readonly fit: number;
+  readonly eligible: number;
   /** Those that operators have set, in order. */
   readonly flags: readonly string[];
 }
@@ -35,7 +35,7 @@ export interface Candidate {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A node that is registered, fit to lead or not: its clients and its votes count. Whoever crashed is none. */
+/** A node that is registered, eligible to lead or not: its clients and its votes count. Whoever crashed is none. */
 export interface Peer {
   readonly node: string;
   readonly site: string;

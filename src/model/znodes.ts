@@ -77,7 +77,7 @@ export const causeSchema = z.enum([
   'nobody',
 ]);
 /** Why the elected node changed: nobody led; it failed or vanished; a person asked; a better node; it is leaving;
- * the same node tries again; nobody is fit. */
+ * the same node tries again; no node is eligible. */
 export type Cause = z.infer<typeof causeSchema>;
 
 /** `leader/elected`, written by the elector alone. */
@@ -95,14 +95,14 @@ export const electedSchema = z.object({
   /** The elected node's priorities when it was elected, [site, node]: a later fall is a person's wish that it leave. */
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
   /**
-   * Set where a person asked for this node: no failback takes leadership away from it. `waived` is what kept it
-   * from leading when it was forced (kinds of obstacles), each of which does not count until it has ended. `forced`:
+   * Set where a person asked for this node: no failback takes leadership away from it. `overridden` is what kept it
+   * from leading when it was forced (kinds of reasons), each of which does not count until it has ended. `forced`:
    * the leader before is distrusted.
    */
   asked: z
     .object({
       by: z.string(),
-      waived: z.array(z.string()).max(longestTail),
+      overridden: z.array(z.string()).max(longestTail),
       forced: z.boolean().optional().catch(undefined),
     })
     .nullable()

@@ -13,7 +13,7 @@ export interface NodeGroupsOptions {
   /** Throws PetrelError for what cannot be. */
   open(settings: AgentSettings, log: Logger): Promise<NodeGroup>;
   /** Why the group cannot be joined now; null: it can. */
-  obstacle(root: string): string | null;
+  ineligibleReason(root: string): string | null;
   readonly clock: Clock;
   readonly log: Logger;
   /** It has been left, or could not be had. */
@@ -159,8 +159,8 @@ export class NodeGroups {
   }
 
   async #tryToLive(root: string, place: Place): Promise<void> {
-    const { open, obstacle, onGroups } = this.#options;
-    const why = obstacle(root);
+    const { open, ineligibleReason, onGroups } = this.#options;
+    const why = ineligibleReason(root);
     if (why !== null) throw new PetrelError('FAILED', why);
     const { settings } = place;
     const group = await open(settings, place.log);

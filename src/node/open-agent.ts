@@ -2,7 +2,7 @@
 import type { Rules } from '../../strategies/registry.js';
 import { Agent } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
-import type { WorkloadPlace } from '../agent/session/earlier-life.js';
+import type { WorkloadPlace } from '../agent/session/earlier-incarnation.js';
 import { systemHost } from '../agent/session/process-life.js';
 import type { SessionMemory, SessionTicket } from '../agent/session/session-memory.js';
 import type { Membership } from '../agent/session/shared-session.js';

@@ -51,7 +51,7 @@ export async function runGroups(
   const groups = new NodeGroups({
     clock: systemClock,
     log,
-    obstacle: (root) => obstacle(context, root) ?? room.take(root),
+    ineligibleReason: (root) => ineligibleReason(context, root) ?? room.take(root),
     onGroups: () => status.changed(groups),
     onGone: (root) => {
       room.giveBack(root);
@@ -125,7 +125,7 @@ async function prepared(settings: AgentSettings, rootOf: (path: string) => strin
   return { rules, store: reach(settings, rootOf) };
 }
 
-function obstacle({ shared }: NodeContext, root: string): string | null {
+function ineligibleReason({ shared }: NodeContext, root: string): string | null {
   if (!shared.isUnproven(root)) return null;
   return 'something of this group’s work may live, and its claim stands until the session has ended';
 }

@@ -1,5 +1,5 @@
 /** Asks strategies and constraints that run elsewhere, for work that itself waits for nothing. */
-import { type Answer, keyOf, type Question, Unanswered } from '../../strategies/questions.js';
+import { type Answer, type ChoiceInput, keyOf, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 
 /** For whoever does the same work again and again, mostly with the same questions. */
@@ -36,7 +36,7 @@ export class RuleAsker {
     }
   }
 
-  async #ask(question: Question): Promise<Answer> {
+  async #ask(question: ChoiceInput): Promise<Answer> {
     const { strategies, ownConstraints } = this.#rules;
     const answer =
       'strategy' in question

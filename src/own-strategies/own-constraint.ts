@@ -1,7 +1,7 @@
 /** A constraint of a user's own, as the rest of Petrel sees constraints: asked in its thread, about all nodes at once. */
 import { type Answer, type Answers, answerTo, type ConstraintQuestion } from '../../strategies/questions.js';
 import type { RegisteredConstraint, Rules } from '../../strategies/registry.js';
-import type { AskedConstraint, Context, Registered } from '../core/constraint.js';
+import type { AskedConstraint, ConstraintContext, Registered } from '../core/constraint.js';
 import { minuteOfDay } from '../core/ensemble-clock.js';
 import { RuleFault } from '../core/ranking.js';
 import { type GroupConfig, sitePriority } from '../model/group-config.js';
@@ -54,7 +54,10 @@ export class OwnConstraint implements RegisteredConstraint {
   }
 }
 
-function inputOf(nodes: readonly Registered[], { config, nowMs, elected }: Context): ConstraintInput {
+function inputOf(
+  nodes: readonly Registered[],
+  { config, nowMs, elected }: ConstraintContext,
+): ConstraintInput {
   return {
     nodes: nodes.map((node) => nodeOf(node, config, nowMs)),
     context: {

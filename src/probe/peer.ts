@@ -25,7 +25,7 @@ export interface PeerOptions {
   readonly node: string;
   readonly address: ProbeAddress;
   /** What this node speaks. */
-  readonly wires: readonly WireName[];
+  readonly transports: readonly WireName[];
   readonly intervalMs: number;
   /** Sends a question at once, or not at all: whether it did. */
   ask(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
@@ -46,7 +46,7 @@ export class Peer {
   readonly address: ProbeAddress;
   readonly #options: PeerOptions;
   readonly #ways: Readonly<Record<WireName, Way>> = { udp: newWay(), tcp: newWay() };
-  readonly #wires: readonly WireName[];
+  readonly #transports: readonly WireName[];
   #resolved: Address | null = null;
   #resolvedAtMs = Number.NEGATIVE_INFINITY;
   #tries = 0;
@@ -55,12 +55,12 @@ export class Peer {
   #answeredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PeerOptions) {
-    const { node, address, wires } = options;
+    const { node, address, transports } = options;
     this.node = node;
     this.tag = tagOf(node);
     this.address = address;
     this.#options = options;
-    this.#wires = wires.filter((wire) => address.protocol === 'auto' || address.protocol === wire);
+    this.#transports = transports.filter((wire) => address.protocol === 'auto' || address.protocol === wire);
     if (isIP(address.host) !== 0) this.#resolved = address;
   }
 
@@ -87,20 +87,20 @@ export class Peer {
 
   /** Questions in a row that it left unanswered, by whichever protocol it answers best. */
   get missed(): number {
-    return Math.min(...this.#wires.map((wire) => this.#ways[wire].known.missed));
+    return Math.min(...this.#transports.map((wire) => this.#ways[wire].known.missed));
   }
 
   get speaks(): boolean {
-    return this.#wires.length > 0;
+    return this.#transports.length > 0;
   }
 
   /** To be called while this process is steady: what was not seen has not come then. */
   ask(): void {
     const nowMs = this.#options.now();
-    for (const wire of this.#wires) this.#giveUpWaiting(this.#ways[wire], nowMs);
+    for (const wire of this.#transports) this.#giveUpWaiting(this.#ways[wire], nowMs);
     if (this.#ways.udp.known.missed >= mostMissed) this.#udpIsClosed = true;
     void this.#resolve(nowMs);
-    for (const wire of this.#wires) if (this.#usesNow(wire)) this.#askBy(wire);
+    for (const wire of this.#transports) if (this.#usesNow(wire)) this.#askBy(wire);
   }
 
   /** An answer that is proven to be this peer's. It counts once; `isSteady`: it was seen as it came. */
@@ -126,7 +126,7 @@ export class Peer {
 
   /** TCP as long as UDP is not answered; UDP is asked all the time, so that it is found when it opens. */
   #usesNow(wire: WireName): boolean {
-    return wire === 'udp' || !this.#wires.includes('udp') || this.#udpIsClosed;
+    return wire === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;
   }
 
   #askBy(wire: WireName): void {

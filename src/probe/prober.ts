@@ -18,10 +18,10 @@ import { Directory } from './directory.js';
 import { type Endpoint, endpointText } from './endpoint.js';
 import { type Packet, PacketCoder, type Tag, tagOf } from './packet.js';
 import { Peer } from './peer.js';
-import { Pulse } from './pulse.js';
+import { StallDetector } from './pulse.js';
 import { Troubles } from './troubles.js';
 import type { Address, WireName } from './wire.js';
-import { openWires, type Wires } from './wires.js';
+import { openTransports, type Transports } from './wires.js';
 
 export interface ProbeSettings {
   readonly listen: Endpoint;
@@ -42,7 +42,7 @@ export interface ProberOptions extends ProbeSettings {
   readonly log: Logger;
 }
 
-export interface Surroundings {
+export interface SlotsInput {
   /** The agent's session, to read registrations by. */
   session(): Store | null;
   /** Requests a second that this node gets from its clients; null where it does not know. */
@@ -61,21 +61,21 @@ export class Prober {
   /** Where this node answers probes, for its registration. */
   readonly address: ProbeAddress;
   readonly #options: ProberOptions;
-  readonly #wires: Wires;
+  readonly #transports: Transports;
   readonly #troubles: Troubles;
   readonly #coder: PacketCoder;
-  readonly #pulse: Pulse;
+  readonly #stallDetector: StallDetector;
   readonly #peers = new Map<Tag, Probed>();
-  #surroundings: Surroundings | null = null;
+  #surroundings: SlotsInput | null = null;
   #directory: Directory | null = null;
 
-  private constructor(options: ProberOptions, wires: Wires, troubles: Troubles) {
+  private constructor(options: ProberOptions, transports: Transports, troubles: Troubles) {
     this.#options = options;
-    this.#wires = wires;
+    this.#transports = transports;
     this.#troubles = troubles;
     this.#coder = new PacketCoder(options);
-    this.#pulse = new Pulse(options.clock);
-    this.address = addressOf(options, wires.port);
+    this.#stallDetector = new StallDetector(options.clock);
+    this.address = addressOf(options, transports.port);
   }
 
   /** Listens, and measures nothing before `begin`. Throws PetrelError INVALID where it cannot listen. */
@@ -83,12 +83,12 @@ export class Prober {
     const { listen, protocol, log } = options;
     const troubles = new Troubles(log);
     let prober: Prober | null = null;
-    const wires = await openWires(listen, protocol, {
+    const transports = await openTransports(listen, protocol, {
       onPacket: (bytes, wire, reply) => (prober === null ? null : prober.#take(bytes, wire, reply)),
       onTrouble: (to, error) => troubles.met(to, error),
     });
-    prober = new Prober(options, wires, troubles);
-    const at = endpointText({ host: listen.host, port: wires.port });
+    prober = new Prober(options, transports, troubles);
+    const at = endpointText({ host: listen.host, port: transports.port });
     log.info(
       { probe: prober.address },
       `answers probes at ${at}, and is reached at ${endpointText(prober.address)}`,
@@ -97,7 +97,7 @@ export class Prober {
   }
 
   /** Looks for peers, and measures, until `close`. */
-  begin(surroundings: Surroundings): void {
+  begin(surroundings: SlotsInput): void {
     const { clock, node, root } = this.#options;
     this.#surroundings = surroundings;
     this.#directory ??= new Directory({
@@ -133,16 +133,16 @@ export class Prober {
 
   /** Its own end, whatever address others are told. */
   get listensAt(): Endpoint {
-    return { host: this.#options.listen.host, port: this.#wires.port };
+    return { host: this.#options.listen.host, port: this.#transports.port };
   }
 
   /** Lets go of every socket and timer. Never rejects; may be called at any time. */
   async close(): Promise<void> {
     this.#directory?.close();
-    this.#pulse.close();
+    this.#stallDetector.close();
     for (const probed of this.#peers.values()) probed.stop();
     this.#peers.clear();
-    await this.#wires.close();
+    await this.#transports.close();
   }
 
   #answers(node: string): { now: boolean; lastAtMs: number } {
@@ -169,7 +169,7 @@ export class Prober {
     const peer = new Peer({
       node,
       address,
-      wires: [...this.#wires.byName.keys()],
+      transports: [...this.#transports.byName.keys()],
       intervalMs,
       ask: (wire, to, tag, number) => this.#ask(wire, to, tag, number),
       now: () => clock.monotonicMs(),
@@ -178,7 +178,7 @@ export class Prober {
     const next = (inMs: number) =>
       clock.timer(inMs, () => {
         cancel = next(intervalMs);
-        if (!this.#pulse.isSteady) return;
+        if (!this.#stallDetector.isSteady) return;
         peer.ask();
         this.#tellSilence(peer);
       });
@@ -195,7 +195,7 @@ export class Prober {
 
   #ask(wire: WireName, to: Address, tag: Tag, number: Tag): boolean {
     const question = this.#coder.write('question', tag, number, null);
-    return this.#wires.byName.get(wire)?.send(to, question) ?? false;
+    return this.#transports.byName.get(wire)?.send(to, question) ?? false;
   }
 
   /** Whose packet it was; null for a stranger's, who gets no answer. */
@@ -216,14 +216,19 @@ export class Prober {
 
   #answer(peer: Peer, { number }: Packet, wire: WireName, reply: ((bytes: Buffer) => void) | null): void {
     const rate = this.#surroundings?.requestsPerSecond() ?? null;
-    const answer = this.#coder.write(this.#pulse.isSteady ? 'answer' : 'late', peer.tag, number, rate);
+    const answer = this.#coder.write(
+      this.#stallDetector.isSteady ? 'answer' : 'late',
+      peer.tag,
+      number,
+      rate,
+    );
     if (reply !== null) reply(answer);
-    else if (peer.resolved !== null) this.#wires.byName.get(wire)?.send(peer.resolved, answer);
+    else if (peer.resolved !== null) this.#transports.byName.get(wire)?.send(peer.resolved, answer);
   }
 
   #answered(peer: Peer, packet: Packet, wire: WireName, atMs: number): void {
     const wasSilent = peer.missed >= worthTelling;
-    peer.answered(packet, wire, this.#pulse.isSteady, atMs);
+    peer.answered(packet, wire, this.#stallDetector.isSteady, atMs);
     if (peer.missed >= worthTelling || !wasSilent) return;
     this.#troubles.over(peer.node);
     if (peer.resolved !== null) this.#troubles.over(endpointText(peer.resolved));

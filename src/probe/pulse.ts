@@ -12,7 +12,7 @@ const beatMs = 50;
 const toleranceMs = 25;
 const beatsToTrust = 3;
 
-export class Pulse {
+export class StallDetector {
   readonly #clock: Clock;
   #dueAtMs = 0;
   #inTime = 0;

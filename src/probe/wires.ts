@@ -5,7 +5,7 @@ import { openTcp } from './tcp.js';
 import { openUdp } from './udp.js';
 import { cannotListen, type OnPacket, type OnTrouble, type Wire, type WireName } from './wire.js';
 
-export interface Wires {
+export interface Transports {
   readonly port: number;
   readonly byName: ReadonlyMap<WireName, Wire>;
   close(): Promise<void>;
@@ -16,11 +16,11 @@ const openers = { tcp: openTcp, udp: openUdp };
 const triesForAnyPort = 20;
 
 /** Throws PetrelError INVALID where the address cannot be listened at. */
-export async function openWires(
+export async function openTransports(
   at: Endpoint,
   protocol: ProbeProtocol,
   handlers: { readonly onPacket: OnPacket; readonly onTrouble: OnTrouble },
-): Promise<Wires> {
+): Promise<Transports> {
   const names = protocol === 'auto' ? (['tcp', 'udp'] as const) : [protocol];
   for (let tries = 1; ; tries++) {
     const byName = new Map<WireName, Wire>();

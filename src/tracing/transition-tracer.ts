@@ -16,7 +16,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { AgentEvent } from '../agent/events.js';
-import type { Story } from '../core/story.js';
+import type { LogContext } from '../core/log-context.js';
 import { hookNames } from '../hooks/command.js';
 import { mostLeaders } from '../model/group-config.js';
 import { named } from '../model/named-slot.js';
@@ -93,16 +93,16 @@ export class TransitionTracer {
     this.#make(span, this.#within(of, whole));
   }
 
-  #stage({ stage, story }: Extract<AgentEvent, { kind: 'stage' }>): void {
-    if (stage === 'claimed') this.#begin('takeover', story);
+  #stage({ stage, logContext }: Extract<AgentEvent, { kind: 'stage' }>): void {
+    if (stage === 'claimed') this.#begin('takeover', logContext);
     else if (stage === 'leading') this.#end(null);
     else if (stage === 'releasing') {
-      this.#end(story.reason ?? 'it is released');
-      this.#begin('release', story);
+      this.#end(logContext.reason ?? 'it is released');
+      this.#begin('release', logContext);
     } else if (stage === null) this.#end(this.#open?.phase === 'takeover' ? 'it did not become READY' : null);
   }
 
-  #begin(phase: Phase, { slot, term, reason = '', endsTerm }: Partial<Story>): void {
+  #begin(phase: Phase, { slot, term, reason = '', endsTerm }: Partial<LogContext>): void {
     if (term === undefined) return;
     const ends = endsTerm === undefined ? {} : { 'petrel.ends_term': endsTerm };
     const { clock } = this.#options;

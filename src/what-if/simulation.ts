@@ -7,8 +7,8 @@
  * has it. They leave out what servers take to work, and the way from a client to its node.
  */
 import * as z from 'zod';
-import type { Choice, Unfit } from '../core/choice.js';
-import { electedOrRestored } from '../core/restored.js';
+import type { Choice, Ineligible } from '../core/choice.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { judge, readableConfig } from '../group/judge.js';
 import { nameSchema } from '../model/names.js';
 import { firstOf } from '../model/outside.js';
@@ -24,7 +24,7 @@ const bestSchema = z.object({ node: nameSchema, ms: z.number() }).nullable();
 
 const outcomeSchema = z.object({
   strategy: z.string(),
-  /** Null where nobody would be elected, or nobody who is fit. */
+  /** Null where nobody would be elected, or nobody who is eligible. */
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
   reason: z.string(),
@@ -54,16 +54,16 @@ export const simulationSchema = z.object({
   outcomes: z.array(outcomeSchema),
   /** Strategies that have nothing to go by here. */
   leftOut: z.array(z.object({ strategy: z.string(), reason: z.string() })),
-  /** Among the nodes that are fit. */
+  /** Among the nodes that are eligible. */
   best: z.object({ mean: bestSchema, worst: bestSchema }),
   /** Who is left. */
   nodes: z.array(
     z.object({
       node: nameSchema,
       site: nameSchema,
-      fit: z.boolean(),
+      eligible: z.boolean(),
       /** What keeps it from leading. */
-      obstacles: z.array(z.string()),
+      ineligibleReasons: z.array(z.string()),
       /** Until a quorum has answered it. */
       quorumMs: milliseconds,
       meanMs: milliseconds,
@@ -85,7 +85,7 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
   const choices = asked.map((one): Choosing => {
     return { ...one, choice: judge(view, nowMs, { without: [...lost], strategy: one.named }) };
   });
-  const nodes = simulatedNodes(left, table, choices[0]?.choice.unfit ?? []);
+  const nodes = simulatedNodes(left, table, choices[0]?.choice.ineligible ?? []);
   const context = { size, left, table, nodes, best: bestOf(nodes) };
   const told = choices.filter((one) => one.decides || lacksQuorum(one, context) || tellsApart(one));
   const silent = choices.filter((one) => !told.includes(one));
@@ -93,7 +93,7 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
     of,
     size,
     quorum: quorumOf(size),
-    leader: electedOrRestored(view).node,
+    leader: effectiveDecision(view).node,
     lost: [...lost].toSorted(),
     strategy: readableConfig(view).strategy,
     outcomes: told.map((one) => outcome(one, context)),
@@ -104,7 +104,7 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
   };
 }
 
-function groupNotes({ size, left, table, nodes }: Context): string[] {
+function groupNotes({ size, left, table, nodes }: ConstraintContext): string[] {
   if (left.length < quorumOf(size)) return ['without a quorum nothing is answered: there are no latencies'];
   const unknown = nodes.filter(({ worstMs }) => worstMs === null).map(({ node }) => node);
   return [
@@ -119,7 +119,7 @@ interface Choosing extends Asked {
   readonly choice: Choice;
 }
 
-interface Context {
+interface ConstraintContext {
   readonly size: number;
   readonly left: readonly Member[];
   readonly table: LatencyTable;
@@ -130,22 +130,27 @@ interface Context {
 function simulatedNodes(
   left: readonly Member[],
   { of }: LatencyTable,
-  unfit: readonly Unfit[],
+  ineligible: readonly Ineligible[],
 ): SimulatedNode[] {
   return left
     .flatMap(({ node, value }) => {
       const latencies = of.get(node);
       if (value === null || latencies === undefined) return [];
-      const found = unfit.find((other) => other.node === node)?.obstacles ?? [];
-      const obstacles = found.map(({ reason }) => reason);
-      return [{ node, site: value.site, fit: obstacles.length === 0, obstacles, ...latencies }];
+      const found = ineligible.find((other) => other.node === node)?.ineligibleReasons ?? [];
+      const ineligibleReasons = found.map(({ reason }) => reason);
+      return [
+        { node, site: value.site, eligible: ineligibleReasons.length === 0, ineligibleReasons, ...latencies },
+      ];
     })
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
 }
 
 function bestOf(nodes: readonly SimulatedNode[]): Simulation['best'] {
-  const fit = nodes.filter((node) => node.fit);
-  return { mean: lowest(fit, ({ meanMs }) => meanMs), worst: lowest(fit, ({ worstMs }) => worstMs) };
+  const eligible = nodes.filter((node) => node.eligible);
+  return {
+    mean: lowest(eligible, ({ meanMs }) => meanMs),
+    worst: lowest(eligible, ({ worstMs }) => worstMs),
+  };
 }
 
 function lowest(nodes: readonly SimulatedNode[], read: (node: SimulatedNode) => number | null) {
@@ -161,7 +166,10 @@ function quorumOf(size: number): number {
 }
 
 /** A strategy that goes by a quorum has none to go by. */
-function lacksQuorum({ needsQuorum, choice: { ranking } }: Choosing, { size, left }: Context): boolean {
+function lacksQuorum(
+  { needsQuorum, choice: { ranking } }: Choosing,
+  { size, left }: ConstraintContext,
+): boolean {
   return needsQuorum && left.length < quorumOf(size) && ranking.every(({ score }) => score === undefined);
 }
 
@@ -175,7 +183,7 @@ function whyLeftOut({ strategy: { name }, choice }: Choosing): Simulation['leftO
   return { strategy: name, reason: choice.ranking[0]?.reason ?? choice.reason };
 }
 
-function outcome(choosing: Choosing, context: Context): Outcome {
+function outcome(choosing: Choosing, context: ConstraintContext): Outcome {
   const { strategy, choice } = choosing;
   const ranked = choice.ranking.find(({ node }) => node === choice.node);
   const node = context.nodes.find((one) => one.node === ranked?.node);
@@ -211,7 +219,7 @@ function nobody({ strategy, decides }: Choosing, reason: string): Outcome {
   return { strategy: strategy.name, reason, ...none, decides };
 }
 
-function noQuorumText({ size, left }: Context): string {
+function noQuorumText({ size, left }: ConstraintContext): string {
   return `no quorum remains: ${left.length} of ${size} nodes are left, ${quorumOf(size)} are needed`;
 }
 

@@ -16,7 +16,7 @@ const longBytes = 8;
 /** Farthest from the epoch that a Date can be. */
 const farthestMs = 8_640_000_000_000_000n;
 
-/** Fills in `record` from the frame, and returns the offset behind it. Throws an Error that says what does not fit. */
+/** Fills in `record` from the frame, and returns the offset behind it. Throws an Error that says what does not eligible. */
 export function decode(record: jute.Record, frame: Buffer, offset: number): number {
   const measure = new Measure(frame, offset);
   if (record instanceof jute.TransactionResponse) measure.results();

@@ -78,7 +78,7 @@ export function settleMulti(
   }
   const converted = operations.map((each, index) => toResult(each, results[index]));
   if (converted.every((result) => result !== undefined)) resolve(converted);
-  else reject(undecodable('results that do not fit the operations'));
+  else reject(undecodable('results that do not eligible the operations'));
 }
 
 function toResult(

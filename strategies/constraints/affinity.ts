@@ -5,7 +5,7 @@
  * While nobody is READY in the other group, as in a handover of its own, whoever leads here stays, and a hard rule for the
  * same node or site elects nobody: where that will be is not known yet.
  */
-import type { Constraint, Context, Registered } from '../../src/core/constraint.js';
+import type { Constraint, ConstraintContext, Registered } from '../../src/core/constraint.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Place } from '../../src/model/znodes.js';
 
@@ -29,14 +29,14 @@ export const affinity: Constraint = {
   ends: 'planned',
   canBeForced: true,
   check: (node, context) => {
-    const reason = objection(node, context);
+    const reason = softReason(node, context);
     return reason === null ? null : { strength: context.config.affinity.strength, reason };
   },
 };
 
-function objection(
+function softReason(
   { node, registration: { site } }: Registered,
-  { config, neighbour, elected }: Context,
+  { config, neighbour, elected }: ConstraintContext,
 ): string | null {
   if (neighbour === null) return null;
   const { root, leader, goesFirst } = neighbour;

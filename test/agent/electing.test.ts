@@ -103,7 +103,7 @@ describe('a candidate', () => {
     });
   });
 
-  it('P36 that is not fit is not waited for: the leader stays', async () => {
+  it('P36 that is not eligible is not waited for: the leader stays', async () => {
     await using group = await groupOf();
     const [, b] = await group.startInOrder(['a', 'b']);
     await group.ready('a');

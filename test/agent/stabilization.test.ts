@@ -27,7 +27,7 @@ describe('a group that compares scores', () => {
     };
     tell('a', 100);
     const a = await joined('a');
-    await until(() => a.log.some((line) => /waits for 2 fit nodes with scores: 1 so far/.test(line)));
+    await until(() => a.log.some((line) => /waits for 2 eligible nodes with scores: 1 so far/.test(line)));
     expect((await group.elected()).term).toBe(0);
     tell('b', 80);
     await joined('b');

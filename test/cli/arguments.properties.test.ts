@@ -48,7 +48,7 @@ describe('an argument', () => {
       'decided',
       'failover',
       'first',
-      'heir',
+      'candidate',
       'supervisor',
       'leader',
       '/',

@@ -145,7 +145,7 @@ describe('petrel site', () => {
       code: 5,
       error: {
         code: 'REFUSED',
-        reasons: [expect.stringContaining('nobody would lead: nobody is fit to lead: a1')],
+        reasons: [expect.stringContaining('nobody would lead: no node is eligible: a1')],
       },
     });
     expect((await list(env)).sites).toMatchObject([{ site: 'a', drained: null }]);
@@ -179,7 +179,7 @@ describe('petrel switchover and failover', () => {
         message: 'c1 cannot take over from b1',
         reasons: [
           'c1: it is not registered',
-          expect.stringContaining('a1: it is fit'),
+          expect.stringContaining('a1: it is eligible'),
           expect.any(String),
           'b1: it leads',
         ],

@@ -26,8 +26,8 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
 
   it.concurrent('is explained in the help', async () => {
     const { stdout } = await runProcess(['dev', '--help']);
-    expect(stdout).toContain("  takeover-started  the heir's takeover hook runs");
-    expect(stdout).toContain("  heir-guardian     the elected node's guardian");
+    expect(stdout).toContain("  takeover-started  the candidate's takeover hook runs");
+    expect(stdout).toContain("  candidate-guardian     the elected node's guardian");
   });
 
   it.concurrent('tells what was killed, what the others did, and how long nobody led, and ends if asked for once', async () => {
@@ -42,9 +42,9 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
     expect(code).toBe(0);
     const lines = stdout.split('\n');
     const order = [
-      /^Crash point switchover\/takeover-started:heir$/,
+      /^Crash point switchover\/takeover-started:candidate$/,
       / {2}a switchover to (\w+) is asked for$/,
-      / {2}crash point reached: the heir's takeover hook runs$/,
+      / {2}crash point reached: the candidate's takeover hook runs$/,
       /^ +\+0\.\d{3} s {2}kill -9 \d+: agent of \w+$/,
       /^ +\+\d\.\d{3} s {2}\w+: release hook ended$/,
       /^ +\+\d\.\d{3} s {2}the session of \w+ is closed, and its claim with it$/,

@@ -131,8 +131,8 @@ it('a group has the leaders of docs/leaders.md', async () => {
   const ofSecond = (await run('petrel history', ' --slot 2')).stdout;
   expect(ofSecond).toContain(' 2:2 ');
   expect(ofSecond).not.toContain(' 3:1 ');
-  const story = await runCommand(['history', '--term', '2', '--slot', '2'], env);
-  expect(story.stdout).toContain(`Term 2 of ${group.root}, slot 2, d: READY`);
+  const logContext = await runCommand(['history', '--term', '2', '--slot', '2'], env);
+  expect(logContext.stdout).toContain(`Term 2 of ${group.root}, slot 2, d: READY`);
   const awaited = await runCommand(['wait', '--term', '2', '--slot', '2'], env);
   expect(awaited).toMatchObject({ code: 0 });
 });

@@ -57,7 +57,7 @@ describe('petrel simulate FILE', () => {
   it('exits with 5 where nobody fit would be elected, with the reasons after the answer', async () => {
     const { code, stdout, stderr } = await simulate(await file(), '--lose', 'site=a', '--lose', 'node=b1');
     expect({ code, stdout: stdout.includes('nobody') }).toEqual({ code: 5, stdout: true });
-    expect(stderr).toContain('petrel: nobody who is fit would be elected\n');
+    expect(stderr).toContain('petrel: no eligible node would be elected\n');
     expect(stderr).toContain('  - c1: the node has priority 0, which never leads\n');
     const json = await simulate(await file(), '--lose', 'site=a', '--lose', 'site=b', '-f', 'json');
     expect(failureSchema.parse(JSON.parse(json.stderr)).error).toMatchObject({ code: 'REFUSED' });

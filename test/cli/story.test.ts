@@ -7,7 +7,7 @@ import { runCommand } from '../support/command.js';
 import { ofNode, started } from '../support/known.js';
 import { uniqueRoot } from '../support/unique-root.js';
 
-const root = uniqueRoot('story');
+const root = uniqueRoot('logContext');
 const nodes = new Map<string, PetrelProcess>();
 let zookeeper: Awaited<ReturnType<typeof startDevelopmentServer>> | undefined;
 
@@ -59,7 +59,7 @@ function whoTells(term: number, reason: string): unknown[] {
   return [...new Set(telling.map(({ node }) => node))].toSorted();
 }
 
-const story = async (term: number) => {
+const logContext = async (term: number) => {
   const { stdout } = await runCommand(['history', '--term', String(term), '-f', 'json'], await access());
   return termSchema.parse(JSON.parse(stdout));
 };
@@ -84,7 +84,7 @@ describe('a planned handover', () => {
   });
 
   it('is told by the history, step by step', async () => {
-    const { steps, hooks, lengths, changes, ...told } = await story(2);
+    const { steps, hooks, lengths, changes, ...told } = await logContext(2);
     expect(told).toMatchObject({
       term: 2,
       outcome: 'READY',
@@ -142,7 +142,7 @@ describe('a failover', () => {
       'the agent is started again in 1 s',
       "the workload is proven dead, and the dead agent's session has ended",
     ]);
-    expect(await story(3)).toMatchObject({
+    expect(await logContext(3)).toMatchObject({
       outcome: 'READY',
       node: 'a',
       previous: { node: 'b' },

@@ -43,7 +43,7 @@ describe('the log', () => {
   it('leaves out of pretty lines what is too long for one', async () => {
     const { stderr } = await logged(
       { level: 'info', format: 'pretty', fields },
-      `log.info({ term: 3, ranking: [{ node: 'b1' }], unfit: [], record: { kind: 'x' }, outputTail: ['y'] }, 'electing b1');`,
+      `log.info({ term: 3, ranking: [{ node: 'b1' }], ineligible: [], record: { kind: 'x' }, outputTail: ['y'] }, 'electing b1');`,
     );
     expect(stderr).toMatch(/INFO: \[a1\] electing b1 \{"term":3\}\n$/);
   });

@@ -97,8 +97,8 @@ describe('a session', () => {
     const owner = await setting.connect();
     await owner.create(`${setting.root}/e`, { flags: createFlags.ephemeral });
     const { sessionId, password } = owner;
-    const heir = await setting.connect({ sessionId, password });
-    await heir.closeSession();
+    const candidate = await setting.connect({ sessionId, password });
+    await candidate.closeSession();
     const watcher = await setting.connect();
     expect((await watcher.read('exists', `${setting.root}/e`)).error).toBe('NO_NODE');
   });

@@ -158,9 +158,9 @@ describe('a session', () => {
   it('can be ended by another store that attaches to it', async () => {
     await store.create(`${root}/e`, data, 'ephemeral');
     const watcher = await open();
-    const heir = await open({ id: store.sessionId, password: store.sessionPassword });
-    expect(heir.sessionId).toBe(store.sessionId);
-    expect(await heir.close()).toBe(true);
+    const candidate = await open({ id: store.sessionId, password: store.sessionPassword });
+    expect(candidate.sessionId).toBe(store.sessionId);
+    expect(await candidate.close()).toBe(true);
     await watcher.sync(root);
     expect(await watcher.exists(`${root}/e`)).toBe(null);
     await until(() => store.state === 'LOST');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextOf } from '../../src/core/constraint.js';
+import { constraintContextOf } from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { affinity } from '../../strategies/constraints/affinity.js';
@@ -69,7 +69,8 @@ describe('a group that has an affinity with another', () => {
     const elected = decided({ node: 'a1', term: 1 });
     const known = { config: settings, failures: [], nowMs: epoch0Ms, neighbour, elsewhere, elected };
     const against = members('a1', 'a2', 'b1').map(
-      ({ node }) => affinity.check({ node, registration: registration(node) }, contextOf(known)) !== null,
+      ({ node }) =>
+        affinity.check({ node, registration: registration(node) }, constraintContextOf(known)) !== null,
     );
     expect(against).toEqual([false, false, true]);
   });

@@ -37,7 +37,7 @@ export class Bench {
   memory = newElector;
   clock: ClockReading | null = null;
   canFence = false;
-  witnessSinceMs = Number.NEGATIVE_INFINITY;
+  observedSinceMs = Number.NEGATIVE_INFINITY;
   /** The elector. */
   self = 'elector';
   /** Its own. */
@@ -94,7 +94,7 @@ export class Bench {
       clock: this.clock,
       nowMs: this.nowMs,
       canFence: this.canFence,
-      witnessSinceMs: this.witnessSinceMs,
+      observedSinceMs: this.observedSinceMs,
     });
     this.memory = round.memory;
     return round;
@@ -168,7 +168,7 @@ export class Bench {
     this.history = versioned(head, headVersion + 1, this.epochMs);
   }
 
-  amend(node: string, change: Partial<Registration>): void {
+  updateRegistration(node: string, change: Partial<Registration>): void {
     this.members = this.members.map((one) => {
       if (one.node !== node || one.value === null) return one;
       return { ...one, value: { ...one.value, ...change }, version: one.version + 1 };
@@ -223,7 +223,7 @@ export class Bench {
       ...change,
     });
     this.current = { ...made, createdAtMs: this.epochMs };
-    this.amend(node, { claimedUnder: this.elected.version });
+    this.updateRegistration(node, { claimedUnder: this.elected.version });
   }
 
   /** The elected node, which owns the claim, says READY, as it also does to repair its claim. */
@@ -250,7 +250,9 @@ export class Bench {
       durationMs: 5,
       outputTail: [],
     };
-    this.amend(node, { lastFailure: { electedVersion: this.elected.version, token: null, detail } });
+    this.updateRegistration(node, {
+      lastFailure: { electedVersion: this.elected.version, token: null, detail },
+    });
   }
 
   /** Whoever is elected takes over from whoever leads; whether anybody did. */

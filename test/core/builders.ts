@@ -1,8 +1,8 @@
 /** Small parts of a group's state, with everything that a test does not care about filled in. */
 
 import type { z } from 'zod';
-import { type Choice, elect, type Question } from '../../src/core/choice.js';
-import { contextOf, judgeAll, type Obstacle } from '../../src/core/constraint.js';
+import { type Choice, type ChoiceInput, elect } from '../../src/core/choice.js';
+import { constraintContextOf, type IneligibleReason, judgeAll } from '../../src/core/constraint.js';
 import { nowhereElse } from '../../src/core/elsewhere.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { toInstant } from '../../src/model/names.js';
@@ -43,7 +43,7 @@ export const ordinary: Conditions = {
   failedSite: null,
   minuteOfDay: 0,
   registered: 3,
-  fit: 3,
+  eligible: 3,
   flags: [],
 };
 
@@ -143,12 +143,12 @@ export function group(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
   };
 }
 
-export interface Asked extends Omit<Question, 'judged'> {
+export interface Asked extends Omit<ChoiceInput, 'judged'> {
   readonly neighbour: Neighbour | null;
 }
 
 /** Asks `elect` about these members; everyone fit for ever, the elected node READY for ever. */
-export function ask(change: Partial<Asked> & Pick<Question, 'members'>): Choice {
+export function ask(change: Partial<Asked> & Pick<ChoiceInput, 'members'>): Choice {
   const settings = change.config ?? config();
   const question = {
     config: settings,
@@ -161,25 +161,25 @@ export function ask(change: Partial<Asked> & Pick<Question, 'members'>): Choice 
     failures: [],
     nowMs: epoch0Ms,
     electedFailed: false,
-    fitForMs: () => Number.POSITIVE_INFINITY,
+    eligibleForMs: () => Number.POSITIVE_INFINITY,
     betterForMs: () => Number.POSITIVE_INFINITY,
     lookedForMs: Number.POSITIVE_INFINITY,
     readyForMs: Number.POSITIVE_INFINITY,
     ...change,
   };
-  return elect({ ...question, judged: judgeAll(change.members, constraints, contextOf(question)) });
+  return elect({ ...question, judged: judgeAll(change.members, constraints, constraintContextOf(question)) });
 }
 
 /** What keeps one node from leading. */
-export function obstacles(
+export function ineligibleReasons(
   one: Member,
   settings: GroupConfig,
   failures: readonly FailureRecord[],
   nowMs: number,
-): readonly Obstacle[] {
+): readonly IneligibleReason[] {
   const where = { neighbour: null, elsewhere: nowhereElse, elected: decided() };
-  const context = contextOf({ config: settings, failures, nowMs, ...where });
-  return judgeAll([one], constraints, context).flatMap((judged) => judged.obstacles);
+  const context = constraintContextOf({ config: settings, failures, nowMs, ...where });
+  return judgeAll([one], constraints, context).flatMap((judged) => judged.ineligibleReasons);
 }
 
 /** All subsets, the empty one first. */

@@ -33,7 +33,7 @@ describe('P41 a takeover that hangs has the same cause in the history', () => {
     expect(bench.node).toBe('b1');
     const late = { phase: 'takeover', reason: said, command: 'hang', exitCode: null, signal: 'SIGKILL' };
     const detail = { ...late, durationMs: 2_200, outputTail: [] };
-    bench.amend('a1', { lastFailure: { electedVersion: under, token: '101', detail } });
+    bench.updateRegistration('a1', { lastFailure: { electedVersion: under, token: '101', detail } });
     bench.current = null;
     bench.settle();
     expect(bench.node).toBe('b1');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { type Choice, type Question, RuleFault } from '../../src/core/choice.js';
+import { type Choice, type ChoiceInput, RuleFault } from '../../src/core/choice.js';
 import type { switchoverSchema } from '../../src/model/group-config.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Ranked } from '../../src/model/strategy.js';
@@ -29,7 +29,7 @@ function told({ node, changes, cause, reason }: Choice) {
 }
 
 /** b1 leads although a1 would be better. */
-function withBetter(change: Partial<Question> & { settings?: Parameters<typeof config>[0] } = {}): Choice {
+function withBetter(change: Partial<ChoiceInput> & { settings?: Parameters<typeof config>[0] } = {}): Choice {
   const { settings, ...rest } = change;
   return ask({
     members: members('a1', 'b1'),
@@ -45,7 +45,7 @@ describe('an election', () => {
     const choice = ask({
       members: members('b1', 'a1'),
       config: settings,
-      fitForMs: () => 0,
+      eligibleForMs: () => 0,
       readyForMs: null,
     });
     expect(told(choice)).toEqual({
@@ -117,7 +117,11 @@ describe('an election', () => {
     });
     expect(choice.ranking.map(({ node }) => node)).toEqual(['a2']);
     expect(
-      choice.unfit.map(({ node, site, obstacles }) => [node, site, obstacles.map(({ kind }) => kind)]),
+      choice.ineligible.map(({ node, site, ineligibleReasons }) => [
+        node,
+        site,
+        ineligibleReasons.map(({ kind }) => kind),
+      ]),
     ).toEqual([
       ['a1', 'a', ['unhealthy']],
       ['b1', 'b', ['leaving']],
@@ -158,7 +162,7 @@ describe('nobody fit', () => {
       config: config({ drained: { b1: byHand } }),
     });
     expect(choice.reason).toBe(
-      'nobody is fit to lead: a1: it is unhealthy: disk full; b1: it was drained by ops: maintenance',
+      'no node is eligible: a1: it is unhealthy: disk full; b1: it was drained by ops: maintenance',
     );
   });
 
@@ -183,23 +187,25 @@ describe('nobody fit', () => {
   });
 
   it('a READY leader stays while only junk in its registration speaks against it', () => {
-    const junk = { ...member('a1'), ...unreadable() };
-    const choice = ask({ members: [junk], elected, current: claim('a1') });
+    const malformed = { ...member('a1'), ...unreadable() };
+    const choice = ask({ members: [malformed], elected, current: claim('a1') });
     expect(told(choice)).toEqual({
       node: 'a1',
       changes: false,
       cause: 'nobody',
       reason: 'it leads, and nobody else could: its registration cannot be read: it is not JSON',
     });
-    expect(ask({ members: [junk, ...members('b1')], elected, current: claim('a1') }).node).toBe('b1');
-    expect(ask({ members: [junk], elected, current: claim('a1', { status: 'PROGRESS' }) }).node).toBeNull();
+    expect(ask({ members: [malformed, ...members('b1')], elected, current: claim('a1') }).node).toBe('b1');
+    expect(
+      ask({ members: [malformed], elected, current: claim('a1', { status: 'PROGRESS' }) }).node,
+    ).toBeNull();
   });
 });
 
 describe('everyone in backoff', () => {
   const older = failure('a1', { failedAt: instant(-9_000), until: instant(hour) });
   const newer = failure('b1', { failedAt: instant(-4_000), until: instant(hour) });
-  const inBackoff = (change: Partial<Question> = {}) =>
+  const inBackoff = (change: Partial<ChoiceInput> = {}) =>
     ask({
       members: members('a1', 'b1'),
       failures: [newer, older],
@@ -212,7 +218,7 @@ describe('everyone in backoff', () => {
       node: null,
       changes: true,
       cause: 'nobody',
-      reason: 'every fit node has failed; a1, which failed longest ago, is tried again in 1s',
+      reason: 'every eligible node has failed; a1, which failed longest ago, is tried again in 1s',
     });
     expect(inBackoff({ elected: decided({ node: null }) }).changes).toBe(false);
   });
@@ -240,17 +246,17 @@ describe('everyone in backoff', () => {
 
 describe('a better node than the leader', () => {
   it('P48 takes over by itself after the hold, with failback auto', () => {
-    const fitForMs = () => 4_000;
-    const early = withBetter({ fitForMs });
+    const eligibleForMs = () => 4_000;
+    const early = withBetter({ eligibleForMs });
     expect(told(early)).toEqual({
       node: 'b1',
       changes: false,
       cause: 'failure',
       reason:
-        'site b has priority 50, the node 100; a1 would be better (site a has priority 100, the node 100), and takes over in 1s if it stays fit',
+        'site b has priority 50, the node 100; a1 would be better (site a has priority 100, the node 100), and takes over in 1s if it stays eligible',
     });
     expect(early.recheckInMs).toBe(1_000);
-    expect(told(withBetter({ fitForMs: () => 5_000 }))).toEqual({
+    expect(told(withBetter({ eligibleForMs: () => 5_000 }))).toEqual({
       node: 'a1',
       changes: true,
       cause: 'preference',
@@ -268,8 +274,10 @@ describe('a better node than the leader', () => {
   it.each([
     [599_999, 'b1'],
     [600_000, 'a1'],
-  ])('with after:10m, fit for %d ms, leaves it to %s', (fitForMs, node) => {
-    expect(withBetter({ settings: { failback: 'after:10m' }, fitForMs: () => fitForMs }).node).toBe(node);
+  ])('with after:10m, fit for %d ms, leaves it to %s', (eligibleForMs, node) => {
+    expect(withBetter({ settings: { failback: 'after:10m' }, eligibleForMs: () => eligibleForMs }).node).toBe(
+      node,
+    );
   });
 
   it.each([
@@ -278,8 +286,12 @@ describe('a better node than the leader', () => {
     [60_000, 5_000, 'a1', null],
   ])(
     'with minLeadership, READY for %d ms and fit for %d ms, leaves it to %s',
-    (readyForMs, fitForMs, node, recheckInMs) => {
-      const choice = withBetter({ settings: { minLeadership: '1m' }, readyForMs, fitForMs: () => fitForMs });
+    (readyForMs, eligibleForMs, node, recheckInMs) => {
+      const choice = withBetter({
+        settings: { minLeadership: '1m' },
+        readyForMs,
+        eligibleForMs: () => eligibleForMs,
+      });
       expect(choice).toMatchObject({ node, recheckInMs });
     },
   );
@@ -291,9 +303,9 @@ describe('a better node than the leader', () => {
   });
 
   it('whose takeover failed takes over by itself ever more rarely; another that is better goes before it', () => {
-    const takenBy = (count: number, fitForMs: number, failedMs = -1e9) => {
+    const takenBy = (count: number, eligibleForMs: number, failedMs = -1e9) => {
       const failures = [failure('a1', { count, until: null, failedAt: instant(failedMs) })];
-      return withBetter({ failures, fitForMs: () => fitForMs }).node;
+      return withBetter({ failures, eligibleForMs: () => eligibleForMs }).node;
     };
     const minute = 60_000;
     // Fit for long by what the elector saw, which did not look while the node was in backoff.
@@ -302,7 +314,7 @@ describe('a better node than the leader', () => {
     expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
     expect(takenBy(1e6, Number.MAX_SAFE_INTEGER)).toBe('a1');
     const other = { members: members('a1', 'a2', 'b1'), failures: [failure('a1', { until: null })] };
-    expect(withBetter({ ...other, fitForMs: () => 5_000 }).node).toBe('a2');
+    expect(withBetter({ ...other, eligibleForMs: () => 5_000 }).node).toBe('a2');
     const lowered = { ...sites, b: { priority: 40 } };
     expect(withBetter({ ...other, settings: { sites: lowered } }).node).toBe('a2');
   });
@@ -320,7 +332,7 @@ describe('a better node than the leader', () => {
     (failback) => {
       const choice = withBetter({
         settings: { failback, minLeadership: '1h', sites: { ...sites, b: { priority: 40 } } },
-        fitForMs: () => 0,
+        eligibleForMs: () => 0,
         readyForMs: 0,
       });
       expect(told(choice)).toEqual({
@@ -354,7 +366,7 @@ describe('a better node than the leader', () => {
   });
 
   it('lets a person’s choice stand, until a person lowers it', () => {
-    const elected = decided({ node: 'b1', priorities: [50, 100], asked: { by: 'ops', waived: [] } });
+    const elected = decided({ node: 'b1', priorities: [50, 100], asked: { by: 'ops', overridden: [] } });
     const choice = withBetter({ elected });
     expect(choice).toMatchObject({ node: 'b1', changes: false, recheckInMs: null });
     expect(choice.reason).toContain('but ops asked for b1');
@@ -367,7 +379,7 @@ describe('a switchover', () => {
   const elected = decided({ node: 'a1', term: 7, priorities: [100, 100] });
   const request = (
     change: Request,
-    rest: Partial<Question> = {},
+    rest: Partial<ChoiceInput> = {},
     settings: Parameters<typeof config>[0] = {},
   ) =>
     ask({
@@ -393,7 +405,7 @@ describe('a switchover', () => {
       cause: 'planned',
       reason: 'switchover asked for by ops: maintenance',
     });
-    expect(choice.asked).toEqual({ by: 'ops', waived: [] });
+    expect(choice.asked).toEqual({ by: 'ops', overridden: [] });
   });
 
   it.each<[string, Request]>([
@@ -415,25 +427,25 @@ describe('a switchover', () => {
     expect(request(change, { nowMs: epoch0Ms + 1000 }).node).toBe('b1');
   });
 
-  it('P36 to a node that is not fit moves nothing while the leader stands', () => {
-    const unfit = [...members('a1'), member('b1', unhealthy)];
-    expect(request({ to: { node: 'b1' } }, { members: unfit }).changes).toBe(false);
+  it('P36 to a node that is not eligible moves nothing while the leader stands', () => {
+    const ineligible = [...members('a1'), member('b1', unhealthy)];
+    expect(request({ to: { node: 'b1' } }, { members: ineligible }).changes).toBe(false);
   });
 
   it('P55 is carried out while the group is paused: a person asks for it', () => {
     expect(request({ to: { node: 'b1' } }, {}, { paused: byHand }).node).toBe('b1');
   });
 
-  it('forced, skips fitness, forgives the backoff, and keeps what it overrode', () => {
-    const unfit = [...members('a1'), member('b1', { ...unhealthy, priority: 0 })];
+  it('forced, skips eligibility, forgives the backoff, and keeps what it overrode', () => {
+    const ineligible = [...members('a1'), member('b1', { ...unhealthy, priority: 0 })];
     const others = [failure('a2')];
     const choice = request(
       { to: { node: 'b1' }, force: true },
-      { members: unfit, failures: [failure('b1'), ...others] },
+      { members: ineligible, failures: [failure('b1'), ...others] },
     );
     expect(choice).toMatchObject({ node: 'b1', changes: true, failures: others });
     expect(choice.reason).toBe('failover asked for by ops: maintenance');
-    expect(choice.asked).toEqual({ by: 'ops', waived: ['unhealthy', 'priority-zero'], forced: true });
+    expect(choice.asked).toEqual({ by: 'ops', overridden: ['unhealthy', 'priority-zero'], forced: true });
   });
 
   it('forced, does not name a node that cannot claim', () => {
@@ -446,8 +458,8 @@ describe('a switchover', () => {
   });
 
   it('forced, is not undone for what it overrode, but for anything else', () => {
-    const asked = { by: 'ops', waived: ['unhealthy'] };
-    const now = (change: Partial<Registration>, rest: Partial<Question> = {}) =>
+    const asked = { by: 'ops', overridden: ['unhealthy'] };
+    const now = (change: Partial<Registration>, rest: Partial<ChoiceInput> = {}) =>
       ask({
         members: [...members('a1'), member('b1', { ...unhealthy, ...change })],
         elected: decided({ node: 'b1', asked }),
@@ -465,7 +477,7 @@ describe('paused', () => {
   const paused = config({ paused: byHand });
   const elected = decided({ node: 'a1', term: 3, cause: 'failure' });
 
-  it.each<[string, Question['members']]>([
+  it.each<[string, ChoiceInput['members']]>([
     ['is gone', members('b1')],
     ['is unhealthy', [member('a1', unhealthy), ...members('b1')]],
     ['leaves', [member('a1', { draining: true }), ...members('b1')]],
@@ -508,7 +520,7 @@ describe('a strategy', () => {
   const second: Ranked = { node: 'b1', grade: 1, reason: 'second' };
   const run = (strategy: ReadyStrategy) => ask({ members: members('b1', 'a1'), strategy });
 
-  it('is given the fit nodes in order of node ids, and the previous leader', () => {
+  it('is given the eligible nodes in order of node ids, and the previous leader', () => {
     let given: unknown;
     const strategy: ReadyStrategy = {
       name: 'plug-in',
@@ -533,7 +545,7 @@ describe('a strategy', () => {
       peers: ['a0', 'a1', 'b1'].map((node) => ({ ...registered, node, site: node.slice(0, 1) })),
       incumbent: null,
       term: 1,
-      conditions: { ...ordinary, registered: 3, fit: 2 },
+      conditions: { ...ordinary, registered: 3, eligible: 2 },
     });
   });
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Bench } from './bench.js';
-import { obstacles } from './builders.js';
+import { ineligibleReasons } from './builders.js';
 import { drawGroup } from './draw.js';
 
 const groups = 500;
@@ -85,8 +85,8 @@ describe('with nodes that do their part', () => {
       live(bench, 2_700_000, seed);
       expect(live(bench, 2_700_000, seed), `seed ${seed}: ${bench.reason}`).toBe(0);
       const { lastConfig, members, current, epochMs } = bench;
-      const fit = members.filter((one) => obstacles(one, lastConfig, [], epochMs).length === 0);
-      if (fit.length === 0 || lastConfig.paused !== null) continue;
+      const eligible = members.filter((one) => ineligibleReasons(one, lastConfig, [], epochMs).length === 0);
+      if (eligible.length === 0 || lastConfig.paused !== null) continue;
       expect(current?.value?.status, `seed ${seed}: ${bench.reason}`).toBe('READY');
       expect(current?.value?.node, `seed ${seed}`).toBe(bench.node);
       const { choice } = bench.round();
@@ -96,8 +96,8 @@ describe('with nodes that do their part', () => {
         choice?.failures.length === 0;
       const stands = choice?.ranking.find(({ node }) => node === bench.node)?.grade;
       if (isMoved) expect(stands, `seed ${seed}: ${choice?.reason}`).toBe(0);
-      const isWaived = bench.elected.value?.asked?.waived.length !== 0;
-      expect(fit.some((one) => one.node === bench.node) || isWaived, `seed ${seed}`).toBe(true);
+      const isOverridden = bench.elected.value?.asked?.overridden.length !== 0;
+      expect(eligible.some((one) => one.node === bench.node) || isOverridden, `seed ${seed}`).toBe(true);
     }
   });
 });

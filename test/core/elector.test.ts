@@ -65,7 +65,7 @@ describe('a round', () => {
       nowMs: 0,
       constraints,
       canFence: false,
-      witnessSinceMs: 0,
+      observedSinceMs: 0,
     };
     expect(electorRound(situation).actions).toMatchObject([{ configVersion: 17, electedVersion: 23 }]);
   });
@@ -78,11 +78,11 @@ describe('a round', () => {
     };
     const situation = {
       ...{ self: 'a1', snapshot: group({}), members: members('a1'), config: config() },
-      ...{ strategy: strategyOf(config()), memory: newElector, canFence: false, witnessSinceMs: 0 },
+      ...{ strategy: strategyOf(config()), memory: newElector, canFence: false, observedSinceMs: 0 },
       ...{ constraints: [...constraints, atNight], clock: { epochMs: 40_000, atMs: 0 }, nowMs: 0 },
     };
     const { choice, recheckInMs } = electorRound(situation);
-    expect(choice?.reason).toBe('nobody is fit to lead: a1: it is night');
+    expect(choice?.reason).toBe('no node is eligible: a1: it is night');
     expect(recheckInMs).toBe(20_000);
     expect(electorRound({ ...situation, nowMs: 20_000 }).actions).toEqual([{ do: 'read-clock' }]);
     const later = { ...situation, clock: { epochMs: minute, atMs: 20_000 }, nowMs: 20_000 };
@@ -298,7 +298,7 @@ describe('a failed takeover', () => {
       nowMs: bench.nowMs,
       constraints,
       canFence: false,
-      witnessSinceMs: 0,
+      observedSinceMs: 0,
     };
     bench.memory = electorRound({ ...situation, snapshot: { ...snapshot, seat }, memory: newElector }).memory;
     bench.crash('a1');
@@ -359,7 +359,7 @@ describe('a failed takeover', () => {
     bench.settle();
     bench.claim();
     bench.settle();
-    bench.amend('a1', { lastTakeover: { token: String(bench.current?.token), durationMs: 7 } });
+    bench.updateRegistration('a1', { lastTakeover: { token: String(bench.current?.token), durationMs: 7 } });
     bench.current = null;
     bench.settle();
     expect(bench.node).toBe('a1');
@@ -410,13 +410,13 @@ describe('A9 a planned switchover that fails', () => {
     }
   });
 
-  it('does not where that leader is not fit, where the new one has led, or where it was forced', () => {
-    const unfit = underWay();
-    unfit.amend('a1', unhealthy);
-    unfit.claim();
-    unfit.fail();
-    unfit.settle();
-    expect(unfit.node).toBe('a0');
+  it('does not where that leader is not eligible, where the new one has led, or where it was forced', () => {
+    const ineligible = underWay();
+    ineligible.updateRegistration('a1', unhealthy);
+    ineligible.claim();
+    ineligible.fail();
+    ineligible.settle();
+    expect(ineligible.node).toBe('a0');
     const hasLed = underWay();
     hasLed.lead();
     hasLed.crash('b1');
@@ -488,14 +488,14 @@ describe('A9 a planned switchover that fails', () => {
 
   it('tries a forced one again while paused with what was waived', () => {
     const bench = led(['a1', 'b1'], {});
-    bench.amend('b1', unhealthy);
+    bench.updateRegistration('b1', unhealthy);
     const force = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
     bench.configure({ paused: byHand, switchover: force });
     bench.settle();
     expect(bench.node).toBe('b1');
     bench.fail();
     bench.advance(60_000);
-    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 3, asked: { waived: ['unhealthy'] } });
+    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 3, asked: { overridden: ['unhealthy'] } });
   });
 });
 
@@ -650,7 +650,7 @@ describe('the watchdog', () => {
 
   it('an old leader that holds on is never held against the candidate', () => {
     const bench = led(['a1', 'b1'], { sites });
-    bench.amend('a1', unhealthy);
+    bench.updateRegistration('a1', unhealthy);
     bench.settle();
     bench.advance(hour);
     expect(bench.node).toBe('b1');
@@ -704,7 +704,7 @@ describe('an old leader that holds on', () => {
   /** b1 is elected, and a1 has owned the claim for longer than its release may take. */
   function stuck(change: Partial<Bench> = {}): Bench {
     const bench = Object.assign(led(['a1', 'b1', 'c1'], { sites }), change);
-    bench.amend('a1', unhealthy);
+    bench.updateRegistration('a1', unhealthy);
     bench.settle();
     return bench;
   }
@@ -722,7 +722,7 @@ describe('an old leader that holds on', () => {
     const bench = stuck();
     for (const node of ['c1', 'b1']) {
       bench.advance(15_000);
-      bench.amend(node, unhealthy);
+      bench.updateRegistration(node, unhealthy);
     }
     bench.advance(4_000);
     expect(bench.node).toBeNull();
@@ -737,9 +737,9 @@ describe('an old leader that holds on', () => {
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
     bench.memory = { ...bench.memory, fenced: fence.fence };
-    // Neither a new decision nor another priority of the heir makes the fence worthless.
-    bench.amend('c1', { priority: 5 });
-    bench.amend('c1', unhealthy);
+    // Neither a new decision nor another priority of the candidate makes the fence worthless.
+    bench.updateRegistration('c1', { priority: 5 });
+    bench.updateRegistration('c1', unhealthy);
     expect(verbs(bench.settle())).toEqual(['write-elected', 'remove-fenced-claim']);
     expect(bench.node).toBe('b1');
     expect(bench.current).toBeNull();
@@ -792,7 +792,7 @@ describe('an old leader that holds on', () => {
     expect(bench.alarms).toEqual([]);
   });
 
-  it('is removed only on what was read: the decision, the heir’s registration, the claim', () => {
+  it('is removed only on what was read: the decision, the candidate’s registration, the claim', () => {
     const bench = stuck({ canFence: true });
     bench.advance(34_000);
     const fence = {
@@ -803,7 +803,7 @@ describe('an old leader that holds on', () => {
       electedNode: null,
     };
     bench.memory = { ...bench.memory, fenced: fence };
-    const heir = bench.members.find(({ node }) => node === 'c1');
+    const candidate = bench.members.find(({ node }) => node === 'c1');
     expect(bench.round().actions).toEqual([
       {
         do: 'remove-fenced-claim',
@@ -812,16 +812,16 @@ describe('an old leader that holds on', () => {
           node: 'a1',
           claimVersion: bench.current?.version,
           electedVersion: bench.elected.version,
-          electedNode: { node: 'c1', version: heir?.version },
+          electedNode: { node: 'c1', version: candidate?.version },
         },
       },
     ]);
   });
 
-  it('is not touched while the heir is seen to have claimed: the claim was read before', () => {
+  it('is not touched while the candidate is seen to have claimed: the claim was read before', () => {
     const bench = stuck({ canFence: true });
     bench.advance(34_000);
-    bench.amend('c1', { claimedUnder: bench.elected.version });
+    bench.updateRegistration('c1', { claimedUnder: bench.elected.version });
     expect(bench.round().actions).toEqual([]);
     bench.memory = {
       ...bench.memory,
@@ -836,7 +836,7 @@ describe('an old leader that holds on', () => {
     expect(bench.round().actions).toEqual([]);
   });
 
-  it('is not fenced while the heir is not registered: its claim would be seen by nothing', () => {
+  it('is not fenced while the candidate is not registered: its claim would be seen by nothing', () => {
     const bench = stuck({ canFence: true });
     bench.configure({ sites, paused: { by: 'eve', reason: 'maintenance', at: '2026-01-01T00:00:00Z' } });
     bench.members = bench.members.filter(({ node }) => node !== 'c1');
@@ -848,7 +848,7 @@ describe('an old leader that holds on', () => {
     expect(bench.round().actions).toEqual([]);
   });
 
-  it('is not fenced when it is an earlier life of the heir', () => {
+  it('is not fenced when it is an earlier life of the candidate', () => {
     const bench = led(['a1'], {});
     bench.canFence = true;
     bench.members = [member('a1', { incarnation: 'second' }, { owner: 99n })];
@@ -863,14 +863,14 @@ describe('an old leader that holds on', () => {
   it('an alarm is raised again for another time that it holds on', () => {
     const bench = stuck();
     bench.advance(34_000);
-    bench.amend('a1', { health: { ok: true, reason: null } });
-    bench.amend('c1', unhealthy);
-    bench.amend('b1', unhealthy);
+    bench.updateRegistration('a1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('c1', unhealthy);
+    bench.updateRegistration('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('a1');
     bench.ready();
-    bench.amend('c1', { health: { ok: true, reason: null } });
-    bench.amend('a1', unhealthy);
+    bench.updateRegistration('c1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('a1', unhealthy);
     bench.advance(34_000);
     expect(bench.alarms).toHaveLength(2);
   });
@@ -941,9 +941,9 @@ describe('failback', () => {
       failback: 'auto',
     });
     bench.advance(hour);
-    bench.amend('a1', unhealthy);
+    bench.updateRegistration('a1', unhealthy);
     bench.settle();
-    bench.amend('a1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('a1', { health: { ok: true, reason: null } });
     bench.advance(20_000);
     expect(bench.node).toBe('b1');
     bench.current = null;
@@ -983,7 +983,7 @@ describe('failback', () => {
     bench.lead();
     expect(bench.advance(24 * hour)).toEqual([]);
     expect(bench.node).toBe('b1');
-    bench.amend('b1', unhealthy);
+    bench.updateRegistration('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('a1');
     expect(bench.elected.value?.asked).toBeNull();
@@ -993,14 +993,14 @@ describe('failback', () => {
 describe('a forced failover', () => {
   function forced(): Bench {
     const bench = led(['a1', 'b1'], { sites });
-    bench.amend('b1', unhealthy);
+    bench.updateRegistration('b1', unhealthy);
     const switchover = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
     bench.configure({ sites, switchover });
     bench.settle();
     return bench;
   }
 
-  it('to an unfit node stands', () => {
+  it('to an ineligible node stands', () => {
     const bench = forced();
     expect(bench.node).toBe('b1');
     expect(bench.settle()).toEqual([]);
@@ -1008,10 +1008,10 @@ describe('a forced failover', () => {
 
   it('what it overrode counts again once it has ended', () => {
     const bench = forced();
-    bench.amend('b1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('b1', { health: { ok: true, reason: null } });
     expect(verbs(bench.settle())).toEqual(['write-elected']);
-    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 2, asked: { by: 'ops', waived: [] } });
-    bench.amend('b1', unhealthy);
+    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 2, asked: { by: 'ops', overridden: [] } });
+    bench.updateRegistration('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('a1');
   });
@@ -1020,14 +1020,14 @@ describe('a forced failover', () => {
 describe('a takeover by whom a person asked for', () => {
   it('goes on under the same decision when what was overridden ends: a crash of it still counts', () => {
     const bench = led(['a1', 'b1'], { sites });
-    bench.amend('b1', unhealthy);
+    bench.updateRegistration('b1', unhealthy);
     const switchover = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
     bench.configure({ sites, switchover });
     bench.settle();
     bench.current = null;
     bench.claim();
     bench.settle();
-    bench.amend('b1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('b1', { health: { ok: true, reason: null } });
     expect(bench.settle()).toEqual([]);
     bench.crash('b1');
     bench.settle();
@@ -1173,10 +1173,10 @@ describe('limits', () => {
       const bench = led(['a1', 'b1', 'c1'], { sites });
       const switchover = { to: { node: 'b1' }, replacesTerm: 1, notBefore: instant(hour), ...byHand };
       bench.configure({ sites, switchover });
-      bench.amend('b1', unhealthy);
+      bench.updateRegistration('b1', unhealthy);
       bench.settle();
       const done = bench.advance(hour + lateMs);
-      bench.amend('b1', { health: { ok: true, reason: null } });
+      bench.updateRegistration('b1', { health: { ok: true, reason: null } });
       done.push(...bench.settle());
       const isDropped = lateMs === 60_000;
       expect(done.filter(({ do: verb }) => verb === 'drop-request')).toMatchObject(
@@ -1187,18 +1187,18 @@ describe('limits', () => {
   });
 
   it('A7 so is one that was to happen at once; one that was carried out is not', () => {
-    for (const unfit of [true, false]) {
+    for (const ineligible of [true, false]) {
       const bench = led(['a1', 'b1', 'c1'], { sites });
-      if (unfit) bench.amend('c1', unhealthy);
+      if (ineligible) bench.updateRegistration('c1', unhealthy);
       bench.configure({ sites, switchover: { to: { node: 'c1' }, replacesTerm: 1, ...byHand } });
       const done = bench.settle();
       // The next elector knows no more than what is written.
       bench.memory = newElector;
-      bench.crash(unfit ? 'a1' : 'c1');
+      bench.crash(ineligible ? 'a1' : 'c1');
       done.push(...bench.settle());
       bench.crash('b1');
       done.push(...bench.settle());
-      expect(verbs(done).filter((verb) => verb === 'drop-request')).toHaveLength(unfit ? 1 : 0);
+      expect(verbs(done).filter((verb) => verb === 'drop-request')).toHaveLength(ineligible ? 1 : 0);
     }
   });
 
@@ -1346,8 +1346,8 @@ describe('the history', () => {
       bench.settle();
       bench.claim();
       bench.nowMs = 3_000;
-      bench.amend('a1', { lastTakeover: { token, durationMs: 800 } });
-      bench.amend('b1', { lastTakeover: { token, durationMs: 5 } });
+      bench.updateRegistration('a1', { lastTakeover: { token, durationMs: 800 } });
+      bench.updateRegistration('b1', { lastTakeover: { token, durationMs: 5 } });
       bench.ready();
       bench.settle();
       expect(bench.records).toMatchObject([{ phases: { takeoverMs } }]);
@@ -1387,9 +1387,9 @@ describe('the history', () => {
     bench.nowMs = 10 * minute;
     bench.current = null;
     const lastRelease = { token: '101', term: 1, result: 'ok', durationMs: 300, error: null };
-    bench.amend('a1', { lastRelease });
-    const lapse = { token: '101', reason: 'the lease was not renewed', agoMs: 2_000 };
-    bench.lead({ resumes: { ...lapse, lostLease: true, earlierAgoMs: [] } });
+    bench.updateRegistration('a1', { lastRelease });
+    const leaseLoss = { token: '101', reason: 'the lease was not renewed', agoMs: 2_000 };
+    bench.lead({ resumes: { ...leaseLoss, lostLease: true, earlierAgoMs: [] } });
     const endedAt = instant(10 * minute - 2_000);
     expect(bench.records.at(-1)).toMatchObject({
       term: 1,
@@ -1420,10 +1420,10 @@ describe('the history', () => {
 
   it('P47 tells the release of the leader before, by its token', () => {
     const bench = led(['a1', 'b1'], { sites });
-    bench.amend('a1', unhealthy);
+    bench.updateRegistration('a1', unhealthy);
     bench.settle();
     const lastRelease = { token: '101', term: 2, result: 'ok', durationMs: 700, error: null };
-    bench.amend('a1', { lastRelease });
+    bench.updateRegistration('a1', { lastRelease });
     bench.current = null;
     bench.lead();
     expect(bench.records.at(-1)).toMatchObject({
@@ -1443,7 +1443,7 @@ describe('the history', () => {
     expect(bench.elected.value?.previous).toEqual({ node: 'a1', site: 'a' });
     bench.crash('b1');
     bench.join('b1', { incarnation: 'second' });
-    bench.amend('b1', unhealthy);
+    bench.updateRegistration('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('c1');
     expect(bench.elected.value?.previous).toEqual({ node: 'b1', site: 'b' });
@@ -1465,7 +1465,7 @@ describe('the history', () => {
     bench.settle();
     bench.claim();
     bench.ready();
-    bench.amend('a1', unhealthy);
+    bench.updateRegistration('a1', unhealthy);
     bench.settle();
     expect(bench.records).toMatchObject([{ term: 1, outcome: 'READY', error: null, fencingToken: '101' }]);
   });

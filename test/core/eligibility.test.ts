@@ -9,9 +9,9 @@ import {
   decided,
   epoch0Ms,
   failure,
+  ineligibleReasons,
   instant,
   member,
-  obstacles,
   subsets,
   unhealthy,
   unreadable,
@@ -51,7 +51,7 @@ describe('who may lead', () => {
   it('P35 P51 each thing that keeps a node from leading is named, alone and with every other', () => {
     for (const some of subsets(keeping)) {
       const { one, settings, failures } = withAll(some);
-      const found = obstacles(one, settings, failures, epoch0Ms);
+      const found = ineligibleReasons(one, settings, failures, epoch0Ms);
       expect(found.map(({ kind }) => kind).toSorted()).toEqual(some.map(({ kind }) => kind).toSorted());
       expect(found.every(({ reason }) => /^\S.+\S$/.test(reason))).toBe(true);
     }
@@ -60,32 +60,32 @@ describe('who may lead', () => {
   it('P35 P51 an election, a switchover, a retry and a what-if go by the same obstacles', () => {
     for (const some of subsets(keeping)) {
       const { one, settings, failures } = withAll(some);
-      const expected = obstacles(one, settings, failures, epoch0Ms);
-      const isFit = expected.length === 0;
+      const expected = ineligibleReasons(one, settings, failures, epoch0Ms);
+      const isEligible = expected.length === 0;
       const members = [one, member('b1')];
       const judged = (choice: ReturnType<typeof ask>) =>
-        choice.unfit.find(({ node }) => node === 'a1')?.obstacles ?? [];
+        choice.ineligible.find(({ node }) => node === 'a1')?.ineligibleReasons ?? [];
 
       const election = ask({ members, config: settings, failures });
       expect(judged(election)).toEqual(expected);
-      expect(election.node).toBe(isFit ? 'a1' : 'b1');
+      expect(election.node).toBe(isEligible ? 'a1' : 'b1');
 
       const switchover = { to: { node: 'a1' }, replacesTerm: 1, ...byHand };
       const asked = { ...settings, switchover: { ...switchover, notBefore: null, force: false } };
       const elected = decided({ node: 'b1', term: 1 });
       const requested = ask({ members, config: asked, failures, elected });
       expect(judged(requested)).toEqual(expected);
-      expect(requested.node).toBe(isFit ? 'a1' : 'b1');
+      expect(requested.node).toBe(isEligible ? 'a1' : 'b1');
 
       const retry = ask({ members, config: settings, failures, elected, electedFailed: true });
       expect(judged(retry)).toEqual(expected);
-      expect(retry.node).toBe(isFit ? 'a1' : 'b1');
+      expect(retry.node).toBe(isEligible ? 'a1' : 'b1');
     }
   });
 
   it('says who took a node or a site out, and why', () => {
     const { one, settings, failures } = withAll(keeping);
-    expect(obstacles(one, settings, failures, epoch0Ms).map(({ reason }) => reason)).toEqual([
+    expect(ineligibleReasons(one, settings, failures, epoch0Ms).map(({ reason }) => reason)).toEqual([
       'it is unhealthy: disk full',
       'it is shutting down',
       'it was drained by ops: maintenance',
@@ -97,8 +97,10 @@ describe('who may lead', () => {
   });
 
   it('a registration that cannot be read is one obstacle, and says what is wrong', () => {
-    const junk = { ...member('a1'), ...unreadable() };
-    expect(obstacles(junk, config({ drained: { a1: byHand } }), [failure('a1')], epoch0Ms)).toEqual([
+    const malformed = { ...member('a1'), ...unreadable() };
+    expect(
+      ineligibleReasons(malformed, config({ drained: { a1: byHand } }), [failure('a1')], epoch0Ms),
+    ).toEqual([
       {
         kind: 'unreadable',
         reason: 'its registration cannot be read: it is not JSON',
@@ -111,12 +113,12 @@ describe('who may lead', () => {
   it('P53 a temporary priority 0 keeps a site from leading until it ends, and not a moment longer', () => {
     const override = { priority: 0, until: instant(7_200_000), ...byHand };
     const settings = config({ sites: { a: { override } } });
-    const at = (ms: number) => obstacles(member('a1'), settings, [], epoch0Ms + ms).length;
+    const at = (ms: number) => ineligibleReasons(member('a1'), settings, [], epoch0Ms + ms).length;
     expect([at(0), at(7_199_999), at(7_200_000), at(7_200_001)]).toEqual([1, 1, 0, 0]);
   });
 
   it('names that objects inherit keep nobody out', () => {
-    expect(obstacles(member('constructor'), config(), [], epoch0Ms)).toEqual([]);
+    expect(ineligibleReasons(member('constructor'), config(), [], epoch0Ms)).toEqual([]);
   });
 
   it('ends a leadership as planned where people decided it, or the group’s place beside another', () => {

@@ -13,7 +13,7 @@ describe('the first election', () => {
     expect(bench.node).toBe('a1');
   });
 
-  it('waits until as many nodes are fit as are asked for, and then elects the best of them', () => {
+  it('waits until as many nodes are eligible as are asked for, and then elects the best of them', () => {
     const bench = new Bench(['b1'], { ...three, sites: { c: { priority: 200 } } });
     bench.advance(second);
     expect(bench.node).toBeNull();
@@ -22,7 +22,7 @@ describe('the first election', () => {
     bench.join('c1');
     bench.advance(second);
     expect(bench.node).toBeNull();
-    bench.amend('a1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('a1', { health: { ok: true, reason: null } });
     bench.settle();
     expect(bench.node).toBe('c1');
     expect(bench.elected.value).toMatchObject({ cause: 'first', term: 1 });
@@ -32,7 +32,7 @@ describe('the first election', () => {
     const bench = new Bench(['b1'], three);
     bench.advance(10 * second);
     const { choice, recheckInMs } = bench.round();
-    expect(choice?.reason).toBe('the first election waits for 3 fit nodes: 1 so far, 20s at most');
+    expect(choice?.reason).toBe('the first election waits for 3 eligible nodes: 1 so far, 20s at most');
     expect(choice?.changes).toBe(false);
     expect(recheckInMs).toBe(20 * second);
   });
@@ -45,7 +45,7 @@ describe('the first election', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('counts from when the elector looked first, also where nobody was fit then', () => {
+  it('counts from when the elector looked first, also where nobody was eligible then', () => {
     const bench = new Bench([], three);
     bench.join('b1', unhealthy);
     bench.settle();
@@ -53,7 +53,7 @@ describe('the first election', () => {
       bench.nowMs += 10 * second;
       bench.settle();
     }
-    bench.amend('b1', { health: { ok: true, reason: null } });
+    bench.updateRegistration('b1', { health: { ok: true, reason: null } });
     bench.settle();
     expect(bench.node).toBe('b1');
   });
@@ -62,7 +62,7 @@ describe('the first election', () => {
     const bench = new Bench(['a1', 'b1'], { strategy: 'request' });
     bench.settle();
     expect(bench.round().choice?.reason).toBe(
-      'the first election waits for 1 fit node with scores: 0 so far, 30s at most',
+      'the first election waits for 1 eligible node with scores: 0 so far, 30s at most',
     );
     bench.measure('a1', { requests: 5 });
     bench.settle();
@@ -94,7 +94,7 @@ describe('no later election waits', () => {
     expect(bench.node).toBe('c1');
   });
 
-  it('after nobody was fit', () => {
+  it('after nobody was eligible', () => {
     const bench = new Bench(['a1', 'b1', 'c1'], three);
     bench.lead();
     for (const node of ['a1', 'b1', 'c1']) bench.crash(node);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  claimObstacle,
+  claimHindrance,
   type Leadership,
   type LeadershipAction,
   type LeadershipInput,
@@ -244,7 +244,7 @@ describe('whatever a node sees, at whatever stage', () => {
       expect(one.leadership, one.name).toBeNull();
       expect(held?.value?.status, one.name).toBe('PROGRESS');
       expect(held?.token ?? 0n, one.name).toBeGreaterThan(one.spentToken);
-      expect(claimObstacle(one, one.snapshot ?? seen()), one.name).toBeNull();
+      expect(claimHindrance(one, one.snapshot ?? seen()), one.name).toBeNull();
     });
   });
 
@@ -507,7 +507,7 @@ describe('without a leadership', () => {
   });
 
   it('claims though unhealthy when a person forced it to lead all the same', () => {
-    const forced = { ...mine, asked: { by: 'ann', waived: ['unhealthy'] } };
+    const forced = { ...mine, asked: { by: 'ann', overridden: ['unhealthy'] } };
     const snapshot = seen({ self: ill, elected: versioned(forced, version) });
     expect(step({ snapshot })).toMatchObject({ do: 'claim' });
   });
@@ -528,7 +528,7 @@ describe('without a leadership', () => {
     ['unhealthy since it was read', { healthy: false }, 'it is unhealthy'],
   ])('says why it does not claim: %s', (_, change, reason) => {
     const one = situation(change);
-    expect(claimObstacle(one, one.snapshot ?? seen())).toBe(reason);
+    expect(claimHindrance(one, one.snapshot ?? seen())).toBe(reason);
     expect(leadershipStep(one)).toBeNull();
   });
 });

@@ -22,8 +22,8 @@ import {
   config,
   decided,
   epoch0Ms,
+  ineligibleReasons,
   member,
-  obstacles,
   strategyOf,
   versioned,
 } from './builders.js';
@@ -100,7 +100,7 @@ class Group {
     for (const node of this.nodes) this.start(node);
   }
 
-  get story(): string {
+  get logContext(): string {
     return this.#log.slice(-40).join('\n');
   }
 
@@ -216,7 +216,7 @@ class Group {
           owner: node.session,
           version: 0,
         });
-        this.amend(node, { claimedUnder: action.electedVersion, lastFailure: null });
+        this.updateRegistration(node, { claimedUnder: action.electedVersion, lastFailure: null });
         if (isHeard) this.begin(node, this.#token, action.elected, action.electedVersion);
         return;
       case 'adopt':
@@ -259,7 +259,9 @@ class Group {
         if (current.owner !== node.session) throw new Error(`${node.name} deletes another’s claim`);
         tree.current = null;
         if (action.failure !== null) {
-          this.amend(node, { lastFailure: { electedVersion: under, token: null, detail: action.failure } });
+          this.updateRegistration(node, {
+            lastFailure: { electedVersion: under, token: null, detail: action.failure },
+          });
         }
         if (isHeard) node.leadership = null;
         return;
@@ -275,7 +277,7 @@ class Group {
     node.leadership = { token, term: elected.term, stage: 'claimed', failure: null, claimedUnder };
   }
 
-  amend(node: Pick<Node, 'name'>, change: Partial<Registration>): void {
+  updateRegistration(node: Pick<Node, 'name'>, change: Partial<Registration>): void {
     this.tree.members = this.tree.members.map((one) => {
       if (one.node !== node.name || one.value === null) return one;
       return { ...one, value: { ...one.value, ...change }, version: one.version + 1 };
@@ -310,7 +312,7 @@ class Group {
       nowMs: this.nowMs,
       constraints,
       canFence: false,
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
     });
     node.memory = memory;
     for (const action of actions) this.obey(node, action);
@@ -390,7 +392,7 @@ class Group {
     ]);
     if (kind === 'crash' && node.isUp) this.crash(node);
     if (kind === 'expire' && node.isUp) this.expire(node);
-    if (kind === 'health') this.amend(node, { health: { ok: odds(0.5), reason: null } });
+    if (kind === 'health') this.updateRegistration(node, { health: { ok: odds(0.5), reason: null } });
     if (kind === 'drain') this.configure({ drained: odds(0.5) ? { [node.name]: byHand } : {} });
     if (kind === 'pause') this.configure({ paused: odds(0.3) ? byHand : null });
     if (kind === 'priority') this.configure({ sites: { ...sites, b: { priority: pick([0, 50, 300]) } } });
@@ -401,7 +403,7 @@ class Group {
     }
     if (kind === 'leave') {
       node.draining = true;
-      this.amend(node, { draining: true });
+      this.updateRegistration(node, { draining: true });
     }
   }
 
@@ -418,9 +420,9 @@ class Group {
       if (!node.isUp) this.start(node);
       if (node.draining || !this.tree.members.some((one) => one.node === node.name)) {
         node.draining = false;
-        this.amend(node, { draining: false });
+        this.updateRegistration(node, { draining: false });
       }
-      this.amend(node, { health: { ok: true, reason: null } });
+      this.updateRegistration(node, { health: { ok: true, reason: null } });
     }
     const before = this.writes;
     const endMs = this.nowMs + ms;
@@ -446,7 +448,7 @@ describe('a group whose nodes look late, lose replies, crash, leave and are told
     for (let seed = 1; seed <= lives; seed += 1) {
       const group = new Group(seed);
       const must = (holds: boolean, what: string) => {
-        if (!holds) throw new Error(`seed ${seed}: ${what}\n${group.story}`);
+        if (!holds) throw new Error(`seed ${seed}: ${what}\n${group.logContext}`);
       };
       let newest = 0n;
       for (let step = 0; step < 1_500; step += 1) {
@@ -473,8 +475,8 @@ describe('a group whose nodes look late, lose replies, crash, leave and are told
       must(current?.value?.node === elected.value?.node, 'the elected node does not lead');
       const leader = members.find(({ owner }) => owner === current?.owner);
       must(
-        leader !== undefined && obstacles(leader, config({ sites }), [], 0).length === 0,
-        'the leader is unfit',
+        leader !== undefined && ineligibleReasons(leader, config({ sites }), [], 0).length === 0,
+        'the leader is ineligible',
       );
       must(group.working().join() === leader?.node, 'the leader does not work');
     }

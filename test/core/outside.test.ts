@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';
-import { electedOrRestored } from '../../src/core/restored.js';
+import { effectiveDecision } from '../../src/core/effective-decision.js';
 import { electorRound, newElector } from '../../src/core/round.js';
 import { parseJson } from '../../src/model/names.js';
 import { oneLine, quoted, visibleJson } from '../../src/model/outside.js';
@@ -71,7 +71,7 @@ describe('a number that cannot rise', () => {
       nowMs: 0,
       constraints,
       canFence: false,
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
     }).actions;
 
   it('as a term: the next decision can be read all the same', () => {
@@ -85,7 +85,7 @@ describe('a number that cannot rise', () => {
     const read = parseJson(electedSchema, JSON.stringify(decided({ term: lastTerm + 1 })));
     expect(read.problem).toContain('term: ');
     const elected = { ...read, version: 5, modifiedAtMs: 0 };
-    expect(electedOrRestored({ elected, current: null, history: null }).term).toBe(5);
+    expect(effectiveDecision({ elected, current: null, history: null }).term).toBe(5);
   });
 
   it('as a count of failures: the record can be read all the same', () => {
@@ -114,8 +114,8 @@ describe('lists without end', () => {
     const outputTail = Array.from({ length: 50_000 }, (_, index) => String(index));
     const detail = { phase: 'takeover', reason: 'x', command: null, exitCode: 1, signal: null, outputTail };
     const text = JSON.stringify(registration('a1', {}));
-    const junk = JSON.stringify({ ...JSON.parse(text), lastFailure: { electedVersion: 1, detail } });
-    expect(parseJson(registrationSchema, junk).value?.lastFailure?.detail.outputTail).toHaveLength(20);
+    const malformed = JSON.stringify({ ...JSON.parse(text), lastFailure: { electedVersion: 1, detail } });
+    expect(parseJson(registrationSchema, malformed).value?.lastFailure?.detail.outputTail).toHaveLength(20);
   });
 });
 

@@ -107,7 +107,7 @@ class Slots {
       nowMs: this.nowMs,
       constraints,
       canFence: false,
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
     });
     this.memory = round.memory;
     return round;
@@ -230,9 +230,11 @@ describe('filling', () => {
     const choice = slots.round().rounds.get(3)?.choice;
     expect(slots.elected).toEqual(['a1', 'b1', null]);
     expect(choice?.reason).toBe(
-      'nobody is fit to lead: c1: it is unhealthy: disk full; in other slots: a1, b1',
+      'no node is eligible: c1: it is unhealthy: disk full; in other slots: a1, b1',
     );
-    expect(choice?.unfit[0]?.obstacles).toMatchObject([{ kind: 'leads-slot', reason: 'it leads slot 1' }]);
+    expect(choice?.ineligible[0]?.ineligibleReasons).toMatchObject([
+      { kind: 'leads-slot', reason: 'it leads slot 1' },
+    ]);
   });
 
   it('leaves a group of one leader as it is', () => {
@@ -341,10 +343,10 @@ describe('how many', () => {
   it('takes no slot away on the strength of a configuration that cannot be read', () => {
     const slots = led(['a1', 'a2', 'b1'], { leaders: 3, sites });
     const { snapshot } = slots;
-    const junk = { ...snapshot.config, value: null, problem: 'it is not JSON' };
+    const malformed = { ...snapshot.config, value: null, problem: 'it is not JSON' };
     const settings = config({ sites });
     const { actions } = groupRound({
-      ...{ self: 'elector', snapshot: { ...snapshot, config: junk }, members: slots.members },
+      ...{ self: 'elector', snapshot: { ...snapshot, config: malformed }, members: slots.members },
       ...{
         config: settings,
         strategy: strategyOf(settings),
@@ -352,7 +354,7 @@ describe('how many', () => {
         constraints,
         canFence: false,
       },
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
       ...{ clock: { epochMs: epoch0Ms, atMs: 0 }, nowMs: 0 },
     });
     expect(actions).toEqual([]);

@@ -20,11 +20,13 @@ describe('sites that alone may lead', () => {
   it('hard: nobody else is elected, and the refusal says why', () => {
     const nobody = ask({ members: members('a1'), config: config({ siteRules: only('hard') }) });
     expect(nobody).toMatchObject({ node: null, cause: 'nobody' });
-    expect(nobody.unfit).toMatchObject([
+    expect(nobody.ineligible).toMatchObject([
       {
         node: 'a1',
         site: 'a',
-        obstacles: [{ kind: 'site-not-allowed', reason: 'site a is not among b, c, which alone may lead' }],
+        ineligibleReasons: [
+          { kind: 'site-not-allowed', reason: 'site a is not among b, c, which alone may lead' },
+        ],
       },
     ]);
   });
@@ -78,7 +80,7 @@ describe('after a failure, another site', () => {
 
   it('one that leaves, or that people move, is replaced as ever', () => {
     const leaving = led(['a1', 'a2', 'b1'], rule('hard'));
-    leaving.amend('a1', { draining: true });
+    leaving.updateRegistration('a1', { draining: true });
     leaving.settle();
     expect(leaving.node).toBe('a2');
     const drained = led(['a1', 'a2', 'b1'], rule('hard'));
@@ -87,12 +89,12 @@ describe('after a failure, another site', () => {
     expect(drained.node).toBe('a2');
   });
 
-  it('soft: from its own site where no other has a fit node', () => {
+  it('soft: from its own site where no other site has an eligible node', () => {
     const bench = led(['a1', 'a2'], rule('soft'));
     bench.crash('a1');
     bench.lead();
     expect(bench.node).toBe('a2');
-    expect(bench.reason).toContain('but no other has a fit node');
+    expect(bench.reason).toContain('but no other site has an eligible node');
   });
 
   it('hard: by nobody until another site has one, whoever elects meanwhile', () => {
@@ -101,7 +103,8 @@ describe('after a failure, another site', () => {
     bench.settle();
     expect(bench).toMatchObject({
       node: null,
-      reason: 'a leader that failed in site a is replaced from another site, and no other has a fit node',
+      reason:
+        'a leader that failed in site a is replaced from another site, and no other site has an eligible node',
     });
     bench.memory = newElector;
     bench.join('a3');
@@ -113,7 +116,7 @@ describe('after a failure, another site', () => {
     expect(bench.elected.value?.failedSite).toBe('a');
   });
 
-  it('hard: also when nobody at all was fit in between', () => {
+  it('hard: also when nobody at all was eligible in between', () => {
     const bench = led(['a1'], rule('hard'));
     bench.crash('a1');
     bench.settle();
@@ -220,7 +223,7 @@ describe('a site that has failed', () => {
       nowMs: bench.nowMs,
       constraints,
       canFence: false,
-      witnessSinceMs: 0,
+      observedSinceMs: 0,
     };
     const snapshot = { ...bench.snapshot, seat };
     bench.memory = electorRound({ ...situation, snapshot, memory: newElector }).memory;

@@ -1,6 +1,6 @@
 /** When a leader is left for a node that measures better. */
 import { describe, expect, it } from 'vitest';
-import { betterForMs, bettersSeen } from '../../src/core/stabilization.js';
+import { betterForMs, updatedBetterSince } from '../../src/core/stabilization.js';
 import { type Chance, chance } from '../support/chance.js';
 import { Bench } from './bench.js';
 import { members } from './builders.js';
@@ -96,7 +96,7 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('c1');
   });
 
-  it('is left only when the other was better for all of after:…, however long it was fit', () => {
+  it('is left only when the other was better for all of after:…, however long it was eligible', () => {
     const bench = led({ failback: 'after:10m' });
     bench.advance(30 * minute);
     bench.measure('c1', { requests: 200 });
@@ -125,14 +125,14 @@ describe('a leader that another measures better than', () => {
     const bench = led({}, { c1: 200 });
     const { value } = bench.elected;
     if (value === null) throw new Error('nobody decided');
-    bench.elected = { ...bench.elected, value: { ...value, asked: { by: 'ops', waived: [] } } };
+    bench.elected = { ...bench.elected, value: { ...value, asked: { by: 'ops', overridden: [] } } };
     bench.advance(60 * minute);
     expect(bench.node).toBe('b1');
   });
 
   it('is not left at once where its priority fell: a score has nothing to do with it', () => {
     const bench = led({}, { c1: 200 });
-    bench.amend('b1', { priority: 1 });
+    bench.updateRegistration('b1', { priority: 1 });
     bench.advance(minute - 1);
     expect(bench.node).toBe('b1');
   });
@@ -185,23 +185,25 @@ describe('since when another has been better', () => {
     { node: present, grade: 1, reason: 'present' },
   ];
   const seen = (elected: string, nowMs: number) => ({ members: group, elected, nowMs });
-  const since0 = bettersSeen(seen('b1', 0), ranking('a1', 'b1'), null);
+  const since0 = updatedBetterSince(seen('b1', 0), ranking('a1', 'b1'), null);
 
   it('is kept while the same node leads', () => {
     expect(betterForMs(seen('b1', 50), 'a1', since0)).toBe(50);
-    const later = bettersSeen(seen('b1', 50), ranking('a1', 'b1'), since0);
+    const later = updatedBetterSince(seen('b1', 50), ranking('a1', 'b1'), since0);
     expect(betterForMs(seen('b1', 70), 'a1', later)).toBe(70);
     expect(betterForMs(seen('b1', 70), 'c1', later)).toBe(0);
   });
 
   it('counts for no other leader, neither at once nor later', () => {
     expect(betterForMs(seen('c1', 50), 'a1', since0)).toBe(0);
-    const other = bettersSeen(seen('c1', 50), ranking('a1', 'c1'), since0);
+    const other = updatedBetterSince(seen('c1', 50), ranking('a1', 'c1'), since0);
     expect(betterForMs(seen('c1', 70), 'a1', other)).toBe(20);
   });
 
   it('is forgotten when nobody fit leads', () => {
-    expect(bettersSeen(seen('b1', 50), [{ node: 'a1', grade: 0, reason: 'alone' }], since0)).toBeNull();
+    expect(
+      updatedBetterSince(seen('b1', 50), [{ node: 'a1', grade: 0, reason: 'alone' }], since0),
+    ).toBeNull();
   });
 });
 

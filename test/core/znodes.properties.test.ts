@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { encode } from '../../src/agent/membership.js';
 import { leadershipStep } from '../../src/core/leadership.js';
-import { type ElectorSituation, electorRound, newElector } from '../../src/core/round.js';
+import { type ElectionInput, electorRound, newElector } from '../../src/core/round.js';
 import { defaultGroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type Parsed, parseJson } from '../../src/model/names.js';
 import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/model/read-config.js';
@@ -137,7 +137,7 @@ const manyFailures = Array.from({ length: 20_000 }, (_, index) =>
   failure(`n${index}`, { until: instant(9e9) }),
 );
 
-const situations: fc.Arbitrary<ElectorSituation> = fc
+const situations: fc.Arbitrary<ElectionInput> = fc
   .record({
     config: read(groupConfigSchema, examples.config),
     elected: readable(
@@ -152,7 +152,7 @@ const situations: fc.Arbitrary<ElectorSituation> = fc
         ],
       },
       { reason: long, node: 'toString' },
-      { asked: { by: 'x', waived: Array(5000).fill('unhealthy') } },
+      { asked: { by: 'x', overridden: Array(5000).fill('unhealthy') } },
       initialElected,
     ),
     current: claimArb,
@@ -180,7 +180,7 @@ const situations: fc.Arbitrary<ElectorSituation> = fc
       nowMs: 0,
       constraints,
       canFence: true,
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
     };
   });
 

@@ -44,7 +44,7 @@ describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
 
 async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<void> {
   const { leader, cast, token } = outcome;
-  const leadsThen = leader === cast.heir ? 'the heir' : 'another';
+  const leadsThen = leader === cast.candidate ? 'the candidate' : 'another';
   expect({ leadsThen, leader }).toEqual({ leadsThen: row.leadsThen, leader });
   expect([cast.leader, cast.elector]).not.toContain(leader);
   checkOrder(stage, row, outcome);
@@ -68,7 +68,7 @@ function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row,
   const [role = '', part = 'agent'] = point.victim.split('-');
   if (role === 'zookeeper') return;
   const { cast, leader } = outcome;
-  const victim = role === 'leader' ? cast.leader : role === 'heir' ? cast.heir : cast.elector;
+  const victim = role === 'leader' ? cast.leader : role === 'candidate' ? cast.candidate : cast.elector;
   const said = (text: string) => stage.saidSinceKill(text);
   const ready = said(`${leader} is READY`);
   const expires = Math.max(

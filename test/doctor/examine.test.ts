@@ -56,7 +56,7 @@ const node: NodeFacts = {
   unreadable: [],
   listen: { address: '127.0.0.1:8008', isAskedFor: false, state: 'free', owner: null },
   system: { seesProcesses: true, hasShell: true },
-  wires: { isPasswordInClear: false, isTokenInClear: false },
+  transports: { isPasswordInClear: false, isTokenInClear: false },
   certificates: [{ path: '/etc/petrel/cert.pem', key: 'http.tls.cert', endsAtMs: 40 * 86_400_000 }],
   seenTokens: null,
   nowMs: 0,
@@ -339,12 +339,12 @@ describe('this machine', () => {
     ],
     [
       'a password in the clear',
-      { wires: { isPasswordInClear: true, isTokenInClear: false } },
+      { transports: { isPasswordInClear: true, isTokenInClear: false } },
       /^warning wires: the ZooKeeper password goes over the network in the clear → speak TLS/,
     ],
     [
       'a token in the clear',
-      { wires: { isPasswordInClear: false, isTokenInClear: true } },
+      { transports: { isPasswordInClear: false, isTokenInClear: true } },
       /^warning wires: HTTP is open to other machines/,
     ],
     [

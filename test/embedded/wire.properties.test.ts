@@ -199,8 +199,8 @@ describe('a server whose clients send junk', () => {
 
   it('goes on serving whom any bytes are sent beside', async () => {
     await holds(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), cuts, async (junk, shares) => {
-        await send(pieces(Buffer.from(junk), shares));
+      fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), cuts, async (malformed, shares) => {
+        await send(pieces(Buffer.from(malformed), shares));
         await expectUnharmed();
       }),
       0.5,

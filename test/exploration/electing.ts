@@ -64,7 +64,7 @@ export class Electing {
       nowMs,
       constraints,
       canFence: this.#options.setting.canFence,
-      witnessSinceMs: Number.NEGATIVE_INFINITY,
+      observedSinceMs: Number.NEGATIVE_INFINITY,
     });
     if (this.#rounds.size > 500_000) this.#rounds.clear();
     this.#rounds.set(key, round);
@@ -129,14 +129,14 @@ export class Electing {
         throw new Error('no group explored has a circuit breaker');
       case 'remove-fenced-claim': {
         const { fence } = action;
-        const heir = fence.electedNode;
+        const candidate = fence.electedNode;
         const owner = view.current?.owner;
         const seats = view.seats.filter((one) => one.node === fence.node && one.owner === owner);
         return requestFor(
           { for: 'remove-fenced', fence },
           seat,
           { check: 'elected', version: fence.electedVersion },
-          ...(heir === null ? [] : [{ check: 'member', ...heir } as const]),
+          ...(candidate === null ? [] : [{ check: 'member', ...candidate } as const]),
           ...seats.map(({ id }) => ({ delete: 'seat', id }) as const),
           { delete: 'current', version: fence.claimVersion },
         );

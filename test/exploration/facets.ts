@@ -102,7 +102,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(
       priorities?.[0] ?? -1,
       priorities?.[1] ?? -1,
-      numberOf(asked === null ? '' : [...asked.waived, asked.forced === true].join()),
+      numberOf(asked === null ? '' : [...asked.overridden, asked.forced === true].join()),
     );
     out.plain(asked === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
     for (const record of failures) putFailure(out, record);
@@ -169,14 +169,14 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     {
       lookedAtMs: _,
       alarmed: _alarmed,
-      betters: _betters,
+      betterSince: _betters,
       firstLookMs: _firstLook,
       sites: _sites,
       leftTo: _leftTo,
       failedFences: _failedFences,
       watched,
       progress,
-      fitSinceMs,
+      eligibleSinceMs,
       ready,
       fenced,
       ...others
@@ -217,8 +217,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     if (byFailback) {
       out.maybe(kinds.sameToken, ready?.token);
       if (ready !== null && minLeadershipMs > 0) out.put(kinds.due, ready.sinceMs + minLeadershipMs);
-      out.plain(fitSinceMs.size);
-      for (const [life, sinceMs] of fitSinceMs) {
+      out.plain(eligibleSinceMs.size);
+      for (const [life, sinceMs] of eligibleSinceMs) {
         const [node = '', owner = ''] = life.split(' ');
         out
           .plain(numberOf(node))

@@ -3,7 +3,7 @@
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { fromInstant } from '../../src/model/names.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
-import { config, obstacles, strategyOf, versioned } from '../core/builders.js';
+import { config, ineligibleReasons, strategyOf, versioned } from '../core/builders.js';
 import {
   clockJump,
   eviction,
@@ -107,13 +107,13 @@ function isHopeful(world: World): boolean {
   const able = agents.filter(
     ({ process, frozen, cut, drainUntilMs }) => process === 'up' && !frozen && !cut && drainUntilMs === null,
   );
-  const fit = able.filter(({ node, registration, session }) => {
+  const eligible = able.filter(({ node, registration, session }) => {
     const there = { ...versioned(registration), node, owner: session, seat: null };
-    return obstacles(there, group, [], ensembleNowMs(world)).length === 0;
+    return ineligibleReasons(there, group, [], ensembleNowMs(world)).length === 0;
   });
-  if (group.paused === null) return fit.length > 0;
+  if (group.paused === null) return eligible.length > 0;
   const elected = tree.elected?.value?.node;
-  return fit.some(({ node }) => node === elected);
+  return eligible.some(({ node }) => node === elected);
 }
 
 const unseating: Witness = {
@@ -312,7 +312,8 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'fence-3',
-    about: 'an elector, a leader that cannot release, and an heir; the fence hook succeeds or takes its time',
+    about:
+      'an elector, a leader that cannot release, and a candidate; the fence hook succeeds or takes its time',
     nodes: ['b1', 'a1', 'a2'],
     isLed: true,
     setting: { canFence: true },
@@ -323,7 +324,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'fence-3-twice',
     about:
-      'an elector, a leader that cannot release, and an heir; the fence hook may fail, and so may another release',
+      'an elector, a leader that cannot release, and a candidate; the fence hook may fail, and so may another release',
     nodes: ['b1', 'a1', 'a2'],
     isLed: true,
     setting: { canFence: true },

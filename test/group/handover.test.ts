@@ -6,7 +6,7 @@ import { newGroup, type TestGroup } from '../support/group.js';
 const eve: Author = { by: 'eve', reason: 'tests' };
 const byHand = { by: 'bob', reason: 'his', at: '2026-01-01T00:00:00.000Z' };
 
-/** a1 leads in term 3; a2 and b1 are fit, b2 is not. */
+/** a1 leads in term 3; a2 and b1 are eligible, b2 is not. */
 async function ledGroup(): Promise<TestGroup> {
   const group = await newGroup();
   await group.node('a1');
@@ -154,7 +154,7 @@ describe('a failover', () => {
     );
   });
 
-  it('takes a node that is not fit', async () => {
+  it('takes a node that is not eligible', async () => {
     await using group = await ledGroup();
     const plan = await planChange(group.access, eve, failover({ to: 'b2' }));
     expect(plan.config?.switchover).toMatchObject({ to: { node: 'b2' }, replacesTerm: 3, force: true });

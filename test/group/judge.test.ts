@@ -63,7 +63,7 @@ describe('the first election', () => {
     expect(judge(viewOf(bench), bench.epochMs)).toMatchObject({
       node: 'a1',
       cause: 'first',
-      reason: expect.stringMatching(/; the first election waits for 3 fit nodes: 1 so far, 1m at most$/),
+      reason: expect.stringMatching(/; the first election waits for 3 eligible nodes: 1 so far, 1m at most$/),
     });
   });
 

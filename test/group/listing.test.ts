@@ -338,7 +338,9 @@ describe('explain', () => {
         { rank: 1, node: 'a1', site: 'a' },
         { rank: 2, node: 'b2', site: 'b', reason: 'site b has priority 50, the node 100' },
       ],
-      unfit: [{ node: 'b1', site: 'b', obstacles: [{ kind: 'unhealthy' }, { kind: 'priority-zero' }] }],
+      ineligible: [
+        { node: 'b1', site: 'b', ineligibleReasons: [{ kind: 'unhealthy' }, { kind: 'priority-zero' }] },
+      ],
     });
     const without = explain(view, Date.now(), { withoutSites: ['a'] });
     expect(without).toMatchObject({

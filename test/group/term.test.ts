@@ -6,7 +6,7 @@ import { newGroup, type TestGroup, transition } from '../support/group.js';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
-async function story(group: TestGroup, term: number, slot?: number) {
+async function logContext(group: TestGroup, term: number, slot?: number) {
   return await readTerm(group.store, group.paths, await readGroup(group.access), { term, slot });
 }
 
@@ -29,7 +29,7 @@ async function eventful(): Promise<TestGroup> {
 describe('the story of a term', () => {
   it('begins with what was changed, and with who failed before', async () => {
     await using group = await eventful();
-    const { steps, failed, hooks, lengths, ...told } = await story(group, 3);
+    const { steps, failed, hooks, lengths, ...told } = await logContext(group, 3);
     expect(told).toMatchObject({ root: group.root, term: 3, outcome: 'READY', node: 'c1', by: 'b1' });
     expect(steps.map((one) => [one.at, one.node, one.step])).toEqual([
       [at(9), null, 'changed'],
@@ -50,7 +50,7 @@ describe('the story of a term', () => {
 
   it('ends with why it failed', async () => {
     await using group = await eventful();
-    const { steps, hooks, outcome, failed } = await story(group, 2);
+    const { steps, hooks, outcome, failed } = await logContext(group, 2);
     expect(outcome).toBe('FAILED');
     expect(failed).toEqual([]);
     expect(steps.at(-1)?.text).toBe('term 2: b1 fails: takeover: exit code 3');
@@ -64,14 +64,14 @@ describe('the story of a term', () => {
     await using group = await eventful();
     await group.node('d1');
     await group.elect({ node: 'd1', site: 'd', term: 4, reason: 'better', cause: 'preference', by: 'c1' });
-    expect(await story(group, 4)).toMatchObject({ outcome: 'UNDER_WAY', claimedAt: null, by: 'c1' });
+    expect(await logContext(group, 4)).toMatchObject({ outcome: 'UNDER_WAY', claimedAt: null, by: 'c1' });
     await group.claim('d1', { status: 'PROGRESS', term: 4 });
-    const { steps, outcome, lengths } = await story(group, 4);
+    const { steps, outcome, lengths } = await logContext(group, 4);
     expect(outcome).toBe('UNDER_WAY');
     expect(steps.map(({ step }) => step)).toEqual(['decided', 'takeover-began']);
     expect(lengths).toMatchObject({ takeoverMs: null, totalMs: null, leaderlessMs: null });
     await group.claim('d1', { term: 4 });
-    expect((await story(group, 4)).outcome).toBe('READY');
+    expect((await logContext(group, 4)).outcome).toBe('READY');
   });
 
   it('tells both leaderships of a leader that lost its lease and came back, and why the first ended', async () => {
@@ -82,7 +82,7 @@ describe('the story of a term', () => {
     await group.record(
       transition({ term: 3, node: 'c1', electedAt: at(20), ...back, resumes: again, release }),
     );
-    const { steps, hooks, lengths, failed } = await story(group, 3);
+    const { steps, hooks, lengths, failed } = await logContext(group, 3);
     expect(steps.slice(-8).map((one) => [one.at, one.step])).toEqual([
       [at(22), 'takeover-ended'],
       [at(25), 'ready'],
@@ -104,10 +104,10 @@ describe('the story of a term', () => {
   it('is refused where there is none', async () => {
     await using group = await eventful();
     await group.elect({ node: 'c1', site: 'c', term: 3 });
-    await expect(story(group, 9)).rejects.toThrow('there is no term 9 yet: the newest is 3');
+    await expect(logContext(group, 9)).rejects.toThrow('there is no term 9 yet: the newest is 3');
     await using other = await newGroup();
     await other.record(transition({ term: 5 }));
-    await expect(story(other, 2)).rejects.toThrow('the history has no term 2 any more: the oldest is 5');
+    await expect(logContext(other, 2)).rejects.toThrow('the history has no term 2 any more: the oldest is 5');
   });
 
   it('is that of one slot where the group has several leaders, also of one that it has no more', async () => {
@@ -124,17 +124,22 @@ describe('the story of a term', () => {
     await group.elect({ node: 'b1', site: 'b', term: 3, cause: 'failure' }, 2);
     await group.claim('b1', { term: 3, status: 'PROGRESS' }, 2);
 
-    expect(await story(group, 2, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'READY', failed: [] });
-    expect((await story(group, 2, 2)).lengths.leaderlessMs).toBe(4000);
-    expect(await story(group, 2)).toMatchObject({ slot: 1, node: 'a1', outcome: 'FAILED' });
-    expect(await story(group, 3, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'UNDER_WAY' });
-    expect(await story(group, 3)).toMatchObject({ slot: 1, node: null, outcome: 'NOBODY' });
-    await expect(story(group, 9, 2)).rejects.toThrow('no term 9 of slot 2 yet: the newest is 3');
-    await expect(story(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has 1 to 2');
+    expect(await logContext(group, 2, 2)).toMatchObject({
+      slot: 2,
+      node: 'b1',
+      outcome: 'READY',
+      failed: [],
+    });
+    expect((await logContext(group, 2, 2)).lengths.leaderlessMs).toBe(4000);
+    expect(await logContext(group, 2)).toMatchObject({ slot: 1, node: 'a1', outcome: 'FAILED' });
+    expect(await logContext(group, 3, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'UNDER_WAY' });
+    expect(await logContext(group, 3)).toMatchObject({ slot: 1, node: null, outcome: 'NOBODY' });
+    await expect(logContext(group, 9, 2)).rejects.toThrow('no term 9 of slot 2 yet: the newest is 3');
+    await expect(logContext(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has 1 to 2');
 
     await group.elect({ node: 'a1', site: 'a', term: 4 });
-    expect(await story(group, 2, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'READY' });
-    await expect(story(group, 3, 2)).rejects.toThrow('no term 3 of slot 2 yet: the newest is 2');
-    await expect(story(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has the one, 1');
+    expect(await logContext(group, 2, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'READY' });
+    await expect(logContext(group, 3, 2)).rejects.toThrow('no term 3 of slot 2 yet: the newest is 2');
+    await expect(logContext(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has the one, 1');
   });
 });

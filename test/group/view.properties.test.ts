@@ -49,11 +49,11 @@ afterAll(async () => {
 
 /** A znode's content: as it should be, or nearly, or nothing of the kind. */
 function content(example: unknown): fc.Arbitrary<Buffer> {
-  const junk = fc.oneof(anyJson.map(jsonText), anyText).map((text) => Buffer.from(text));
+  const malformed = fc.oneof(anyJson.map(jsonText), anyText).map((text) => Buffer.from(text));
   return fc.oneof(
     fc.constant(Buffer.from(JSON.stringify(example))),
     { weight: 3, arbitrary: spoilt(example).map((value) => Buffer.from(jsonText(value))) },
-    junk,
+    malformed,
     fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes)),
   );
 }

@@ -105,10 +105,10 @@ describe('waiting for a term', () => {
 
   it('ends when nobody could be elected', async () => {
     await using group = await newGroup();
-    await group.elect({ node: null, site: null, term: 2, reason: 'nobody is fit' });
+    await group.elect({ node: null, site: null, term: 2, reason: 'no node is eligible' });
     expect(await awaitTerm(group.access, 2, patience)).toMatchObject({
       state: 'NOBODY',
-      reason: 'nobody is fit',
+      reason: 'no node is eligible',
     });
   });
 
@@ -156,7 +156,7 @@ describe('waiting for a group to settle', () => {
   it('ends when nobody could lead', async () => {
     await using group = await newGroup();
     await group.node('a1', { health: { ok: false, reason: 'disk full' } });
-    await group.elect({ node: null, site: null, term: 3, reason: 'nobody is fit' });
+    await group.elect({ node: null, site: null, term: 3, reason: 'no node is eligible' });
     expect(await awaitSettled(group.access, patience)).toMatchObject({ state: 'NOBODY', term: 3 });
   });
 
@@ -169,7 +169,7 @@ describe('waiting for a group to settle', () => {
     expect(await awaitSettled(group.access, patience)).toMatchObject({ state: 'READY', node: 'a1' });
     expect(judge(await readGroup(group.access), Date.now())).toMatchObject({
       node: 'b1',
-      reason: expect.stringContaining('not before it has been fit for 1h'),
+      reason: expect.stringContaining('not before it has been eligible for 1h'),
     });
     await group.configure({ failback: 'auto', sites: { b: { priority: 200 } } });
     await expect(awaitSettled(group.access, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'UNDER_WAY' });

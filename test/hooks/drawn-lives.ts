@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 
 export interface DrawnLife {
-  readonly story: readonly string[];
+  readonly logContext: readonly string[];
   /** What broke a promise. */
   readonly wrong: readonly string[];
   run(): Promise<void>;
@@ -15,6 +15,6 @@ export async function liveAll(draw: (seed: number) => DrawnLife, usually: number
   for (let seed = first; seed < first + lives; seed++) {
     const life = draw(seed);
     await life.run();
-    expect(life.wrong, `PETREL_TEST_SEED=${seed}\n${life.story.join('\n')}`).toEqual([]);
+    expect(life.wrong, `PETREL_TEST_SEED=${seed}\n${life.logContext.join('\n')}`).toEqual([]);
   }
 }

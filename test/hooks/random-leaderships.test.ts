@@ -40,7 +40,7 @@ function drawScript(draw: Chance, { env }: CommandLine, isSticky: boolean): Scri
 /** One agent that leads time and again, and what is wrong with what it and its supervisor did. */
 class Life {
   readonly wrong: string[] = [];
-  readonly story: string[] = [];
+  readonly logContext: string[] = [];
   readonly #draw: Chance;
   readonly #machine: SimulatedMachine;
   readonly #agent: Process;
@@ -268,7 +268,7 @@ class Life {
   }
 
   #tell(what: string): void {
-    this.story.push(`${this.#machine.world.nowMs}: ${what}`);
+    this.logContext.push(`${this.#machine.world.nowMs}: ${what}`);
   }
 
   #blame(what: string): void {

@@ -28,7 +28,7 @@ interface Told {
 
 class Life {
   readonly wrong: string[] = [];
-  readonly story: string[] = [];
+  readonly logContext: string[] = [];
   readonly #draw: Chance;
   readonly #machine: SimulatedMachine;
   readonly #agent: Process;
@@ -231,7 +231,7 @@ class Life {
   }
 
   #tell(what: string): void {
-    this.story.push(`${this.#machine.world.nowMs}: ${what}`);
+    this.logContext.push(`${this.#machine.world.nowMs}: ${what}`);
   }
 
   #blame(what: string): void {

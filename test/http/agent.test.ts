@@ -159,13 +159,13 @@ describe('an agent', () => {
   });
 
   it('whose certificate will not do ends', async () => {
-    const junk = write('junk.pem', 'no certificate');
+    const malformed = write('junk.pem', 'no certificate');
     const { code, stderr } = await runProcess(
       ['agent'],
       await environment({
         PETREL_LISTEN: '127.0.0.1:0',
-        PETREL_HTTP_TLS_CERT: junk,
-        PETREL_HTTP_TLS_KEY: junk,
+        PETREL_HTTP_TLS_CERT: malformed,
+        PETREL_HTTP_TLS_KEY: malformed,
       }),
     );
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('http.tls') });

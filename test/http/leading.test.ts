@@ -49,9 +49,9 @@ describe('/leader under a stream of requests', () => {
     const agent = cluster.agent(old.node);
     agent.pause();
     freezes += 1;
-    const heir = await cluster.ready({ not: old.node });
+    const candidate = await cluster.ready({ not: old.node });
     const sinceMs = systemClock.monotonicMs();
-    await until(() => checks.of(heir.node, 200, sinceMs).length > 20);
+    await until(() => checks.of(candidate.node, 200, sinceMs).length > 20);
     agent.resume();
     await saidNoSince(old.node, systemClock.monotonicMs());
     await expectTruth();
@@ -72,9 +72,9 @@ describe('/leader under a stream of requests', () => {
   it('a leader that is cut off from ZooKeeper says 503 before another leads', async () => {
     const old = await cluster.ready();
     const cut = cluster.links(old.node).cut();
-    const heir = await cluster.ready({ not: old.node });
+    const candidate = await cluster.ready({ not: old.node });
     const sinceMs = systemClock.monotonicMs();
-    await until(() => checks.of(heir.node, 200, sinceMs).length > 5);
+    await until(() => checks.of(candidate.node, 200, sinceMs).length > 5);
     await saidNoSince(old.node, sinceMs);
     await cut[Symbol.asyncDispose]();
     await expectTruth();
@@ -82,22 +82,22 @@ describe('/leader under a stream of requests', () => {
 
   it('nodes that hand over slowly say 200 neither while they release nor while they take over', async () => {
     const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
+    const [candidate = ''] = cluster.others(old.node);
     await cluster.behave(old.node, { release: { takeMs: 500 } });
-    await cluster.behave(heir, { takeover: { takeMs: 500 } });
-    await cluster.view.switchOver(heir);
-    await cluster.ready({ node: heir, after: old.token });
-    await until(() => checks.of(heir, 200, 0).some(({ token }) => (token ?? 0n) > old.token));
+    await cluster.behave(candidate, { takeover: { takeMs: 500 } });
+    await cluster.view.switchOver(candidate);
+    await cluster.ready({ node: candidate, after: old.token });
+    await until(() => checks.of(candidate, 200, 0).some(({ token }) => (token ?? 0n) > old.token));
     await expectTruth();
   });
 
   it('a node whose takeover fails never says 200', async () => {
     const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.behave(heir, { takeover: { takeMs: 200, exitCode: 3 } });
-    await cluster.view.switchOver(heir);
-    await cluster.hooked(heir, 'takeover', 'ended', old.token);
-    await cluster.ready({ not: heir, after: old.token });
+    const [candidate = ''] = cluster.others(old.node);
+    await cluster.behave(candidate, { takeover: { takeMs: 200, exitCode: 3 } });
+    await cluster.view.switchOver(candidate);
+    await cluster.hooked(candidate, 'takeover', 'ended', old.token);
+    await cluster.ready({ not: candidate, after: old.token });
     await expectTruth();
   });
 

@@ -58,12 +58,12 @@ describe('in one group', () => {
 
     it('while its takeover hook runs has that ended, and another node leads', async () => {
       const old = await cluster.ready();
-      const [heir = ''] = cluster.others(old.node);
-      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
-      await cluster.view.switchOver(heir);
-      await cluster.hooked(heir, 'takeover', 'started', old.token);
-      await cluster.killAgent(heir);
-      await cluster.ready({ not: heir, after: old.token });
+      const [candidate = ''] = cluster.others(old.node);
+      await cluster.hooks.behave(candidate, 'takeover', { takeMs: 2_000 });
+      await cluster.view.switchOver(candidate);
+      await cluster.hooked(candidate, 'takeover', 'started', old.token);
+      await cluster.killAgent(candidate);
+      await cluster.ready({ not: candidate, after: old.token });
     });
   });
 
@@ -133,13 +133,13 @@ describe('in one group', () => {
 
     it('while its takeover hook runs has that ended too', async () => {
       const old = await cluster.ready();
-      const [heir = ''] = cluster.others(old.node);
-      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_000 });
-      await cluster.view.switchOver(heir);
-      await cluster.hooked(heir, 'takeover', 'started', old.token);
-      const agent = await cluster.agentPid(heir);
-      process.kill(cluster.agent(heir).pid, 'SIGKILL');
-      const next = await cluster.ready({ not: heir, after: old.token });
+      const [candidate = ''] = cluster.others(old.node);
+      await cluster.hooks.behave(candidate, 'takeover', { takeMs: 2_000 });
+      await cluster.view.switchOver(candidate);
+      await cluster.hooked(candidate, 'takeover', 'started', old.token);
+      const agent = await cluster.agentPid(candidate);
+      process.kill(cluster.agent(candidate).pid, 'SIGKILL');
+      const next = await cluster.ready({ not: candidate, after: old.token });
       expect((await cluster.view.elected()).node).toBe(next.node);
       await until(() => !isAlive(agent), { describe: 'the agent to have left' });
     });
@@ -181,13 +181,13 @@ describe('in one group', () => {
 
     it('P40 past its session, while its takeover hook runs, has the hook ended by its guardian', async () => {
       const old = await cluster.ready();
-      const [heir = ''] = cluster.others(old.node);
-      const agent = cluster.agent(heir);
-      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
-      await cluster.view.switchOver(heir);
-      await cluster.hooked(heir, 'takeover', 'started', old.token);
+      const [candidate = ''] = cluster.others(old.node);
+      const agent = cluster.agent(candidate);
+      await cluster.hooks.behave(candidate, 'takeover', { takeMs: 2_900 });
+      await cluster.view.switchOver(candidate);
+      await cluster.hooked(candidate, 'takeover', 'started', old.token);
       agent.pause();
-      const next = await cluster.ready({ not: heir, after: old.token });
+      const next = await cluster.ready({ not: candidate, after: old.token });
       const heard = agent.log.length;
       agent.resume();
       await agent.logged(/^joined/, { after: heard });
@@ -197,17 +197,17 @@ describe('in one group', () => {
 
     it('together with its guardian and its hook has the hook killed as soon as the guardian goes on', async () => {
       const old = await cluster.ready();
-      const [heir = ''] = cluster.others(old.node);
-      await cluster.hooks.behave(heir, 'takeover', { takeMs: 2_900 });
-      await cluster.view.switchOver(heir);
-      const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
-      const agent = cluster.agent(heir);
+      const [candidate = ''] = cluster.others(old.node);
+      await cluster.hooks.behave(candidate, 'takeover', { takeMs: 2_900 });
+      await cluster.view.switchOver(candidate);
+      const { token } = await cluster.hooked(candidate, 'takeover', 'started', old.token);
+      const agent = cluster.agent(candidate);
       const guardian = agent.pid;
-      const hook = await cluster.hookGroup(heir);
+      const hook = await cluster.hookGroup(candidate);
       agent.pause();
       process.kill(guardian, 'SIGSTOP');
       process.kill(-hook, 'SIGSTOP');
-      const next = await cluster.ready({ not: heir, after: old.token });
+      const next = await cluster.ready({ not: candidate, after: old.token });
       expect(next.token).toBeGreaterThan(BigInt(token));
       process.kill(guardian, 'SIGCONT');
       await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });

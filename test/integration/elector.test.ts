@@ -13,12 +13,12 @@ const sites = { a1: 'a', a2: 'a', b1: 'b', b2: 'b' };
 interface Cast {
   readonly elector: string;
   readonly old: Leader;
-  readonly heir: string;
+  readonly candidate: string;
 }
 
 interface Moment {
   readonly when: string;
-  readonly hooks: Readonly<Record<'old' | 'heir', Parameters<Cluster['behave']>[1]>>;
+  readonly hooks: Readonly<Record<'old' | 'candidate', Parameters<Cluster['behave']>[1]>>;
   reached(cluster: Cluster, cast: Cast): Promise<unknown>;
 }
 
@@ -27,35 +27,35 @@ const slow = { takeMs: 800 };
 const moments: readonly Moment[] = [
   {
     when: 'when the decision is written',
-    hooks: { old: { release: slow }, heir: {} },
-    reached: (cluster, { heir }) =>
-      until(async () => (await cluster.view.elected()).node === heir, { intervalMs: 2 }),
+    hooks: { old: { release: slow }, candidate: {} },
+    reached: (cluster, { candidate }) =>
+      until(async () => (await cluster.view.elected()).node === candidate, { intervalMs: 2 }),
   },
   {
-    when: 'while the heir prepares',
-    hooks: { old: {}, heir: { prepare: slow } },
-    reached: (cluster, { heir, old }) =>
+    when: 'while the candidate prepares',
+    hooks: { old: {}, candidate: { prepare: slow } },
+    reached: (cluster, { candidate, old }) =>
       until(async () =>
         (await cluster.hooks.events()).some(
-          ({ node, phase, term }) => node === heir && phase === 'prepare' && term > old.term,
+          ({ node, phase, term }) => node === candidate && phase === 'prepare' && term > old.term,
         ),
       ),
   },
   {
     when: 'while the old leader releases',
-    hooks: { old: { release: slow }, heir: {} },
+    hooks: { old: { release: slow }, candidate: {} },
     reached: (cluster, { old }) => cluster.hooked(old.node, 'release', 'started', old.token - 1n),
   },
   {
-    when: 'while the heir is in PROGRESS',
-    hooks: { old: {}, heir: { takeover: slow } },
+    when: 'while the candidate is in PROGRESS',
+    hooks: { old: {}, candidate: { takeover: slow } },
     reached: (cluster, { old }) =>
       until(async () => isProgress(await cluster.view.leader(), old), { intervalMs: 2 }),
   },
   {
-    when: 'when the heir has just become READY',
-    hooks: { old: {}, heir: {} },
-    reached: (cluster, { heir }) => cluster.ready({ node: heir, intervalMs: 2 }),
+    when: 'when the candidate has just become READY',
+    hooks: { old: {}, candidate: {} },
+    reached: (cluster, { candidate }) => cluster.ready({ node: candidate, intervalMs: 2 }),
   },
 ];
 
@@ -71,20 +71,22 @@ describe('in one group', () => {
     for (const { when, hooks, reached } of moments)
       it(`P31 ${when}: the transition it began is completed, once`, async () => {
         const cast = await castOf(cluster);
-        const { elector, old, heir } = cast;
+        const { elector, old, candidate } = cast;
         await cluster.behave(old.node, hooks.old);
-        await cluster.behave(heir, hooks.heir);
-        await cluster.view.switchOver(heir);
+        await cluster.behave(candidate, hooks.candidate);
+        await cluster.view.switchOver(candidate);
         await reached(cluster, cast);
         const { term } = await cluster.view.elected();
         await cluster.agent(elector).kill9();
-        await cluster.ready({ node: heir, after: old.token });
+        await cluster.ready({ node: candidate, after: old.token });
         await until(async () => !(await cluster.view.seated()).includes(elector));
         const records = await until(async () => {
           const found = (await cluster.view.transitions()).filter((record) => record.term >= term);
           return found.length > 0 && found;
         });
-        expect(records).toMatchObject([{ term, node: heir, outcome: 'READY', previous: { node: old.node } }]);
+        expect(records).toMatchObject([
+          { term, node: candidate, outcome: 'READY', previous: { node: old.node } },
+        ]);
       });
 
     it('while it takes over itself: others elect, and one of them leads', async () => {
@@ -227,8 +229,8 @@ function isProgress(leader: Leader | null, old: Leader): boolean {
 async function castOf(cluster: Cluster): Promise<Cast> {
   const [elector = ''] = await cluster.view.seated();
   const old = await awayFrom(cluster, elector);
-  const [heir = ''] = cluster.others(elector, old.node);
-  return { elector, old, heir };
+  const [candidate = ''] = cluster.others(elector, old.node);
+  return { elector, old, candidate };
 }
 
 /** A READY leader that is not this node. */

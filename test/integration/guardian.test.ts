@@ -78,25 +78,25 @@ describe.skipIf(!freezes)(`a workload that not even SIGKILL ends${notHere}`, () 
 
   it('keeps its dead agent’s claim, and is told of loudly, until it is gone', async () => {
     const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
+    const [candidate = ''] = cluster.others(old.node);
     writeFileSync(join(disk.path, 'stuck'), '');
     disk.freeze();
     try {
-      await cluster.view.switchOver(heir);
-      const stuck = await cluster.ready({ node: heir });
-      const guardian = cluster.agent(heir);
-      await cluster.killAgent(heir);
+      await cluster.view.switchOver(candidate);
+      const stuck = await cluster.ready({ node: candidate });
+      const guardian = cluster.agent(candidate);
+      await cluster.killAgent(candidate);
       const line = await guardian.logged(/its work has not ended/);
       expect(line).toMatchObject({ level: 'error', pgids: [expect.any(Number)] });
       expect(line.msg).toMatch(/process group \d+.*its session is held so that nobody else leads/);
       // Long after the session would have expired by itself.
       await sleep(2 * cluster.sessionTimeoutMs);
-      expect(await cluster.view.leader()).toMatchObject({ node: heir, token: stuck.token });
+      expect(await cluster.view.leader()).toMatchObject({ node: candidate, token: stuck.token });
     } finally {
       disk.thaw();
     }
-    await cluster.ready({ not: heir });
-    await cluster.agent(heir).logged(/is proven dead, and the dead agent's session has ended/);
+    await cluster.ready({ not: candidate });
+    await cluster.agent(candidate).logged(/is proven dead, and the dead agent's session has ended/);
     rmSync(join(disk.path, 'stuck'));
   });
 });

@@ -22,15 +22,15 @@ describe('in one group', () => {
 
   describe('a takeover hook', () => {
     it('P43 that fails has its node released and excluded, and another leads', async () => {
-      const { old, heir } = await handOver(cluster, { takeover: { exitCode: 3 } });
-      const next = await cluster.ready({ not: heir, after: old.token });
-      const failed = await cluster.hooked(heir, 'takeover', 'ended', old.token);
-      const released = await cluster.hooked(heir, 'release', 'ended', old.token);
+      const { old, candidate } = await handOver(cluster, { takeover: { exitCode: 3 } });
+      const next = await cluster.ready({ not: candidate, after: old.token });
+      const failed = await cluster.hooked(candidate, 'takeover', 'ended', old.token);
+      const released = await cluster.hooked(candidate, 'release', 'ended', old.token);
       expect(released.token).toBe(failed.token);
       const { failures } = await cluster.view.elected();
-      expect(failures.map(({ node }) => node)).toContain(heir);
+      expect(failures.map(({ node }) => node)).toContain(candidate);
       expect(await recordOf(cluster, failed.token)).toMatchObject({
-        node: heir,
+        node: candidate,
         outcome: 'FAILED',
         error: { phase: 'takeover', exitCode: 3 },
       });
@@ -38,9 +38,9 @@ describe('in one group', () => {
     });
 
     it('P41 that hangs is killed when its time is over, and another leads', async () => {
-      const { old, heir } = await handOver(cluster, { takeover: { hang: true } });
-      const { token } = await cluster.hooked(heir, 'takeover', 'started', old.token);
-      await cluster.ready({ not: heir, after: BigInt(token) });
+      const { old, candidate } = await handOver(cluster, { takeover: { hang: true } });
+      const { token } = await cluster.hooked(candidate, 'takeover', 'started', old.token);
+      await cluster.ready({ not: candidate, after: BigInt(token) });
       // Whether the node says so itself, or the elector's watchdog noticed first.
       const { error } = await recordOf(cluster, token);
       expect(error).toMatchObject({
@@ -50,11 +50,11 @@ describe('in one group', () => {
     });
 
     it('P33 that is slow leaves its node in PROGRESS until it has ended', async () => {
-      const { old, heir } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
-      await cluster.hooked(heir, 'takeover', 'started', old.token);
-      expect(await cluster.view.leader()).toMatchObject({ node: heir, status: 'PROGRESS' });
+      const { old, candidate } = await handOver(cluster, { takeover: { takeMs: 1_000 } });
+      await cluster.hooked(candidate, 'takeover', 'started', old.token);
+      expect(await cluster.view.leader()).toMatchObject({ node: candidate, status: 'PROGRESS' });
       await until(async () => (await cluster.view.leader())?.status === 'READY');
-      await cluster.hooked(heir, 'takeover', 'ended', old.token);
+      await cluster.hooked(candidate, 'takeover', 'ended', old.token);
     });
 
     it('that fails on every node is tried again, and somebody leads once it works', async () => {
@@ -67,12 +67,15 @@ describe('in one group', () => {
     });
 
     it('P12 whose workload ignores SIGTERM has it killed before the next one starts', async () => {
-      const { heir } = await handOver(cluster, { takeover: { stubborn: true }, release: { leave: true } });
-      const stubborn = await cluster.ready({ node: heir });
-      const [next = ''] = cluster.others(heir);
+      const { candidate } = await handOver(cluster, {
+        takeover: { stubborn: true },
+        release: { leave: true },
+      });
+      const stubborn = await cluster.ready({ node: candidate });
+      const [next = ''] = cluster.others(candidate);
       await cluster.view.switchOver(next);
       const takeover = await cluster.hooked(next, 'takeover', 'started', stubborn.token);
-      expect(takeover.alive.filter(({ node, state }) => node === heir && state !== 'Z')).toEqual([]);
+      expect(takeover.alive.filter(({ node, state }) => node === candidate && state !== 'Z')).toEqual([]);
       await cluster.ready({ node: next });
     });
   });
@@ -81,20 +84,20 @@ describe('in one group', () => {
     it('P17 that takes its time keeps the claim, and the next takeover waiting, until it has ended', async () => {
       const old = await cluster.ready();
       await cluster.hooks.behave(old.node, 'release', { takeMs: 1_000 });
-      const [heir = ''] = cluster.others(old.node);
-      await cluster.view.switchOver(heir);
+      const [candidate = ''] = cluster.others(old.node);
+      await cluster.view.switchOver(candidate);
       await cluster.hooked(old.node, 'release', 'started', old.token - 1n);
       expect(await cluster.view.leader()).toMatchObject({ node: old.node, token: old.token });
-      const next = await cluster.ready({ node: heir });
+      const next = await cluster.ready({ node: candidate });
       await expectOrder(cluster, old, next);
     });
 
     it('that hangs is killed with the workload when its time is over, and the next one leads', async () => {
       const old = await cluster.ready();
       await cluster.hooks.behave(old.node, 'release', { hang: true });
-      const [heir = ''] = cluster.others(old.node);
-      await cluster.view.switchOver(heir);
-      await cluster.ready({ node: heir });
+      const [candidate = ''] = cluster.others(old.node);
+      await cluster.view.switchOver(candidate);
+      await cluster.ready({ node: candidate });
       expect(cluster.agent(old.node).log.map(({ msg }) => msg)).toContainEqual(
         expect.stringMatching(/^release timed-out: .*everything it left was killed/),
       );
@@ -103,24 +106,24 @@ describe('in one group', () => {
     it('that fails and leaves the workload has that killed, and the next one leads', async () => {
       const old = await cluster.ready();
       await cluster.hooks.behave(old.node, 'release', { exitCode: 1, leave: true });
-      const [heir = ''] = cluster.others(old.node);
-      await cluster.view.switchOver(heir);
-      await cluster.ready({ node: heir });
+      const [candidate = ''] = cluster.others(old.node);
+      await cluster.view.switchOver(candidate);
+      await cluster.ready({ node: candidate });
     });
 
     it('P38 never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
       const old = await cluster.ready();
-      const [heir = ''] = cluster.others(old.node);
-      for (const node of [old.node, heir]) {
+      const [candidate = ''] = cluster.others(old.node);
+      for (const node of [old.node, candidate]) {
         await cluster.hooks.behave(node, 'takeover', { takeMs: 500 });
         await cluster.hooks.behave(node, 'release', { takeMs: 500 });
       }
-      for (const node of [heir, old.node, heir]) {
+      for (const node of [candidate, old.node, candidate]) {
         await cluster.view.switchOver(node);
         await until(async () => (await cluster.view.elected()).node === node);
       }
-      await cluster.ready({ node: heir });
-      for (const node of [old.node, heir]) expect(await lateEnds(cluster, node)).toEqual([]);
+      await cluster.ready({ node: candidate });
+      for (const node of [old.node, candidate]) expect(await lateEnds(cluster, node)).toEqual([]);
     });
   });
 });
@@ -143,14 +146,14 @@ describe('what a hook is told, and what it writes', () => {
 
   it('P47 are the term, the token, the reason and who led before and leads next', async () => {
     const old = await cluster.ready();
-    const [heir = ''] = cluster.others(old.node);
-    await cluster.view.switchOver(heir);
-    const { term, token } = await cluster.ready({ node: heir });
-    expect(await told(heir, 'takeover')).toMatchObject({
+    const [candidate = ''] = cluster.others(old.node);
+    await cluster.view.switchOver(candidate);
+    const { term, token } = await cluster.ready({ node: candidate });
+    expect(await told(candidate, 'takeover')).toMatchObject({
       PETREL_PHASE: 'takeover',
       PETREL_ROOT: cluster.root,
-      PETREL_NODE: heir,
-      PETREL_SITE: heir.slice(0, 1),
+      PETREL_NODE: candidate,
+      PETREL_SITE: candidate.slice(0, 1),
       PETREL_TERM: String(term),
       PETREL_FENCING_TOKEN: String(token),
       PETREL_REASON: expect.stringContaining('switchover asked for by test'),
@@ -161,7 +164,7 @@ describe('what a hook is told, and what it writes', () => {
     expect(await told(old.node, 'release')).toMatchObject({
       PETREL_PHASE: 'release',
       PETREL_FENCING_TOKEN: String(old.token),
-      PETREL_NEW_LEADER: heir,
+      PETREL_NEW_LEADER: candidate,
     });
   });
 
@@ -179,8 +182,8 @@ describe('what a hook is told, and what it writes', () => {
   });
 
   it('P46 are in the history when it failed: command, exit code, duration, last lines', async () => {
-    const { old, heir } = await handOver(cluster, { takeover: { exitCode: 7 } });
-    const { token } = await cluster.hooked(heir, 'takeover', 'ended', old.token);
+    const { old, candidate } = await handOver(cluster, { takeover: { exitCode: 7 } });
+    const { token } = await cluster.hooked(candidate, 'takeover', 'ended', old.token);
     await cluster.ready({ after: BigInt(token) });
     expect((await recordOf(cluster, token)).error).toMatchObject({
       phase: 'takeover',
@@ -194,10 +197,10 @@ describe('what a hook is told, and what it writes', () => {
 
   it('may be far too much: it still leads, and neither agent nor guardian grows by it', async () => {
     await writeFile(join(dir, 'noisy'), '');
-    const { heir } = await handOver(cluster, {});
-    const noisy = await cluster.ready({ node: heir });
+    const { candidate } = await handOver(cluster, {});
+    const noisy = await cluster.ready({ node: candidate });
     await rm(join(dir, 'noisy'));
-    for (const pid of [cluster.agent(heir).pid, await cluster.agentPid(heir)]) {
+    for (const pid of [cluster.agent(candidate).pid, await cluster.agentPid(candidate)]) {
       expect(await residentMb(pid)).toBeLessThan(250);
     }
     expect(await cluster.ready()).toEqual(noisy);
@@ -217,12 +220,12 @@ describe('what a hook is told, and what it writes', () => {
 async function handOver(
   cluster: Cluster,
   behaviour: Parameters<Cluster['behave']>[1],
-): Promise<{ old: Leader; heir: string }> {
+): Promise<{ old: Leader; candidate: string }> {
   const old = await cluster.ready();
-  const [heir = ''] = cluster.others(old.node);
-  await cluster.behave(heir, behaviour);
-  await cluster.view.switchOver(heir);
-  return { old, heir };
+  const [candidate = ''] = cluster.others(old.node);
+  await cluster.behave(candidate, behaviour);
+  await cluster.view.switchOver(candidate);
+  return { old, candidate };
 }
 
 async function recordOf(cluster: Cluster, token: string) {

@@ -64,14 +64,14 @@ describe('in one group', () => {
   describe('a follower', () => {
     it('that was out of touch when it was elected leads within a second of being back', async () => {
       const old = await cluster.ready();
-      const [heir = ''] = cluster.others(old.node, (await cluster.view.seated())[0] ?? '');
+      const [candidate = ''] = cluster.others(old.node, (await cluster.view.seated())[0] ?? '');
       {
-        await using _ = cluster.links(heir).cut();
-        await cluster.view.switchOver(heir);
-        await until(async () => (await cluster.view.elected()).node === heir);
+        await using _ = cluster.links(candidate).cut();
+        await cluster.view.switchOver(candidate);
+        await until(async () => (await cluster.view.elected()).node === candidate);
         await cluster.hooked(old.node, 'release', 'ended', old.token - 1n);
       }
-      await cluster.ready({ node: heir, timeoutMs: 1_500 });
+      await cluster.ready({ node: candidate, timeoutMs: 1_500 });
     });
 
     it('cut off for longer than its session has a seat and a registration again as soon as it is back', async () => {

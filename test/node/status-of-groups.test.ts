@@ -14,7 +14,7 @@ it('tells a group that it may not use from one that it is not in touch with', as
   const groups: NodeGroups = new NodeGroups({
     clock: systemClock,
     log: pino({ level: 'silent' }),
-    obstacle: () => null,
+    ineligibleReason: () => null,
     open: async ({ root }) => {
       throw new PetrelError(root === '/refused' ? 'FORBIDDEN' : 'FAILED', root);
     },

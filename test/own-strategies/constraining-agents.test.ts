@@ -52,7 +52,7 @@ describe('a constraint of a user’s own', () => {
   it('keeps a node from leading, with its reason, and lets another', async () => {
     await using group = await Group.found(await sharedZooKeeper(), named);
     const [a] = await group.startInOrder(['a'], { rules, ...spare });
-    const nobody = 'elected stays nobody: nobody is fit to lead: a: it is a spare';
+    const nobody = 'elected stays nobody: no node is eligible: a: it is a spare';
     await until(() => a?.log.includes(nobody), { describe: nobody });
     group.start('b', { rules });
     await group.ready('b');
@@ -126,7 +126,7 @@ describe('the next elector', () => {
       ...{ node: 'b1', site: 'b', paths: group.paths, workload: new RecordingWorkload(), clock: systemClock },
       ...{ log: pino({ level: 'silent' }), tell() {}, dueSinceMs: () => 0, wake() {}, config: () => null },
       rules: { ...builtInRules, ownConstraints: new Map([['no-spares', against('a1')]]) },
-      amend: (change) => registration('b1', change),
+      updateRegistration: (change) => registration('b1', change),
     });
     const wouldWrite = async (settings: Parameters<typeof config>[0]) => {
       const elected = versioned(decided({ node: 'a1', term: 1 }));

@@ -76,9 +76,11 @@ async function judged(constraint: Constraint, settings: Parameters<typeof config
   });
   return {
     asked,
-    found: all
-      .slice(0, 2)
-      .map(({ member: { node }, obstacles, objections }) => ({ node, obstacles, objections })),
+    found: all.slice(0, 2).map(({ member: { node }, ineligibleReasons, softReasons }) => ({
+      node,
+      ineligibleReasons,
+      softReasons,
+    })),
   };
 }
 
@@ -89,16 +91,19 @@ describe('a constraint of a user’s own', () => {
   it('that is hard keeps a node from leading, and is asked once about all nodes', async () => {
     const { found, asked } = await judged(await constraintOf(spare('hard')));
     expect(asked).toEqual([['a1', 'b1']]);
-    const obstacle = { kind: 'mine', reason: 'it is a spare', ends: 'planned', canBeForced: true };
+    const ineligibleReason = { kind: 'mine', reason: 'it is a spare', ends: 'planned', canBeForced: true };
     expect(found).toEqual([
-      { node: 'a1', obstacles: [], objections: [] },
-      { node: 'b1', obstacles: [obstacle], objections: [] },
+      { node: 'a1', ineligibleReasons: [], softReasons: [] },
+      { node: 'b1', ineligibleReasons: [ineligibleReason], softReasons: [] },
     ]);
   });
 
   it('that is soft is an objection', async () => {
     const { found } = await judged(await constraintOf(spare('soft')));
-    expect(found).toMatchObject([{ objections: [] }, { obstacles: [], objections: ['it is a spare'] }]);
+    expect(found).toMatchObject([
+      { softReasons: [] },
+      { ineligibleReasons: [], softReasons: ['it is a spare'] },
+    ]);
   });
 
   it('says what it puts an end to, whether force overrides it, and when it may answer otherwise', async () => {
@@ -107,7 +112,7 @@ describe('a constraint of a user’s own', () => {
       'ends: "failure", canBeForced: false, minutes: [480]',
     );
     const { found } = await judged(constraint);
-    expect(found[1]?.obstacles).toMatchObject([{ ends: 'failure', canBeForced: false }]);
+    expect(found[1]?.ineligibleReasons).toMatchObject([{ ends: 'failure', canBeForced: false }]);
     expect(constraint.prepare(builtInRules).minutes).toEqual([480]);
     expect(constraint.version).toMatch(/^[0-9a-f]{12}$/);
   });
@@ -117,7 +122,7 @@ describe('a constraint of a user’s own', () => {
     const constraint = await constraintOf(`return { strength: 'soft', reason: JSON.stringify(${told}) }`);
     const { found } = await judged(constraint, { flags: { night: byHand } });
     const minute = Math.floor(epoch0Ms / 60_000) % 1440;
-    expect(found[0]?.objections).toEqual([JSON.stringify([['night'], ['a1'], minute, 1, 100])]);
+    expect(found[0]?.softReasons).toEqual([JSON.stringify([['night'], ['a1'], minute, 1, 100])]);
   });
 
   it.each([

@@ -8,7 +8,7 @@ import {
   previewKey,
   previewOf,
 } from '../../packages/page/src/actions.js';
-import type { ChangeAnswer } from '../../packages/page/src/shapes.js';
+import type { ChangeAnswer } from '../../packages/page/src/schemas.js';
 import { leader, node, site, status } from './builders.js';
 
 const answer: ChangeAnswer = {
@@ -90,7 +90,7 @@ describe('a preview', () => {
   });
 
   it('is a danger where somebody leads and nobody would', () => {
-    const follows = { node: null, changes: true, cause: 'nobody', reason: 'nobody is fit' };
+    const follows = { node: null, changes: true, cause: 'nobody', reason: 'no node is eligible' };
     expect(previewOf({ ...answer, follows }, status())).toMatchObject({ danger: true });
     expect(previewOf({ ...answer, follows }, status({ leader: null }))).toMatchObject({ danger: false });
   });

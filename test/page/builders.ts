@@ -1,5 +1,5 @@
 /** What an agent says, with everything that a test does not care about filled in. */
-import type { NodeStatus, SiteStatus, Status, Transition } from '../../packages/page/src/shapes.js';
+import type { NodeStatus, SiteStatus, Status, Transition } from '../../packages/page/src/schemas.js';
 
 export type Leader = NonNullable<Status['leader']>;
 

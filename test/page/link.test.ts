@@ -57,14 +57,14 @@ describe('sites and nodes', () => {
     const nodes = [node('b10'), node('b2'), node('a1'), node('c1', { site: null })];
     const sites = [site('b'), site('a'), site('empty')];
     const columns = columnsOf(status({ nodes, sites }));
-    expect(columns.map(({ name, nodes: cards, fit }) => [name, cards.map((card) => card.node), fit])).toEqual(
-      [
-        ['a', ['a1'], '1 of 1 fit'],
-        ['b', ['b2', 'b10'], '2 of 2 fit'],
-        ['empty', [], 'no node'],
-        ['unknown site', ['c1'], '1 of 1 fit'],
-      ],
-    );
+    expect(
+      columns.map(({ name, nodes: cards, eligible }) => [name, cards.map((card) => card.node), eligible]),
+    ).toEqual([
+      ['a', ['a1'], '1 of 1 eligible'],
+      ['b', ['b2', 'b10'], '2 of 2 eligible'],
+      ['empty', [], 'no node'],
+      ['unknown site', ['c1'], '1 of 1 eligible'],
+    ]);
   });
 
   it('show what is wrong with what belongs to a node', () => {

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import type * as shapes from '../../packages/page/src/shapes.js';
-import { statusShape } from '../../packages/page/src/shapes.js';
+import type * as shapes from '../../packages/page/src/schemas.js';
+import { statusShape } from '../../packages/page/src/schemas.js';
 import type { Explanation } from '../../src/group/explain.js';
 import type { Failure } from '../../src/group/failure.js';
 import type { History } from '../../src/group/history.js';

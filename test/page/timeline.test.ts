@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { History, TransitionRecord } from '../../packages/page/src/shapes.js';
+import type { History, TransitionRecord } from '../../packages/page/src/schemas.js';
 import { historyKey, rowsOf, stripOf } from '../../packages/page/src/timeline.js';
 import { leader, node, status } from './builders.js';
 

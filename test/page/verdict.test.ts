@@ -9,11 +9,11 @@ describe('the verdict', () => {
   });
 
   it('is red where nobody leads, however well the agents are', () => {
-    const elected = { node: null, term: 4, reason: 'no node is fit' };
+    const elected = { node: null, term: 4, reason: 'no node is eligible' };
     expect(verdictOf(status({ leader: null, elected }), 0)).toEqual({
       tone: 'leaderless',
       headline: 'Nobody leads',
-      detail: 'no node is fit',
+      detail: 'no node is eligible',
       leaderless: true,
       clock: null,
     });

@@ -37,7 +37,7 @@ describe('a packet', () => {
   });
 
   it('is none when it is anything else, and nothing throws', async () => {
-    const junk = fc.oneof(
+    const malformed = fc.oneof(
       fc.uint8Array({ maxLength: 2 * packetBytes }),
       fc.uint8Array({ minLength: packetBytes, maxLength: packetBytes }),
       fc.uint8Array({ maxLength: packetBytes - 1 }).map((end) => {
@@ -50,7 +50,7 @@ describe('a packet', () => {
       }),
     );
     await holds(
-      fc.property(junk, (bytes) => {
+      fc.property(malformed, (bytes) => {
         const buffer = Buffer.from(bytes);
         const packet = b.read(buffer);
         if (packet?.requestsPerSecond != null) {

@@ -167,7 +167,7 @@ export class Conduct {
   #held(step: Step): void {
     const { was, is, nowMs } = step;
     const { claim, slot } = is;
-    const isHeld = claim !== null && heirOf(is)?.owner !== claim.owner;
+    const isHeld = claim !== null && candidateOf(is)?.owner !== claim.owner;
     const before = this.#heldSince.get(slot);
     if (before !== undefined && (!isHeld || before.token !== claim.id)) {
       before.untilMs = nowMs;
@@ -201,9 +201,9 @@ export class Conduct {
     const now = inSlot(this.#court.picture(), slot);
     const { claim } = now;
     const isDue = this.#heldSince.get(slot) === held && !held.isFenced && now.decisions === decisions;
-    // An earlier life of the heir is not fenced, nor anybody while the heir is not there.
+    // An earlier life of the candidate is not fenced, nor anybody while the candidate is not there.
     const isAnothers = now.elected?.content.node !== claim?.content.node;
-    if (!isDue || !setup.hasFence || !isAnothers || heirOf(now) === null) return null;
+    if (!isDue || !setup.hasFence || !isAnothers || candidateOf(now) === null) return null;
     if (claim?.owner === now.seats[0]?.owner && now.seats.length > 1)
       return `${claim?.content.node} keeps the claim for too long, and goes on electing`;
     // One hook of a node runs at a time: an elector whose own does not end cannot fence.
@@ -328,7 +328,7 @@ export class Conduct {
 }
 
 /** The elected node, if it is registered. */
-function heirOf({ elected, registrations }: Picture): RegistrationSeen | null {
+function candidateOf({ elected, registrations }: Picture): RegistrationSeen | null {
   return registrations.get(elected?.content.node ?? '') ?? null;
 }
 

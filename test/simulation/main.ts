@@ -48,13 +48,13 @@ const options = program.opts<{
   workers?: number;
   siteRules?: boolean;
   severalLeaders?: boolean;
-  story?: boolean;
+  logContext?: boolean;
   keepGoing?: boolean;
 }>();
 
 if (options.siteRules === true && options.severalLeaders === true)
   program.error('error: no life has both: name --site-rules or --several-leaders');
-if (options.story !== true) await run(options.seeds);
+if (options.logContext !== true) await run(options.seeds);
 else if (options.seeds.from === options.seeds.to) await tell(options.seeds.from);
 else program.error('error: --story tells one life: name one seed');
 
@@ -64,8 +64,8 @@ function kindOfLives(): KindOfLives {
 }
 
 async function tell(seed: number): Promise<void> {
-  const { story, violation } = await simulate(seed, { keepsStory: true });
-  for (const line of story ?? []) console.log(line);
+  const { logContext, violation } = await simulate(seed, { keepsTrace: true });
+  for (const line of logContext ?? []) console.log(line);
   process.exitCode = violation === null ? 0 : 1;
 }
 
@@ -132,7 +132,7 @@ async function run({ from, to }: Range): Promise<void> {
 async function explain(seed: number): Promise<void> {
   const failed = await simulate(seed);
   if (failed.violation === null) return;
-  const { story, faults, setup } = await shrink(failed);
+  const { logContext, faults, setup } = await shrink(failed);
   console.log(
     `\nThe shortest trace found of seed ${seed}; its whole life: npm run simulate -- --seeds ${seed} --story`,
   );
@@ -140,5 +140,5 @@ async function explain(seed: number): Promise<void> {
     `${setup.nodes.length} nodes, ${setup.servers} servers, session timeout ${setup.sessionTimeoutMs} ms`,
   );
   for (const fault of faults) console.log(`  ${faultText(fault, setup)}`);
-  for (const line of story ?? []) console.log(line);
+  for (const line of logContext ?? []) console.log(line);
 }

@@ -27,10 +27,10 @@ export function claimRules(court: Court): Rule {
     }
     if (content.failures.find((record) => record.node === node)?.until != null)
       violate(9, `${node} claims though it is in backoff`);
-    const waived = content.asked?.waived ?? [];
+    const overridden = content.asked?.overridden ?? [];
     const own = is.registrations.get(node);
     // What is written with the claim says what the node knew when it sent that.
-    if (own?.illSinceMs != null && !waived.includes('unhealthy'))
+    if (own?.illSinceMs != null && !overridden.includes('unhealthy'))
       violate(9, `${node} claims though it is unhealthy`);
     if (own?.content.draining === true) violate(9, `${node} claims while it leaves`);
     if (own !== undefined && slotOfClaim(own.content) !== is.slot)
@@ -47,7 +47,7 @@ export function claimRules(court: Court): Rule {
     const waitMs = durationMs(config.content.timeouts.claim) * 0.9;
     const isHurried = court.nodes.some((one) => one.name === node && one.leaves > 1);
     if (isHurried || elected?.content.node !== node || pausedMs >= leavingSinceMs || isGivenUp(was)) return;
-    if (nowMs - leavingSinceMs < waitMs && hasHeir(was, node, court))
+    if (nowMs - leavingSinceMs < waitMs && hasCandidate(was, node, court))
       violate(9, `${node} leaves without waiting for a successor`);
   }
 
@@ -76,7 +76,7 @@ export function claimRules(court: Court): Rule {
     });
   }
 
-  /** Who is not fit any more, or whom a person wants to leave, is elected no longer once others can follow. */
+  /** Who is not eligible any more, or whom a person wants to leave, is elected no longer once others can follow. */
   function replaced({ was, is }: Step): void {
     const node = is.elected?.content.node ?? null;
     const term = is.elected?.content.term;
@@ -89,13 +89,13 @@ export function claimRules(court: Court): Rule {
       const now = court.picture();
       const why = whyLeave(now, node);
       // What people override when they ask for a node does not count against it.
-      const isWaived = (now.elected?.content.asked?.waived.length ?? 0) > 0;
-      const isKept = isWaived || now.config?.content.paused != null;
-      // Elected anew meanwhile, it was fit then: what is against it now is judged by itself.
+      const isOverridden = (now.elected?.content.asked?.overridden.length ?? 0) > 0;
+      const isKept = isOverridden || now.config?.content.paused != null;
+      // Elected anew meanwhile, it was eligible then: what is against it now is judged by itself.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;
       if (!isSame || why === null || isKept || isGivenUp(now)) return null;
-      const heir = why === lowered ? hasBetter(now, node, court) : hasHeir(now, node, court);
-      return heir ? `${node} is still elected, though ${why}` : null;
+      const candidate = why === lowered ? hasBetter(now, node, court) : hasCandidate(now, node, court);
+      return candidate ? `${node} is still elected, though ${why}` : null;
     });
   }
 
@@ -116,11 +116,11 @@ export function claimRules(court: Court): Rule {
       if (claim !== null || node === undefined || elected === null || node.machine.misbehaves(promptMs))
         return null;
       const registration = now.registrations.get(node.name);
-      const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
+      const isEligible = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const backsOff = elected.content.failures.some((one) => one.node === node.name && one.until !== null);
-      const isThere = isFit && now.seats.some((seat) => seat.owner === node.session) && !backsOff;
-      const fitSinceMs = Math.max(registration?.sinceMs ?? 0, registration?.lastIllMs ?? 0);
-      const isSince = fitSinceMs < court.world.nowMs - promptMs;
+      const isThere = isEligible && now.seats.some((seat) => seat.owner === node.session) && !backsOff;
+      const eligibleSinceMs = Math.max(registration?.sinceMs ?? 0, registration?.lastIllMs ?? 0);
+      const isSince = eligibleSinceMs < court.world.nowMs - promptMs;
       const hasFailed = saysItFailed(registration, now);
       return isThere && isSince && !hasFailed && node.process?.isRunning === true
         ? `${node.name} is elected, and does not claim`
@@ -171,11 +171,15 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
     (node) => priority(node) > priority(leaver) && isAllowed(node),
   );
   const others = new Map([...registrations].filter(([node]) => better.includes(node)));
-  return hasHeir({ ...picture, registrations: others }, leaver, court);
+  return hasCandidate({ ...picture, registrations: others }, leaver, court);
 }
 
-/** Somebody else has been fit for a while, by the plainest reading. */
-export function hasHeir(picture: Picture, leaver: string, { world: { nowMs }, promptMs }: Court): boolean {
+/** Somebody else has been eligible for a while, by the plainest reading. */
+export function hasCandidate(
+  picture: Picture,
+  leaver: string,
+  { world: { nowMs }, promptMs }: Court,
+): boolean {
   const { registrations, seats, config } = picture;
   return [...registrations].some(([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
     if (node === leaver || illSinceMs !== null || leavingSinceMs !== null || config === null) return false;

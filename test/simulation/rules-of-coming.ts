@@ -3,7 +3,7 @@ import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { hasHeir } from './rules-of-claims.js';
+import { hasCandidate } from './rules-of-claims.js';
 import { failbackDelayMs, priorityOf } from './rules-of-electing.js';
 import { isGivenUp, isShunned } from './slots-seen.js';
 
@@ -11,11 +11,11 @@ export function comingRules(court: Court): Rule {
   const { promptMs } = court;
 
   /** The node alone, by the plainest reading. */
-  function isFit(picture: Picture, node: string): boolean {
+  function isEligible(picture: Picture, node: string): boolean {
     const registration = picture.registrations.get(node);
     if (registration === undefined) return false;
     const alone = { ...picture, registrations: new Map([[node, registration]]) };
-    return hasHeir(alone, '', court);
+    return hasCandidate(alone, '', court);
   }
 
   /** Where nobody is elected, and nothing else keeps everybody from it, it is. */
@@ -25,13 +25,13 @@ export function comingRules(court: Court): Rule {
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
       // A pause that has only just ended is no time to have elected in.
       const isSame = now.config === config;
-      if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isFit(now, node))
+      if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isEligible(now, node))
         return null;
       return `nobody is elected, though ${node} has come`;
     });
   }
 
-  /** Where it is better than who leads, it is once it has been fit for long enough. */
+  /** Where it is better than who leads, it is once it has been eligible for long enough. */
   function electedInTime(node: string, { is, nowMs }: Step): void {
     const { config, elected, decisions, registrations } = is;
     const leader = elected?.content.node ?? null;
@@ -51,8 +51,9 @@ export function comingRules(court: Court): Rule {
       if (!isSame || registration === undefined || registration.lastIllMs > nowMs) return null;
       const readySinceMs = now.claim?.readySinceMs ?? Number.POSITIVE_INFINITY;
       const isReady = now.claim?.content.node === leader && readySinceMs <= nowMs;
-      if (!isReady || isGivenUp(now) || court.electorForMs() < withinMs || !isFit(now, node)) return null;
-      return `${leader} is still elected, though ${node} is better and has been fit for long`;
+      if (!isReady || isGivenUp(now) || court.electorForMs() < withinMs || !isEligible(now, node))
+        return null;
+      return `${leader} is still elected, though ${node} is better and has been eligible for long`;
     });
   }
 

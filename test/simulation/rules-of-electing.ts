@@ -75,7 +75,7 @@ export function electingRules(court: Court): Rule {
     if (before === null || after === null || before.id !== after.id || before === after) return;
     const [from, to] = [before.content.node, after.content.node];
     if (to !== null && (to !== from || after.content.cause === 'retry'))
-      mustBeFit(to, { was, is, nowMs }, complain);
+      mustBeEligible(to, { was, is, nowMs }, complain);
     if (from === null || from === to || before.content.term === 0) return;
     // The decision was made again by a node that knew no newer one, and whoever leads goes on.
     if ((was.claim?.content.term ?? 0) > before.content.term && was.claim?.content.node === to) return;
@@ -142,7 +142,7 @@ export function electingRules(court: Court): Rule {
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
     else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
     else if (nowMs - Math.max(presentSinceMs(better, promptMs), illUntilMs) < delayMs * slack)
-      complain(9, `${why}, and has not been fit for long`);
+      complain(9, `${why}, and has not been eligible for long`);
     else {
       const since = readyMs.get(from) ?? Number.POSITIVE_INFINITY;
       const isReady = was.claim?.content.node === from && was.claim.readySinceMs !== null;
@@ -161,7 +161,7 @@ export function electingRules(court: Court): Rule {
 
   const failedSinceMs = new Map<string, number>();
 
-  function mustBeFit(to: string, { was, is }: Change, complain: Violate): void {
+  function mustBeEligible(to: string, { was, is }: Change, complain: Violate): void {
     const elected = is.elected?.content;
     const registration = was.registrations.get(to);
     const config = is.config?.content;
@@ -170,11 +170,11 @@ export function electingRules(court: Court): Rule {
     if (isTaken(was, to)) complain(9, `${to} is elected, though it has another slot`);
     if (isGivenUp(is)) complain(9, `${to} is elected in a slot that is given up`);
     // Paused: the node that elected names is tried again, whatever has become of it.
-    const isRestored = was.elected?.content.term === 0 && was.claim?.content.node === to;
-    if (config.paused !== null && (was.elected?.content.node === to || isRestored)) return;
-    const waived = elected.asked?.waived ?? [];
+    const isFallback = was.elected?.content.term === 0 && was.claim?.content.node === to;
+    if (config.paused !== null && (was.elected?.content.node === to || isFallback)) return;
+    const overridden = elected.asked?.overridden ?? [];
     const not = (kind: string, why: string) => {
-      if (!waived.includes(kind)) complain(9, `${to} is elected, though ${why}`);
+      if (!overridden.includes(kind)) complain(9, `${to} is elected, though ${why}`);
     };
     if (Object.hasOwn(config.drained, to)) not('drained', 'it is drained');
     const site = config.sites[registration.content.site];

@@ -5,7 +5,7 @@ import type { Elected, FailureRecord } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { type ClaimSeen, type Picture, presentSinceMs, type SlotSeen } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { lapsesOf } from './rules-of-lapses.js';
+import { leaseLossesOf } from './rules-of-lease-losses.js';
 import { misreadingMs } from './rules-of-limits.js';
 import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
 import { isCrowded, isGivenUp, isTaken, saysItFailed } from './slots-seen.js';
@@ -34,7 +34,7 @@ interface Known {
 
 export function failureRules(court: Court): Rule {
   const { violate, promptMs } = court;
-  const lapses = lapsesOf(court);
+  const leaseLosses = leaseLossesOf(court);
   let vanished: Vanished | null = null;
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
@@ -142,7 +142,7 @@ export function failureRules(court: Court): Rule {
     if (registration === undefined) return 'it has gone';
     if (saysItFailed(registration, was)) return 'it says so';
     if (then.vanished?.node === node) return 'its claim vanished';
-    if (lapses.areGrounds(node, step)) return 'it lost its lease again';
+    if (leaseLosses.areGrounds(node, step)) return 'it lost its lease again';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
     // One that claims at the last moment was late all the same.
@@ -283,17 +283,17 @@ export function failureRules(court: Court): Rule {
       const now = court.picture();
       const isSame = now.decisions === decisions && now.config?.version === config.version;
       if (!isSame || now.claim !== null || config.content.paused !== null) return null;
-      const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
-      if (isGivenUp(now) || fit.some((name) => failuresIn(now.others, name).length > 0)) return null;
+      const eligible = [...now.registrations.keys()].filter((name) => isEligible(now, name));
+      if (isGivenUp(now) || eligible.some((name) => failuresIn(now.others, name).length > 0)) return null;
       const backsOff = (name: string) => failureOf(elected.content, name)?.until != null;
-      const [node] = fit;
-      return node === undefined || !fit.every(backsOff)
+      const [node] = eligible;
+      return node === undefined || !eligible.every(backsOff)
         ? null
-        : `everyone who is fit has failed, and nobody is tried again, not even ${node}`;
+        : `everyone who is eligible has failed, and nobody is tried again, not even ${node}`;
     });
   }
 
-  /** A new life of a node that failed ends its backoff, once: where nobody else is fit it is elected at once. */
+  /** A new life of a node that failed ends its backoff, once: where nobody else is eligible it is elected at once. */
   function startedAnew({ was, is }: Step): void {
     const { elected, config, decisions } = is;
     if (elected === null || is.registrations === was.registrations) return;
@@ -311,28 +311,30 @@ export function failureRules(court: Court): Rule {
           now.config?.content.paused != null
         )
           return null;
-        const fit = [...now.registrations.keys()].filter((name) => isFit(now, name));
+        const eligible = [...now.registrations.keys()].filter((name) => isEligible(now, name));
         if (isGivenUp(now) || failuresIn(now.others, node).length > 0) return null;
-        const isAlone = fit.length === 1 && fit[0] === node && now.elected?.content.node == null;
-        return isAlone ? `${node} has started anew, nobody else is fit, and it stays in backoff` : null;
+        const isAlone = eligible.length === 1 && eligible[0] === node && now.elected?.content.node == null;
+        return isAlone ? `${node} has started anew, nobody else is eligible, and it stays in backoff` : null;
       });
     }
   }
 
   /** But for its failures. */
-  function isFit(picture: Picture, node: string): boolean {
+  function isEligible(picture: Picture, node: string): boolean {
     const { registrations, config, seats } = picture;
     const member = registrations.get(node);
     if (member === undefined || config === null || member.illSinceMs !== null) return false;
     if (isTaken(picture, node)) return false;
     if (member.leavingSinceMs !== null || config.content.drained[node] !== undefined) return false;
     const site = config.content.sites[member.content.site];
-    const isSiteFit = site?.drained == null && site?.override == null && site?.priority !== 0;
-    return isSiteFit && !isBarred(picture, member.content.site) && seats.some((seat) => seat.node === node);
+    const isSiteEligible = site?.drained == null && site?.override == null && site?.priority !== 0;
+    return (
+      isSiteEligible && !isBarred(picture, member.content.site) && seats.some((seat) => seat.node === node)
+    );
   }
 
   /** READY ends it all. */
-  function forgiven({ was, is }: Step): void {
+  function withBackoffEnded({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
       return;
@@ -356,13 +358,13 @@ export function failureRules(court: Court): Rule {
   }
 
   return (step) => {
-    lapses.watch(step);
+    leaseLosses.watch(step);
     keepTrack(step);
     told(step);
     blamed(step);
     lifted(step);
     inBackoffInAll(step);
-    forgiven(step);
+    withBackoffEnded(step);
     triedAgain(step);
     startedAnew(step);
     remember(step);

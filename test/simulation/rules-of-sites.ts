@@ -78,8 +78,8 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
   const backsOff = [...failures, ...(is.elected?.content.failures ?? []), ...inOthers].some(
     (record) => record.node === node && record.until !== null,
   );
-  const isUnfit = registration.illSinceMs !== null || refusals(config, site).length > 0 || backsOff;
-  return isUnfit ? site : null;
+  const isIneligible = registration.illSinceMs !== null || refusals(config, site).length > 0 || backsOff;
+  return isIneligible ? site : null;
 }
 
 /** A time in which nothing of what is counted changed. */
@@ -208,14 +208,14 @@ export function successionRules(court: Court): Rule {
       if (isGivenUp(is)) return;
       const failedSite = siteOfFailure({ was, is });
       const { from, strength } = config.siteRules.afterFailure;
-      const heir = (sites: (site: string) => boolean) =>
-        fitFor(was, nowMs).find(([node, site]) => node !== before.content.node && sites(site))?.[0];
+      const candidate = (sites: (site: string) => boolean) =>
+        eligibleFor(was, nowMs).find(([node, site]) => node !== before.content.node && sites(site))?.[0];
       const isTied = from === 'another-site' && failedSite !== null;
       if (to === null) {
-        const other = heir((site) => !isTied || strength === 'soft' || site !== failedSite);
-        if (other !== undefined) complain(9, `nobody is elected any more, though ${other} is fit`);
+        const other = candidate((site) => !isTied || strength === 'soft' || site !== failedSite);
+        if (other !== undefined) complain(9, `nobody is elected any more, though ${other} is eligible`);
       } else if (isTied && was.registrations.get(to)?.content.site === failedSite) {
-        const other = heir((site) => site !== failedSite);
+        const other = candidate((site) => site !== failedSite);
         if (strength === 'hard') complain(9, `${to} is elected, and a leader has failed in its site`);
         else if (other !== undefined)
           complain(9, `${to} is elected, and not ${other}, though a leader has failed in its site`);
@@ -225,8 +225,8 @@ export function successionRules(court: Court): Rule {
     });
   }
 
-  /** Who has been fit for a while, by the plainest reading, and where. */
-  function fitFor(picture: Picture, nowMs: number): [string, string][] {
+  /** Who has been eligible for a while, by the plainest reading, and where. */
+  function eligibleFor(picture: Picture, nowMs: number): [string, string][] {
     const { registrations, seats, config } = picture;
     if (config === null) return [];
     const { drained, sites } = config.content;
@@ -234,14 +234,15 @@ export function successionRules(court: Court): Rule {
       ([node, { content, illSinceMs, leavingSinceMs, lastIllMs, sinceMs }]) => {
         const { site } = content;
         const settings = sites[site];
-        const isSiteFit = settings?.drained == null && settings?.priority !== 0 && settings?.override == null;
+        const isSiteEligible =
+          settings?.drained == null && settings?.priority !== 0 && settings?.override == null;
         const isWell = illSinceMs === null && leavingSinceMs === null && drained[node] === undefined;
         const isLong = nowMs - Math.max(sinceMs, lastIllMs, config.changedMs) >= promptMs;
         const isFree = !isTaken(picture, node) && !isCrowded(picture, site);
         const hasFailed = failuresKnown(picture, node).length > 0;
         const isSeated = seats.some((seat) => seat.node === node);
-        const isFit = isSiteFit && isWell && isLong && isSeated && isFree && !hasFailed;
-        return isFit && refusals(config.content, site).length === 0 ? [[node, site]] : [];
+        const isEligible = isSiteEligible && isWell && isLong && isSeated && isFree && !hasFailed;
+        return isEligible && refusals(config.content, site).length === 0 ? [[node, site]] : [];
       },
     );
   }

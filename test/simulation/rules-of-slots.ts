@@ -4,7 +4,7 @@ import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.j
 import type { Violate } from './judge.js';
 import { inSlot, type Picture, readZnode, slotsIn } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
-import { hasHeir } from './rules-of-claims.js';
+import { hasCandidate } from './rules-of-claims.js';
 import { priorityOf } from './rules-of-electing.js';
 import { stepIn } from './slot-court.js';
 import { isGivenUp, isShunned, isTaken } from './slots-seen.js';
@@ -45,10 +45,10 @@ export function slotRules(court: Court): Rule {
     const site = was.registrations.get(node)?.content.site;
     if (site === undefined || !isShunned(was, site)) return;
     const elsewhere = [...was.registrations].filter(([, { content }]) => !isShunned(was, content.site));
-    if (hasHeir({ ...was, registrations: new Map(elsewhere) }, '', court))
+    if (hasCandidate({ ...was, registrations: new Map(elsewhere) }, '', court))
       complain(
         9,
-        `slot ${is.slot} is filled by ${node}, whose site has another, and another site has a fit node`,
+        `slot ${is.slot} is filled by ${node}, whose site has another, and another site has an eligible node`,
       );
   }
 
@@ -64,8 +64,8 @@ export function slotRules(court: Court): Rule {
       const isSame = is.others.some((one) => one.slot === slot && one.elected === elected);
       const leads = claim?.readySinceMs != null && claim.content.node === node;
       const registration = was.registrations.get(node ?? '');
-      const isFit = registration?.illSinceMs === null && registration.leavingSinceMs === null;
-      const isSteady = isSame && leads && isFit && asked === null && slot <= config.leaders;
+      const isEligible = registration?.illSinceMs === null && registration.leavingSinceMs === null;
+      const isSteady = isSame && leads && isEligible && asked === null && slot <= config.leaders;
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
       // It may be that another one is waited for there.
       const isOther = (one: string) => one !== to.node && one !== from.node && !isTaken(was, one);
@@ -105,8 +105,8 @@ export function slotRules(court: Court): Rule {
           const now = inSlot(court.picture(), slot);
           const isSame = now.config === config && now.decisions === before;
           if (!isSame || config.content.paused !== null || court.electorForMs() < 2 * promptMs) return null;
-          return hasHeir(now, '', court)
-            ? `nobody is elected in slot ${slot}, though there is a fit node`
+          return hasCandidate(now, '', court)
+            ? `nobody is elected in slot ${slot}, though there is an eligible node`
             : null;
         });
     }

@@ -8,7 +8,7 @@ import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
 import type { Mood } from './machine.js';
 import type { Setup } from './setup.js';
-import { at, people, plain, type Scenario, type Story, settledMs } from './told.js';
+import { at, type LogContext, people, plain, type Scenario, settledMs } from './told.js';
 
 const scenarioEvery = 10;
 /** Of the seeds that play one, their last digit. */
@@ -20,7 +20,7 @@ export function isTold(seed: number): boolean {
 }
 
 /** Null: this seed's life is drawn. */
-export function scenarioOf(seed: number, chance: Chance, setup: Setup): Story | null {
+export function scenarioOf(seed: number, chance: Chance, setup: Setup): LogContext | null {
   if (!isTold(seed)) return null;
   const scenario = scenarios[Math.floor(seed / scenarioEvery) % scenarios.length];
   return scenario === undefined ? null : scenario(chance, setup);
@@ -135,7 +135,7 @@ const deletionOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The owner of a claim that was fenced gives it away after all, and the heir claims, while the removal is on its way. */
+/** The owner of a claim that was fenced gives it away after all, and the candidate claims, while the removal is on its way. */
 const removalOvertaken: Scenario = ({ between }, setup) => {
   const laterMs = settledMs + 800;
   const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
@@ -253,7 +253,7 @@ const betterComesByHand: Scenario = (chance, setup) => {
 };
 
 /** People keep a node from leading, and the other one leaves. */
-const leavesToUnfit: Scenario = ({ pick }, setup) => ({
+const leavesToIneligible: Scenario = ({ pick }, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
   faults: [
     at(settledMs, pick<Fault>([people({ do: 'drain', node: 1 }), people({ do: 'drain site', site: 1 })])),
@@ -280,7 +280,7 @@ const leaderFallsIll: Scenario = (_, setup) => ({
 });
 
 /** Paused: nobody but the node that was elected may lead, and it leaves, or comes back unwell. */
-const pausedAndUnfit: Scenario = ({ pick }, setup) => {
+const pausedAndIneligible: Scenario = ({ pick }, setup) => {
   const { sessionTimeoutMs } = setup;
   const laterMs = settledMs + 300;
   return {
@@ -357,7 +357,7 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
   };
 };
 
-/** Paused, the elected node fails again and again; the pause ends while it is in backoff, and nobody else is fit. */
+/** Paused, the elected node fails again and again; the pause ends while it is in backoff, and nobody else is eligible. */
 const resumedInBackoff: Scenario = ({ between }, setup) => {
   const failsMs = settledMs + 400;
   const config = configured(setup, { backoff: { base: '1s', max: '30s' } });
@@ -373,7 +373,7 @@ const resumedInBackoff: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The only node that is fit fails, and starts anew, twice. */
+/** The only node that is eligible fails, and starts anew, twice. */
 const startsAnew: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
   const config = configured(setup, { backoff: { base: '5s', max: '10s' } });
@@ -658,10 +658,10 @@ const scenarios: readonly Scenario[] = [
   candidateSilent,
   betterComes,
   betterComesByHand,
-  leavesToUnfit,
+  leavesToIneligible,
   leavesToPriority0,
   leaderFallsIll,
-  pausedAndUnfit,
+  pausedAndIneligible,
   pausedAndRestarted,
   treeUnreadable,
   prepareFails,

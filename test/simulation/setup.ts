@@ -36,7 +36,7 @@ export interface Setup {
   /** From the group's founding on. */
   readonly troubleMs: number;
   /** How often a node can lose its lease at most; null: that is not judged. */
-  readonly mostLapses: number | null;
+  readonly maxLeaseLosses: number | null;
   readonly checksPeace: boolean;
   /** Nothing is lost and hardly anything dies: what has to happen soon is judged. */
   readonly isGentle: boolean;
@@ -92,7 +92,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     config,
     troubleMs: Math.round(between(1.5, 3.5) * sessionTimeoutMs),
     slots: 1,
-    mostLapses: null,
+    maxLeaseLosses: null,
     checksPeace: odds(0.1),
     isGentle: odds(0.25),
   };

@@ -14,7 +14,7 @@ export async function shrink(failed: Outcome): Promise<Outcome> {
       wasShrunk = true;
     }
   }
-  return await simulate(failed.seed, { faults: best.faults, keepsStory: true });
+  return await simulate(failed.seed, { faults: best.faults, keepsTrace: true });
 }
 
 /** Null where another promise is broken, or none. */

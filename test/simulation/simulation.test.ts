@@ -4,16 +4,16 @@ import { simulate } from './simulation.js';
 describe('a simulated group', () => {
   it('lives the same life twice from one seed', async () => {
     for (const seed of [3, 159]) {
-      const first = await simulate(seed, { keepsStory: true });
-      const second = await simulate(seed, { keepsStory: true });
+      const first = await simulate(seed, { keepsTrace: true });
+      const second = await simulate(seed, { keepsTrace: true });
       expect(second).toEqual(first);
       expect(first.steps).toBeGreaterThan(200);
     }
   });
 
   it('does not change its life by being watched', async () => {
-    const watched = await simulate(26, { keepsStory: true });
-    expect({ ...(await simulate(26)), story: watched.story }).toEqual(watched);
+    const watched = await simulate(26, { keepsTrace: true });
+    expect({ ...(await simulate(26)), logContext: watched.logContext }).toEqual(watched);
   });
 
   it('keeps every promise in a few lives, and has leaders in them', async () => {

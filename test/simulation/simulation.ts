@@ -11,7 +11,7 @@ import { drawFaults, faultText, type PlannedFault, sweepEvery, sweepFaults } fro
 import { type Cast, Havoc } from './havoc.js';
 import { Judge, type Violation } from './judge.js';
 import { keepingLifeOf, keepsClaim } from './keeping-lives.js';
-import { hasLapses, lapseLifeOf } from './lapse-lives.js';
+import { hasLeaseLosses, leaseLossLifeOf } from './lease-loss-lives.js';
 import { Machine } from './machine.js';
 import { Network } from './network.js';
 import { Node, openSimulated } from './node.js';
@@ -25,7 +25,7 @@ import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
 import { isInPlace, missingText } from './slots-filled.js';
 import { hasStalls, stallLifeOf } from './stall-lives.js';
-import type { Story } from './told.js';
+import type { LogContext } from './told.js';
 import { hasUnlikeServers, unlikeServersLifeOf } from './unlike-lives.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
@@ -45,7 +45,7 @@ export interface Outcome {
   /** Within which there had to be one. */
   readonly boundMs: number;
   /** Null unless it was asked for. */
-  readonly story: readonly string[] | null;
+  readonly logContext: readonly string[] | null;
 }
 
 const root = '/cluster';
@@ -60,14 +60,14 @@ const mostSteps = 400_000;
 export interface SimulateOptions {
   /** Instead of those that the seed has. */
   readonly faults?: readonly PlannedFault[];
-  readonly keepsStory?: boolean;
+  readonly keepsTrace?: boolean;
 }
 
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
-  const { life, ofWorld } = lifeOf(seed);
+  const { life, ofWorld } = incarnationKey(seed);
   const { setup } = life;
   const faults = options.faults ?? life.faults;
-  const simulation = new Simulation(setup, new World(ofWorld, options.keepsStory ?? false));
+  const simulation = new Simulation(setup, new World(ofWorld, options.keepsTrace ?? false));
   return { seed, setup, faults, ...(await simulation.run(faults)) };
 }
 
@@ -91,15 +91,15 @@ function sourcesOf(seed: number) {
     ofWorld: drawn.fork(),
     ofSites: drawn.fork(),
     ofSlots: drawn.fork(),
-    ofLapses: drawn.fork(),
+    ofLeaseLosses: drawn.fork(),
     ofLimits: drawn.fork(),
     ofStalls: drawn.fork(),
     ofKeeping: drawn.fork(),
   };
 }
 
-function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance } {
-  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLapses, ofLimits, ofStalls, ofKeeping } =
+function incarnationKey(seed: number): { readonly life: LogContext; readonly ofWorld: Chance } {
+  const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLeaseLosses, ofLimits, ofStalls, ofKeeping } =
     sourcesOf(seed);
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
@@ -108,7 +108,7 @@ function lifeOf(seed: number): { readonly life: Story; readonly ofWorld: Chance 
   if (keepsClaim(seed)) return { life: keepingLifeOf(ofKeeping, setup), ofWorld };
   if (hasStalls(seed)) return { life: stallLifeOf(ofStalls, setup), ofWorld };
   if (hasUnlikeServers(seed)) return { life: unlikeServersLifeOf(ofLimits, setup), ofWorld };
-  return { life: hasLapses(seed) ? lapseLifeOf(ofLapses, setup) : life, ofWorld };
+  return { life: hasLeaseLosses(seed) ? leaseLossLifeOf(ofLeaseLosses, setup) : life, ofWorld };
 }
 
 function untold(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
@@ -311,7 +311,7 @@ class Simulation {
       excused: judge.excused,
       leaderlessMs,
       boundMs,
-      story: world.story,
+      logContext: world.logContext,
     };
   }
 

@@ -7,7 +7,7 @@ import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, sweepEvery, whoElects, whoLeads } from './faults.js';
 import { isTold } from './scenarios.js';
 import type { Setup } from './setup.js';
-import { at, people, type Scenario, type Story, settledMs, twoSites } from './told.js';
+import { at, type LogContext, people, type Scenario, settledMs, twoSites } from './told.js';
 
 /** Of the lives that are neither told nor gone through call by call, which are four in five. */
 const share = 0.155;
@@ -21,7 +21,7 @@ export function hasSiteRules(seed: number, chance: Chance): boolean {
 }
 
 /** The life that `drawn` becomes where its group has rules about sites. */
-export function siteLifeOf(chance: Chance, drawn: Story): Story {
+export function siteLifeOf(chance: Chance, drawn: LogContext): LogContext {
   if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, drawn.setup);
   const setup = { ...drawn.setup, troubleMs: drawn.setup.troubleMs + longerMs };
   const ruled = { ...setup, config: drawRules(chance, setup) };
@@ -203,8 +203,8 @@ const recoveredByHand: Scenario = (_, setup) => ({
   ],
 });
 
-/** Of the sites that alone may lead no node is fit. */
-const onlySiteUnfit: Scenario = ({ pick }, setup) => {
+/** Of the sites that alone may lead no node is eligible. */
+const onlySiteIneligible: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: pick(['hard', 'soft']) };
   return {
     setup: twoSites(setup, { siteRules: { only } }, { troubleMs: settledMs + 9_000 }),
@@ -242,7 +242,7 @@ const scenarios: readonly [Scenario, ...Scenario[]] = [
   noOtherSite,
   leadersSiteFailed,
   recoveredByHand,
-  onlySiteUnfit,
+  onlySiteIneligible,
   preferredReturns,
   forcedIntoFailed,
 ];

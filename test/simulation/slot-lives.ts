@@ -15,7 +15,7 @@ import {
 } from './faults.js';
 import { isTold } from './scenarios.js';
 import { names, type Setup } from './setup.js';
-import { at, people, type Scenario, type Story, settledMs, twoSites } from './told.js';
+import { at, type LogContext, people, type Scenario, settledMs, twoSites } from './told.js';
 
 /** Of the lives that are neither told, nor gone through call by call, nor have rules about sites. */
 const share = 0.185;
@@ -29,7 +29,7 @@ export function hasSeveralLeaders(seed: number, chance: Chance): boolean {
 }
 
 /** The life that `drawn` becomes where its group has several leaders. */
-export function slotLifeOf(chance: Chance, drawn: Story): Story {
+export function slotLifeOf(chance: Chance, drawn: LogContext): LogContext {
   const { setup } = drawn;
   const nodes = names.slice(0, Math.max(setup.nodes.length, chance.pick([2, 3, 3, 4, 4, 5])));
   const several = { ...setup, nodes, slots: mostSlots, checksPeace: chance.odds(0.25) };

@@ -6,7 +6,7 @@ import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, plain, type Story, settledMs } from './told.js';
+import { at, hasDigits, type LogContext, plain, settledMs } from './told.js';
 
 const digits = 13;
 
@@ -14,7 +14,7 @@ export function hasStalls(seed: number): boolean {
   return hasDigits(seed, digits);
 }
 
-export function stallLifeOf({ between }: Chance, setup: Setup): Story {
+export function stallLifeOf({ between }: Chance, setup: Setup): LogContext {
   const { sessionTimeoutMs } = setup;
   const config = groupConfigSchema.parse({ ...setup.config, backoff: { base: '10s', max: '2m' } });
   const forMs = Math.round(between(0.4, 0.6) * sessionTimeoutMs);
@@ -26,7 +26,7 @@ export function stallLifeOf({ between }: Chance, setup: Setup): Story {
       nodes: ['a1', 'b1', 'a2'],
       delays: { leastMs: 0.2, mostMs: 2 },
       config,
-      mostLapses: 1,
+      maxLeaseLosses: 1,
       troubleMs: settledMs + 5 * sessionTimeoutMs,
     },
     faults: [at(atMs, { kind: 'freeze agent', node: whoLeads, forMs })],

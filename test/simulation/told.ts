@@ -4,13 +4,13 @@ import type { Chance } from '../support/chance.js';
 import type { Act, Fault, PlannedFault } from './faults.js';
 import type { Setup } from './setup.js';
 
-export interface Story {
+export interface LogContext {
   readonly setup: Setup;
   readonly faults: readonly PlannedFault[];
 }
 
 /** Leaves open what is drawn. */
-export type Scenario = (chance: Chance, setup: Setup) => Story;
+export type Scenario = (chance: Chance, setup: Setup) => LogContext;
 
 /** When the group has settled, and what has to happen soon is judged. */
 export const settledMs = 3_300;

@@ -16,7 +16,7 @@ interface Event {
 export class World {
   readonly chance: Chance;
   /** Null: the story is not kept. */
-  readonly story: string[] | null;
+  readonly logContext: string[] | null;
   /** Whose session it is, for the story. */
   nameOf: (session: bigint) => string = String;
   #nowMs = 0;
@@ -25,9 +25,9 @@ export class World {
   #ranCode = false;
   readonly #queue: Event[] = [];
 
-  constructor(chance: Chance, keepsStory = false) {
+  constructor(chance: Chance, keepsTrace = false) {
     this.chance = chance;
-    this.story = keepsStory ? [] : null;
+    this.logContext = keepsTrace ? [] : null;
   }
 
   /** Milliseconds since the beginning, on no machine's clock. */
@@ -40,7 +40,7 @@ export class World {
   }
 
   note(tell: () => string): void {
-    this.story?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
+    this.logContext?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
   }
 
   /** The returned function cancels. */

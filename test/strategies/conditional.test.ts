@@ -18,7 +18,7 @@ function list(name: string, ...nodes: string[]) {
 
 describe('the first rule that applies', () => {
   const night = { ...list('night', 'c1'), when: { between: ['22:00', '06:00'] } };
-  const few = { ...list('few', 'b1'), when: { fit: { atMost: 2 } } };
+  const few = { ...list('few', 'b1'), when: { eligible: { atMost: 2 } } };
   const settings = config(byRules(night, few, priority));
   const at = (hours: number) => epoch0Ms + hours * hour;
 

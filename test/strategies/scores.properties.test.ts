@@ -21,12 +21,12 @@ const topology = fc
         maxLength: count,
       }),
       rates: fc.array(rate, { minLength: count, maxLength: count }),
-      fit: fc.subarray([...Array(count).keys()], { minLength: 1 }),
+      eligible: fc.subarray([...Array(count).keys()], { minLength: 1 }),
       size: fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
       crashed: fc.boolean(),
     }),
   )
-  .map(({ trips, rates, fit, size, crashed }) => {
+  .map(({ trips, rates, eligible, size, crashed }) => {
     const name = (index: number) => `n${index}`;
     const nodes = trips.map((row, from) => {
       const known = row.flatMap((ms, to) => (ms === null || to === from ? [] : [[name(to), ms] as const]));
@@ -38,8 +38,8 @@ const topology = fc
     });
     const previous = crashed ? { node: 'gone', site: 'a' } : null;
     const input = inputOf(Object.fromEntries(nodes), { previous });
-    const isFit = ({ node }: { node: string }) => fit.some((index) => name(index) === node);
-    return { input: { ...input, candidates: input.candidates.filter(isFit) }, size };
+    const isEligible = ({ node }: { node: string }) => eligible.some((index) => name(index) === node);
+    return { input: { ...input, candidates: input.candidates.filter(isEligible) }, size };
   });
 
 function trip(peers: readonly Peer[], from: string, to: string): number | undefined {

@@ -8,7 +8,7 @@ const document = readFileSync(fileURLToPath(new URL('../../docs/crash-points.md'
 export interface Row {
   readonly name: string;
   readonly point: CrashPoint;
-  readonly leadsThen: 'the heir' | 'another';
+  readonly leadsThen: 'the candidate' | 'another';
   /** Somebody leads only when the session of the dead has expired. */
   readonly waitsForExpiry: boolean;
   /** Who of the node lives on, its guardian or its agent, runs a release to its end. */
@@ -34,7 +34,7 @@ export function crashTable(): Row[] {
     .map(([first = '', what = '', who = '', without = '', shown = '']) => {
       const name = first.replaceAll('`', '');
       const point = everyPoint().find((one) => pointName(one) === name);
-      const leadsThen = (['the heir', 'another'] as const).find((one) => one === who);
+      const leadsThen = (['the candidate', 'another'] as const).find((one) => one === who);
       if (
         point === undefined ||
         leadsThen === undefined ||

@@ -44,17 +44,19 @@ const change: fc.Arbitrary<Mutation> = fc.oneof(
     return copy;
   }),
   place.map((share) => (bytes: Buffer) => bytes.subarray(0, at(bytes, share))),
-  fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 40 })).map(([share, junk]) => (bytes: Buffer) => {
-    const from = at(bytes, share);
-    return Buffer.concat([bytes.subarray(0, from), junk, bytes.subarray(from)]);
-  }),
+  fc
+    .tuple(place, fc.uint8Array({ minLength: 1, maxLength: 40 }))
+    .map(([share, malformed]) => (bytes: Buffer) => {
+      const from = at(bytes, share);
+      return Buffer.concat([bytes.subarray(0, from), malformed, bytes.subarray(from)]);
+    }),
   fc.tuple(place, place).map(([share, length]) => (bytes: Buffer) => {
     const from = at(bytes, share);
     const to = from + Math.ceil(length * (bytes.length - from));
     return Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]);
   }),
   fc.constant((bytes: Buffer) => Buffer.concat([bytes, bytes])),
-  fc.uint8Array({ maxLength: 60 }).map((junk) => () => Buffer.from(junk)),
+  fc.uint8Array({ maxLength: 60 }).map((malformed) => () => Buffer.from(malformed)),
 );
 
 /** One to three changes, one after the other. */

@@ -101,10 +101,10 @@ export function spoilt(value: unknown): fc.Arbitrary<unknown> {
   const places = placesIn(value);
   return fc
     .tuple(fc.constantFrom(...places), fc.constantFrom('put', 'drop', 'add'), anyJson, anyText)
-    .map(([place, how, junk, key]) => {
-      if (how === 'put') return changed(value, place, () => junk);
+    .map(([place, how, malformed, key]) => {
+      if (how === 'put') return changed(value, place, () => malformed);
       if (how === 'drop') return changed(value, place, () => undefined);
-      return changed(value, place, (part) => (isObject(part) ? withKey(part, key, junk) : junk));
+      return changed(value, place, (part) => (isObject(part) ? withKey(part, key, malformed) : malformed));
     });
 }
 

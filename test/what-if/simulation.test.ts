@@ -43,7 +43,7 @@ describe('a what-if', () => {
     expect(simulationSchema.parse(simulation)).toEqual(simulation);
     // A quorum is 3: a1 itself, a2 after 1 ms, b1 after 10.
     expect(simulation.nodes.find(({ node }) => node === 'a1')).toEqual({
-      ...{ node: 'a1', site: 'a', fit: true, obstacles: [], share: 0.2 },
+      ...{ node: 'a1', site: 'a', eligible: true, ineligibleReasons: [], share: 0.2 },
       ...{ quorumMs: 10, meanMs: 10 + (0 + 1 + 10 + 10 + 50) / 5, worstMs: 60 },
     });
     expect(electedBy('site-priority')).toMatchObject({
@@ -125,8 +125,8 @@ describe('a what-if', () => {
     const { outcomes, nodes } = ask({ ...deployment, sites: idle }, { lose: ['site=b', 'site=c'] });
     expect(outcomes.map(({ node }) => node).every((node) => node === null)).toBe(true);
     expect(nodes[0]).toMatchObject({
-      fit: false,
-      obstacles: ['site a has priority 0, which never leads'],
+      eligible: false,
+      ineligibleReasons: ['site a has priority 0, which never leads'],
     });
   });
 

@@ -312,10 +312,10 @@ describe('a session', () => {
     const { root } = dead;
     await dead.store.create(`${root}/e`, nothing, 'ephemeral');
     const session = { id: dead.store.sessionId, password: dead.store.sessionPassword };
-    await using heir = await connectedProbe(await sharedZooKeeper(), { session });
-    expect(heir.store.sessionId).toBe(session.id);
-    expect((await heir.store.exists(`${root}/e`))?.ephemeralOwner).toBe(session.id);
-    expect(await heir.store.close()).toBe(true);
+    await using candidate = await connectedProbe(await sharedZooKeeper(), { session });
+    expect(candidate.store.sessionId).toBe(session.id);
+    expect((await candidate.store.exists(`${root}/e`))?.ephemeralOwner).toBe(session.id);
+    expect(await candidate.store.close()).toBe(true);
     await using observer = await connectedProbe(await sharedZooKeeper());
     expect(await observer.store.exists(`${root}/e`)).toBeNull();
     await until(() => dead.store.state === 'LOST');

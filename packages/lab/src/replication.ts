@@ -83,7 +83,7 @@ export function electedBy(
     failedSite: null,
     minuteOfDay: 0,
     registered: names.length,
-    fit: names.length,
+    eligible: names.length,
     flags: [],
   };
   const prepared = prepareStrategy({ strategy, strategyOptions: {} }, builtInRules);

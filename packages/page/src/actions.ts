@@ -1,5 +1,5 @@
 /** What a person can have done from the page: which fields it asks for, and the changing call that it makes. */
-import { type ChangeAnswer, type NodeStatus, type Status, visible } from './shapes.js';
+import { type ChangeAnswer, type NodeStatus, type Status, visible } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
 export type Action =
@@ -206,9 +206,9 @@ export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
 
 /** What a change may make of a preview: when this moves, a preview is made anew. */
 export function previewKey({ leaders, paused, switchover, sites, nodes }: Status): string {
-  const fit = nodes.map(({ node, state, eligible }) => [node, state, eligible]);
+  const eligible = nodes.map(({ node, state, eligible }) => [node, state, eligible]);
   const slots = leaders.map(({ elected, leader, transition }) => [elected.term, leader, transition?.phase]);
-  return JSON.stringify([slots, paused, switchover, sites, fit]);
+  return JSON.stringify([slots, paused, switchover, sites, eligible]);
 }
 
 /** What opens the dialog of an action. */

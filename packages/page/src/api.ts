@@ -2,7 +2,7 @@
 import type * as z from 'zod/mini';
 import type { Call } from './actions.js';
 import { ofGroup } from './root.js';
-import { type ChangeAnswer, changeAnswerShape, failureShape } from './shapes.js';
+import { type ChangeAnswer, changeAnswerShape, failureShape } from './schemas.js';
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | Failed;
 

@@ -12,7 +12,7 @@ import {
 } from './actions.js';
 import type { Answer, Failed } from './api.js';
 import { FormFields } from './form-fields.js';
-import type { ChangeAnswer, Status } from './shapes.js';
+import type { ChangeAnswer, Status } from './schemas.js';
 import type { Known, Store } from './store.js';
 import { TokenForm } from './token-form.js';
 

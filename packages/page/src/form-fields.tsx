@@ -1,6 +1,6 @@
 /** What a change asks for. */
 import { type Action, type FieldName, type Fields, fieldsOf } from './actions.js';
-import type { Status } from './shapes.js';
+import type { Status } from './schemas.js';
 import { slotsOf } from './slots.js';
 
 interface FormFieldsProps {
@@ -121,7 +121,7 @@ function TargetChoice({ name, value, status, onValue }: FieldProps) {
       {others.map(({ node, eligible }) => (
         <option key={node} value={`node:${node}`}>
           {node}
-          {eligible ? '' : ' (not fit)'}
+          {eligible ? '' : ' (not eligible)'}
         </option>
       ))}
     </select>

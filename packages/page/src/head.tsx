@@ -4,7 +4,7 @@ import type { OnAction } from './actions.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
 import { linkText } from './link.js';
-import type { Status } from './shapes.js';
+import type { Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
 import { agoText, countText } from './times.js';

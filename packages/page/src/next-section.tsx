@@ -17,7 +17,7 @@ export function NextSection({ known }: { readonly known: Known }) {
             <strong>{next.headline}</strong>: {next.reason}
           </p>
           <Ranking next={next} />
-          <Unfit next={next} />
+          <Ineligible next={next} />
         </>
       ) : (
         [next, ...others].map((each) => <NextInSlot key={each.slot} next={each} />)
@@ -26,7 +26,7 @@ export function NextSection({ known }: { readonly known: Known }) {
   );
 }
 
-/** Who is fit is much the same in all slots: shown when asked for. */
+/** Who is eligible is much the same in all slots: shown when asked for. */
 function NextInSlot({ next }: { readonly next: Next }) {
   return (
     <details class="next-slot">
@@ -35,13 +35,13 @@ function NextInSlot({ next }: { readonly next: Next }) {
         <p class="muted">{next.reason}</p>
       </summary>
       <Ranking next={next} />
-      <Unfit next={next} />
+      <Ineligible next={next} />
     </details>
   );
 }
 
 function Ranking({ next: { ranking } }: { readonly next: Next }) {
-  if (ranking.length === 0) return <p>No node is fit to lead.</p>;
+  if (ranking.length === 0) return <p>No node is eligible.</p>;
   const [first, more] = [ranking.slice(0, shownRanks), ranking.slice(shownRanks)];
   return (
     <>
@@ -68,13 +68,13 @@ function Ranks({ ranks }: { readonly ranks: Next['ranking'] }) {
   );
 }
 
-function Unfit({ next: { unfit } }: { readonly next: Next }) {
-  if (unfit.length === 0) return null;
+function Ineligible({ next: { ineligible } }: { readonly next: Next }) {
+  if (ineligible.length === 0) return null;
   return (
-    <details open={unfit.length <= shownRanks}>
-      <summary>{unfit.length} not fit</summary>
-      <ul class="unfit">
-        {unfit.map(({ node, site, reasons }) => (
+    <details open={ineligible.length <= shownRanks}>
+      <summary>{ineligible.length} not eligible</summary>
+      <ul class="ineligible">
+        {ineligible.map(({ node, site, reasons }) => (
           <li key={node}>
             <strong>{node}</strong> <span class="muted">site {site}</span> {reasons.join('; ')}
           </li>

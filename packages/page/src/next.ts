@@ -1,5 +1,5 @@
 /** Who would be next, and why, as `explain` tells it. */
-import type { Explanation, Status } from './shapes.js';
+import type { Explanation, Status } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
 /** Of very many slots only the first are asked about. */
@@ -25,7 +25,7 @@ export interface Next {
   readonly headline: string;
   readonly reason: string;
   readonly ranking: readonly Rank[];
-  readonly unfit: readonly Unfit[];
+  readonly ineligible: readonly Ineligible[];
 }
 
 export interface Rank {
@@ -35,13 +35,13 @@ export interface Rank {
   readonly reason: string;
 }
 
-export interface Unfit {
+export interface Ineligible {
   readonly node: string;
   readonly site: string;
   readonly reasons: readonly string[];
 }
 
-export function nextOf({ slot, without, choice, ranking, unfit }: Explanation): Next {
+export function nextOf({ slot, without, choice, ranking, ineligible }: Explanation): Next {
   const gone = without.nodes[0];
   const who = choice.node ?? 'nobody';
   return {
@@ -49,12 +49,12 @@ export function nextOf({ slot, without, choice, ranking, unfit }: Explanation): 
     headline: gone === undefined ? `${who} would lead now` : `${who} would follow ${gone}`,
     reason: choice.reason,
     ranking: ranking.map(({ rank, node, site, reason }) => ({ rank, node, site, reason })),
-    unfit: unfit
+    ineligible: ineligible
       .filter(({ node }) => node !== gone)
-      .map(({ node, site, obstacles }) => ({
+      .map(({ node, site, ineligibleReasons }) => ({
         node,
         site: site ?? 'unknown',
-        reasons: obstacles.map(({ reason }) => reason),
+        reasons: ineligibleReasons.map(({ reason }) => reason),
       })),
   };
 }

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { OnAction } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';
-import type { Status, WaitingSwitchover } from './shapes.js';
+import type { Status, WaitingSwitchover } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 import type { Done, Known, Store } from './store.js';
 import { agoText } from './times.js';

@@ -4,7 +4,7 @@ import type { Action, OnAction } from './actions.js';
 import { nodeActions } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
-import type { SiteStatus } from './shapes.js';
+import type { SiteStatus } from './schemas.js';
 import { columnsOf, isFound, isMany, type NodeCard, type SiteColumn } from './sites.js';
 import type { Known } from './store.js';
 import { agoText } from './times.js';
@@ -58,13 +58,13 @@ interface ColumnProps extends SitesProps {
 }
 
 function Column({ known, column, wanted, onAction }: ColumnProps) {
-  const { name, settings, nodes, fit } = column;
+  const { name, settings, nodes, eligible } = column;
   const shown = wanted === '' ? nodes : nodes.filter((node) => isFound(node, wanted));
   return (
     <section class="panel column" aria-label={`Site ${name}`}>
       <div class="column-head">
         <h3>{settings === null ? name : `Site ${name}`}</h3>
-        <span class="muted">{fit}</span>
+        <span class="muted">{eligible}</span>
         {settings === null ? null : <SiteFacts known={known} site={settings} onAction={onAction} />}
       </div>
       <ul class="cards">

@@ -1,5 +1,5 @@
 /** Sites as columns, nodes as cards. */
-import type { NodeState, NodeStatus, SiteStatus, Status } from './shapes.js';
+import type { NodeState, NodeStatus, SiteStatus, Status } from './schemas.js';
 import { isSeveral } from './slots.js';
 
 export interface SiteColumn {
@@ -8,7 +8,7 @@ export interface SiteColumn {
   readonly settings: SiteStatus | null;
   readonly nodes: readonly NodeCard[];
   /** "3 of 4 fit" */
-  readonly fit: string;
+  readonly eligible: string;
 }
 
 export interface NodeCard extends NodeStatus {
@@ -63,8 +63,13 @@ function columnOf(name: string, settings: SiteStatus, cards: readonly NodeCard[]
 }
 
 function column(name: string, settings: SiteStatus | null, nodes: readonly NodeCard[]): SiteColumn {
-  const fit = nodes.filter(({ eligible }) => eligible).length;
-  return { name, settings, nodes, fit: nodes.length === 0 ? 'no node' : `${fit} of ${nodes.length} fit` };
+  const eligible = nodes.filter(({ eligible }) => eligible).length;
+  return {
+    name,
+    settings,
+    nodes,
+    eligible: nodes.length === 0 ? 'no node' : `${eligible} of ${nodes.length} eligible`,
+  };
 }
 
 function cardOf(node: NodeStatus, several: boolean, problems: readonly string[]): NodeCard {

@@ -1,5 +1,5 @@
 /** A group of several leaders as each of its slots is: what is told of a leader is told of one slot. */
-import type { History, Status } from './shapes.js';
+import type { History, Status } from './schemas.js';
 
 /** The group's, with what is about a leader taken from one slot. */
 export interface SlotStatus extends Status {

@@ -13,7 +13,7 @@ import {
   type Status,
   statusShape,
   termShape,
-} from './shapes.js';
+} from './schemas.js';
 import { isSeveral } from './slots.js';
 import { historyKey } from './timeline.js';
 import { type Witnesses, witnesses } from './track.js';

@@ -1,5 +1,5 @@
 /** The history: rows with the phases of each change of leader, and one strip of who led when and when nobody did. */
-import type { ChangeRecord, History, Status, TransitionRecord } from './shapes.js';
+import type { ChangeRecord, History, Status, TransitionRecord } from './schemas.js';
 import type { Leaderless } from './verdict.js';
 
 export type Row = TransitionRow | ChangeRow;

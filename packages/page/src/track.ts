@@ -1,5 +1,5 @@
 /** A change of leader phase by phase: what is done, what runs and against which limit, what is to come. */
-import { type Phase, phases, type Status } from './shapes.js';
+import { type Phase, phases, type Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
 /** What the page has seen of the transition under way; null while it has seen none. */

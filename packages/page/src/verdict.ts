@@ -1,5 +1,5 @@
 /** The one thing to know at three in the morning: is the group led. */
-import type { Status, Transition } from './shapes.js';
+import type { Status, Transition } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
 export type Tone =

@@ -40,7 +40,7 @@ export class DecisionLog {
     log: Logger,
   ): void {
     if (choice === null) return;
-    const { node, changes, cause, reason, ranking, unfit } = choice;
+    const { node, changes, cause, reason, ranking, ineligible } = choice;
     const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && changes;
     const isMeasured = !isWritten && node !== null && usesScores(config, this.#rules);
     const news = isMeasured ? reason.replaceAll(measuredValue, '…') : reason;
@@ -48,7 +48,7 @@ export class DecisionLog {
     this.#told.set(slot, news);
     const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
     const verb = isWritten ? 'electing' : 'elected stays';
-    const fields = { term, reason, elected: node, cause, ranking, unfit };
+    const fields = { term, reason, elected: node, cause, ranking, ineligible };
     log.info(fields, `${verb} ${node ?? 'nobody'}: ${reason}`);
   }
 }

@@ -14,9 +14,9 @@ import {
   groupRound,
   isGroupDue,
 } from '../../core/group-round.js';
+import { decided } from '../../core/log-context.js';
 import { recordText } from '../../core/records.js';
 import type { ElectorAction } from '../../core/round.js';
-import { decided } from '../../core/story.js';
 import { defaultGroupConfig, type GroupConfig } from '../../model/group-config.js';
 import { toInstant } from '../../model/names.js';
 import { pathsOfSlot } from '../../model/paths.js';
@@ -47,7 +47,7 @@ export interface ElectorOptions extends FencerOptions {
   tell(event: AgentEvent): void;
   /** When what the rounds at hand are about began to wait for them, monotonic. */
   dueSinceMs(): number;
-  amend(change: Partial<Registration>): Registration;
+  updateRegistration(change: Partial<Registration>): Registration;
   /** The last one that could be read; null: none could. */
   config(): GroupConfig | null;
 }
@@ -162,7 +162,7 @@ export class Elector {
       clock: this.#clock,
       canFence: workload.has('fence'),
       // What a leader lost touch by had begun at most a session timeout before it stopped leading.
-      witnessSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
+      observedSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
     });
     this.#memory = round.memory;
     return round;
@@ -281,7 +281,7 @@ export class Elector {
     if (configVersion === null) log.warn({ reason }, `giving the elector's seat up for now: ${reason}`);
     else log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
     const gaveUp = configVersion === null ? {} : { gaveUp: { configVersion, reason } };
-    const registration = this.#options.amend(gaveUp);
+    const registration = this.#options.updateRegistration(gaveUp);
     const operations: Operation[] = [
       { type: 'set', path: paths.node(node), data: encode(registration), version: 'any' },
       { type: 'delete', path: paths.seat(seat), version: 'any' },

@@ -1,7 +1,7 @@
 /** The elector's hands on a claim that its owner does not give up: the fence hook, and the removal of the claim. */
 import type { Logger } from 'pino';
+import { decided } from '../../core/log-context.js';
 import type { ElectorMemory, Fence } from '../../core/round.js';
-import { decided } from '../../core/story.js';
 import { present } from '../../errors.js';
 import { doubledMs, durationMs, formatDuration } from '../../model/duration.js';
 import type { GroupConfig } from '../../model/group-config.js';
@@ -108,13 +108,13 @@ export class Fencer {
     const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));
     const { owner } = present(snapshot.current, 'the claim of a fenced node');
     const seats = await heldSeats(store, paths, fence.node, owner);
-    const heir = fence.electedNode;
+    const candidate = fence.electedNode;
     const operations: Operation[] = [
       checkSeat(this.#options.paths, turn.seat),
       { type: 'check', path: paths.elected, version: fence.electedVersion },
-      ...(heir === null
+      ...(candidate === null
         ? []
-        : [{ type: 'check', path: paths.node(heir.node), version: heir.version } as const]),
+        : [{ type: 'check', path: paths.node(candidate.node), version: candidate.version } as const]),
       ...seats.map((seat) => ({ type: 'delete', path: paths.seat(seat), version: 'any' }) as const),
       { type: 'delete', path: paths.current, version: fence.claimVersion },
     ];

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Stage } from '../../core/leadership.js';
-import type { Story } from '../../core/story.js';
+import type { LogContext } from '../../core/log-context.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import type { GroupPaths } from '../../model/paths.js';
 import type { Registration } from '../../model/registration.js';
@@ -26,11 +26,11 @@ export interface LeadershipOptions {
   /** The last one that could be read; null: none could. */
   config(): GroupConfig | null;
   /** This node's registration with these fields changed, to be written by the caller of the multi. */
-  amend(change: Partial<Registration>): Registration;
+  updateRegistration(change: Partial<Registration>): Registration;
   /** The seat that this node holds now. */
   seat(): string | null;
   /** The answer of `leads` or the stage has changed. */
-  onStage(stage: Stage | null, story: Partial<Story>): void;
+  onStage(stage: Stage | null, logContext: Partial<LogContext>): void;
 }
 
 export interface LeadershipRound {

@@ -5,7 +5,6 @@
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
 
-import { excused, type Lapse, resumption, withLapse } from '../../core/lapse.js';
 import {
   isChecked,
   type Leadership,
@@ -14,7 +13,8 @@ import {
   type Stage,
 } from '../../core/leadership.js';
 import { type Lease, noLease } from '../../core/lease.js';
-import { type Story, story } from '../../core/story.js';
+import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../core/lease-loss.js';
+import { type LogContext, logContext } from '../../core/log-context.js';
 import { present } from '../../errors.js';
 import { defaultGroupConfig } from '../../model/group-config.js';
 import { named } from '../../model/named-slot.js';
@@ -43,7 +43,7 @@ export class LeadershipRunner {
   /** The decision that this leadership serves, for the hooks' environment. */
   #elected: Elected | null = null;
   /** Why it ends, and by which term's decision. */
-  #ending: Pick<Story, 'term' | 'reason'> | null = null;
+  #ending: Pick<LogContext, 'term' | 'reason'> | null = null;
   /** The store whose session owns the claim. */
   #store: Store | null = null;
   #spentToken = 0n;
@@ -56,7 +56,7 @@ export class LeadershipRunner {
   #lease: RenewedLease | null = null;
   #cancelRetry: () => void = () => {};
   /** Leaderships that were READY and have ended, the last one last. */
-  #lapses: readonly Lapse[] = [];
+  #leaseLosses: readonly LeaseLoss[] = [];
   /** What the workload runs when the lease ends unrenewed. */
   #guardedBy: HookContext | null = null;
   readonly #gate: ClaimGate;
@@ -205,27 +205,32 @@ export class LeadershipRunner {
   }
 
   /** Of every line about this leadership. */
-  get #fields(): Partial<Story> & { readonly fencingToken?: bigint } {
+  get #fields(): Partial<LogContext> & { readonly fencingToken?: bigint } {
     if (this.#leadership === null) return {};
     const { term, token: fencingToken } = this.#leadership;
     const about = this.#ending ?? {
       term,
       reason: present(this.#elected, 'the decision of a leadership').reason,
     };
-    return { ...story(about.term, about.reason, term, named(this.#slot, this.#slots)), fencingToken };
+    return { ...logContext(about.term, about.reason, term, named(this.#slot, this.#slots)), fencingToken };
   }
 
   #enter(stage: Stage, change: Partial<Leadership> = {}): void {
     if (this.#leadership === null) return;
-    if (this.#stage === 'leading' && stage !== 'leading') this.#noteLapse(this.#leadership);
+    if (this.#stage === 'leading' && stage !== 'leading') this.#noteLeaseLoss(this.#leadership);
     this.#leadership = { ...this.#leadership, ...change, stage };
     if (stage === 'released') this.#renewal?.stop();
     this.#options.onStage(stage, this.#fields);
   }
 
-  #noteLapse({ term, token }: Leadership): void {
+  #noteLeaseLoss({ term, token }: Leadership): void {
     const about = { slot: this.#slot, term, token, reason: this.#ending?.reason ?? 'the agent has ended' };
-    this.#lapses = withLapse(this.#lapses, about, this.lease, this.#options.clock.monotonicMs());
+    this.#leaseLosses = withLeaseLoss(
+      this.#leaseLosses,
+      about,
+      this.lease,
+      this.#options.clock.monotonicMs(),
+    );
   }
 
   #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): HookContext {
@@ -257,21 +262,25 @@ export class LeadershipRunner {
       { ...named(under.slot, this.#slots), term, reason, detail },
       `not taking over: ${detail.phase} failed: ${detail.reason}`,
     );
-    this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });
+    this.#options.updateRegistration({ lastFailure: { ...failedUnder(under), token: null, detail } });
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
-    const { clock, amend } = this.#options;
+    const { clock, updateRegistration } = this.#options;
     const { seat, store } = round;
     if (seat === null || this.#gate.isClosed(store)) return false;
-    const resumes = resumption(this.#lapses, { slot: this.#slot, term: elected.term }, clock.monotonicMs());
+    const resumes = resumption(
+      this.#leaseLosses,
+      { slot: this.#slot, term: elected.term },
+      clock.monotonicMs(),
+    );
     const content = claimContent(this.#options, {
       status: 'PROGRESS',
       term: elected.term,
       electedVersion,
       resumes,
     });
-    const registration = amend(claimedUnder(this.#slot, electedVersion));
+    const registration = updateRegistration(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
     const results = await claim(store, claimant, electedVersion, content);
     const written = results?.at(-1);
@@ -301,7 +310,7 @@ export class LeadershipRunner {
     this.#elected = elected;
     this.#store = store;
     this.#lease = new RenewedLease(store, this.#options.clock);
-    this.#lapses = excused(this.#lapses, token);
+    this.#leaseLosses = excused(this.#leaseLosses, token);
     log.info(this.#fields, `PROGRESS: claimed, ${failure === null ? '' : 'not '}taking over`);
     this.#options.onStage('claimed', this.#fields);
     this.#renewFrom(store);
@@ -344,7 +353,7 @@ export class LeadershipRunner {
       this.#run = null;
       if (outcome.result === 'ok') {
         this.#enter('taken-over');
-        this.#options.amend({
+        this.#options.updateRegistration({
           lastTakeover: { token: String(this.#leadership?.token), durationMs: outcome.durationMs },
         });
       } else {
@@ -360,14 +369,14 @@ export class LeadershipRunner {
     { store, seat, snapshot }: LeadershipRound,
     { elected, ...versions }: Extract<LeadershipAction, { do: 'write-ready' }>,
   ): Promise<boolean> {
-    const { log, amend } = this.#options;
+    const { log, updateRegistration } = this.#options;
     if (seat === null) return false;
     const stage = this.#stage;
     const resumes = snapshot?.current?.value?.resumes ?? null;
     const { term } = elected;
     const { electedVersion } = versions;
     const content = claimContent(this.#options, { status: 'READY', term, electedVersion, resumes });
-    const claimant = { paths: this.#paths, seat, registration: amend({}) };
+    const claimant = { paths: this.#paths, seat, registration: updateRegistration({}) };
     const written = await ifStillTrue(() => store.multi(sayingReady(claimant, versions, content)));
     // While the answer was under way the lease may have ended, and the workload with it.
     if (written === null || this.#stage !== stage) return true;
@@ -404,7 +413,7 @@ export class LeadershipRunner {
     const { log, wake, clock } = this.#options;
     if (this.#stage !== 'releasing') return;
     const fields = { ...this.#fields, outcome: detailOf('release', outcome) };
-    this.#options.amend({
+    this.#options.updateRegistration({
       lastRelease: {
         token: String(this.#leadership?.token),
         term: this.#ending?.term ?? null,
@@ -459,7 +468,7 @@ export class LeadershipRunner {
     claimVersion: number,
     failure: FailureDetail | null,
   ): Promise<boolean> {
-    const { node, log, amend } = this.#options;
+    const { node, log, updateRegistration } = this.#options;
     const { store, seat, snapshot } = round;
     if (seat === null) return false;
     const { token } = present(snapshot?.current, 'the claim that is deleted');
@@ -473,7 +482,7 @@ export class LeadershipRunner {
       this.#failedUnder = { slot: this.#slot, version };
       change = { lastFailure: { ...failedUnder(this.#failedUnder), token: String(token), detail: failure } };
     }
-    const claimant = { paths: this.#paths, seat, registration: amend(change) };
+    const claimant = { paths: this.#paths, seat, registration: updateRegistration(change) };
     const written = await ifStillTrue(() => store.multi(givingAway(claimant, claimVersion)));
     if (written === null) return true;
     log.info(this.#fields, 'claim given away');

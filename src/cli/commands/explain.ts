@@ -52,29 +52,34 @@ function otherStrategy(view: GroupView, name: string) {
 }
 
 function printable(explanation: Explanation): Printable {
-  const { ranking, unfit } = explanation;
+  const { ranking, ineligible } = explanation;
   return {
     json: explanation,
     rows: [
       ['rank', 'node', 'site', 'reason'],
       ...ranking.map(({ rank, node, site, reason }) => [String(rank), node, site, reason]),
-      ...unfit.map(({ node, site, obstacles }) => ['-', node, site ?? '?', obstaclesText(obstacles)]),
+      ...ineligible.map(({ node, site, ineligibleReasons }) => [
+        '-',
+        node,
+        site ?? '?',
+        ineligibleReasonsText(ineligibleReasons),
+      ]),
     ],
     pretty: () => pretty(forTerminal(explanationSchema, explanation)),
   };
 }
 
 function pretty(explanation: Explanation): string {
-  const { ranking, unfit } = explanation;
+  const { ranking, ineligible } = explanation;
   const ranks = ranking.map(({ rank, node, site, reason }) => [String(rank), node, site, reason]);
   return [
     ...headline(explanation),
     '',
-    ...(ranks.length === 0 ? ['No node is fit to lead.'] : [table(['rank', 'node', 'site', 'why'], ranks)]),
-    ...(unfit.length === 0 ? [] : ['', 'Not fit:']),
-    ...unfit.flatMap(({ node, site, obstacles }) => [
+    ...(ranks.length === 0 ? ['No node is eligible.'] : [table(['rank', 'node', 'site', 'why'], ranks)]),
+    ...(ineligible.length === 0 ? [] : ['', 'Not eligible:']),
+    ...ineligible.flatMap(({ node, site, ineligibleReasons }) => [
       `  ${styled('red', node)} (site ${site ?? '?'})`,
-      ...obstacles.map(({ reason }) => `    ${reason}`),
+      ...ineligibleReasons.map(({ reason }) => `    ${reason}`),
     ]),
   ].join('\n');
 }
@@ -93,6 +98,6 @@ function headline({ root, strategy, slot, without, elected, choice }: Explanatio
   return [where, styled('bold', `${verdict}: ${choice.reason}`)];
 }
 
-function obstaclesText(obstacles: readonly { reason: string }[]): string {
-  return obstacles.map(({ reason }) => reason).join('; ');
+function ineligibleReasonsText(ineligibleReasons: readonly { reason: string }[]): string {
+  return ineligibleReasons.map(({ reason }) => reason).join('; ');
 }

@@ -139,16 +139,16 @@ function refuseNobody({ outcomes, nodes }: Simulation): void {
   if (failed.length === 0) return;
   const reasons = [
     ...failed.map(({ strategy, reason }) => `${strategy}: ${reason}`),
-    ...nodes.flatMap(({ node, obstacles }) =>
-      obstacles.length === 0 ? [] : [`${node}: ${obstacles.join(', ')}`],
+    ...nodes.flatMap(({ node, ineligibleReasons }) =>
+      ineligibleReasons.length === 0 ? [] : [`${node}: ${ineligibleReasons.join(', ')}`],
     ),
   ];
-  throw new PetrelError('REFUSED', 'nobody who is fit would be elected', { reasons });
+  throw new PetrelError('REFUSED', 'no eligible node would be elected', { reasons });
 }
 
 const help = `
 Without FILE the group is asked as it is, with what its nodes measure. Its own strategy is the first of the table, and
-it decides how the command ends, unless strategies are named by --strategy: 0 it elects a node that is fit; 5 it does not,
+it decides how the command ends, unless strategies are named by --strategy: 0 it elects a node that is eligible; 5 it does not,
 with the reasons. So it can stand before maintenance:
 
   petrel simulate --lose site=a && petrel site priority a 0 --for 2h

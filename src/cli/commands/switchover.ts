@@ -18,7 +18,7 @@ export function addSwitchover(program: Command): void {
   changeOptions(
     program
       .command('switchover')
-      .description('hand leadership over, planned and graceful; refused if the target is not fit')
+      .description('hand leadership over, planned and graceful; refused if the target is not eligible')
       .addOption(new Option('--to <node>', 'who is to lead; default: the best other node').argParser(name))
       .addOption(new Option('--to-site <site>', 'the best node of this site').argParser(name).conflicts('to'))
       .addOption(slotOption('whose leader hands over, where the group has several'))
@@ -56,7 +56,7 @@ Examples:
   changeOptions(
     program
       .command('failover')
-      .description('force leadership onto a node: fitness is not asked for, fencing is never skipped')
+      .description('force leadership onto a node: eligibility is not asked for, fencing is never skipped')
       .requiredOption('--to <node>', 'who is to lead', name)
       .addOption(slotOption('in which slot, where the group has several leaders')),
   )
@@ -65,7 +65,7 @@ Examples:
       const { to, slot } = failoverSchema.parse(command.opts());
       await runChange(command, {
         request: failover({ to, evenUnderWay: saidYes(command), slot }),
-        question: `Fail over to ${to}, fit or not?`,
+        question: `Fail over to ${to}, eligible or not?`,
         until: 'term',
       });
     });

@@ -177,8 +177,8 @@ function longestClock(fromMs: number, toMs: number, faults: readonly FaultSpan[]
 /** Whether faults together leave nobody who could decide, or too few who could lead. */
 function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean {
   const hampered = new Set(faults.flatMap((fault) => fault.nodes));
-  const fit = nodes.filter((node) => !hampered.has(node));
-  return faults.some((fault) => fault.blocks) || fit.length < leaders;
+  const eligible = nodes.filter((node) => !hampered.has(node));
+  return faults.some((fault) => fault.blocks) || eligible.length < leaders;
 }
 
 /**

@@ -33,17 +33,17 @@ export async function hookTrouble(
   const phase = isTakeover ? 'takeover' : 'release';
   const nodes = isTakeover ? others.slice(0, fault.count) : [leader];
   const behaviour = isTakeover ? badTakeovers[fault.how] : badReleases[fault.how];
-  const [heir = ''] = others;
+  const [candidate = ''] = others;
   return {
     nodes,
     slots: [slot],
-    detail: `${nodes.join(', ')}: ${fault.how}; ${leader} is to hand over to ${heir}`,
+    detail: `${nodes.join(', ')}: ${fault.how}; ${leader} is to hand over to ${candidate}`,
     begin: async () => {
       for (const node of nodes) await world.hooks.behave(node, phase, behaviour);
       if (fault.kind === 'bad-release' && fault.how === 'leaves a stubborn workload') {
         await world.hooks.behave(leader, 'takeover', { stubborn: true });
       }
-      await asOperator(['switchover', '--to', heir, ...slotFlags(fault)], world, tell);
+      await asOperator(['switchover', '--to', candidate, ...slotFlags(fault)], world, tell);
     },
     end: async () => {
       for (const node of new Set([...nodes, leader])) {

@@ -12,7 +12,7 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
   if (leader === null) return null;
   const site = world.siteOf(leader);
   const inSite = world.nodes.filter((node) => world.siteOf(node) === site);
-  const heir = heirOf(leader, world);
+  const candidate = candidateOf(leader, world);
   const does = (...commands: string[][]) => ({
     detail: `leader ${leader}; ${commands.map((args) => args.join(' ')).join('; ')}`,
     begin: async () => {
@@ -22,7 +22,7 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
   });
   switch (fault.kind) {
     case 'switchover': {
-      const to = fault.to === 'other' ? ['--to', heir] : [];
+      const to = fault.to === 'other' ? ['--to', candidate] : [];
       const asked = does(['switchover', ...to, ...slotFlags(fault)]);
       return { nodes: [], slots: [slot], ...asked, end: async () => {} };
     }
@@ -30,7 +30,7 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
       return {
         nodes: [],
         slots: [slot],
-        ...does(['failover', '--to', heir, ...slotFlags(fault)]),
+        ...does(['failover', '--to', candidate, ...slotFlags(fault)]),
         end: async () => {},
       };
     case 'lower-site':
@@ -61,7 +61,7 @@ export function slotFlags({ slot }: { readonly slot?: number | undefined }): str
 }
 
 /** The next node that leads nothing. */
-function heirOf(leader: string, world: World): string {
+function candidateOf(leader: string, world: World): string {
   const from = world.nodes.indexOf(leader);
   const inOrder = [...world.nodes.slice(from + 1), ...world.nodes.slice(0, from)];
   const standbys = world.standbys();

@@ -220,7 +220,7 @@ describe('the time without a leader of a slot', () => {
     ]);
   });
 
-  it('does not count while faults leave fewer fit nodes than slots', () => {
+  it('does not count while faults leave fewer eligible nodes than slots', () => {
     const leaving = (...nodes: string[]) => {
       return killed(38, (scene) => scene.fault(20, 50, nodes, { silences: false }));
     };

@@ -7,7 +7,7 @@ export const electingSabotages: readonly Sabotage[] = [
     rule: 'The present leader is the node that elected names, not the owner of current',
     in: 'choice.ts automatic',
     find: 'present = ranking.find(({ node }) => node === elected.node)',
-    replace: `owner = question.current?.value?.status === 'READY' ? question.current.value.node : elected.node; const present = ranking.find(({ node }) => node === owner); if (present !== undefined && owner !== elected.node) return { node: owner, changes: true, cause: 'planned', reason: present.reason }`,
+    replace: `owner = input.current?.value?.status === 'READY' ? input.current.value.node : elected.node; const present = ranking.find(({ node }) => node === owner); if (present !== undefined && owner !== elected.node) return { node: owner, changes: true, cause: 'planned', reason: present.reason }`,
   },
   {
     name: 'elects without its seat',
@@ -47,7 +47,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'a lost decision is not restored',
     rule: 'Terms never fall, even when elected is lost',
-    in: 'electedOrRestored',
+    in: 'effectiveDecision',
     find: 'Math.min(Math.max(known, recorded), lastTerm)',
     replace: '0',
   },
@@ -60,9 +60,9 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'a better node leads at once',
-    rule: 'A better node waits until it has been fit for the hold: a better score alone moves nothing',
+    rule: 'A better node waits until it has been eligible for the hold: a better score alone moves nothing',
     in: 'prefer',
-    find: 'Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config))',
+    find: 'Math.max(delayMs, failbackBackoffMs(failureOf(input.failures, best.node), config))',
     replace: '0',
   },
   {
@@ -74,8 +74,8 @@ export const electingSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'prefer',
-        find: 'Math.max(delayMs, cautionMs(failureOf(question.failures, best.node), config))',
-        replace: 'Math.max(delayMs ?? 0, cautionMs(question, best.node))',
+        find: 'Math.max(delayMs, failbackBackoffMs(failureOf(input.failures, best.node), config))',
+        replace: 'Math.max(delayMs ?? 0, failbackBackoffMs(input, best.node))',
       },
     ],
   },
@@ -103,7 +103,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'a node that failed is as good as any',
     rule: 'A good leader is left ever more rarely for a node whose takeover failed',
-    in: 'cautionMs',
+    in: 'failbackBackoffMs',
     find: 'durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10)',
     replace: '0',
   },
@@ -125,8 +125,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'paused and yet electing',
     rule: 'Paused: elected stays as it is',
     in: 'elect',
-    find: '(config.paused === null ? automatic(question, ranking, unfit) : paused(question, config.paused))',
-    replace: 'automatic(question, ranking, unfit)',
+    find: '(config.paused === null ? automatic(input, ranking, ineligible) : paused(input, config.paused))',
+    replace: 'automatic(input, ranking, ineligible)',
   },
   {
     name: "a person's wish forgotten",
@@ -138,9 +138,9 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'forced and taken back',
     rule: 'What a forced failover overrode does not count until it has ended',
-    in: 'withWaived',
-    find: '!asked.waived.includes(kind)',
-    replace: 'kind.length > 0 || !asked.waived.includes(kind)',
+    in: 'withoutOverridden',
+    find: '!asked.overridden.includes(kind)',
+    replace: 'kind.length > 0 || !asked.overridden.includes(kind)',
   },
   {
     name: 'drained nodes elected',

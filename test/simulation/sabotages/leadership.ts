@@ -75,14 +75,14 @@ export const leadershipSabotages: readonly Sabotage[] = [
   {
     name: 'claims again under a version it failed in',
     rule: 'No node claims again under a version of elected that it failed in',
-    in: 'claimObstacle',
+    in: 'claimHindrance',
     find: `if (failedUnder === elected.version) return 'it failed under this decision';`,
     replace: '',
   },
   {
     name: 'claims though excluded',
     rule: 'The next try comes no sooner than the backoff says',
-    in: 'claimObstacle',
+    in: 'claimHindrance',
     find: `if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';`,
     replace: '',
   },
@@ -96,14 +96,14 @@ export const leadershipSabotages: readonly Sabotage[] = [
   {
     name: 'claims though unhealthy',
     rule: 'An unhealthy node does not lead, whoever was elected before it fell ill',
-    in: 'claimObstacle',
+    in: 'claimHindrance',
     find: '!healthy || snapshot.self?.value?.health.ok === false',
     replace: 'false',
   },
   {
     name: 'claims while it leaves',
     rule: 'Who leaves on purpose claims no more',
-    in: 'claimObstacle',
+    in: 'claimHindrance',
     find: `if (draining) return 'it is leaving';`,
     replace: '',
   },
@@ -160,7 +160,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'does not say that it cannot prepare',
     rule: 'A failure is told to the elector, which does not wait for the watchdog',
     in: 'LeadershipRunner#failWithoutClaim',
-    find: 'this.#options.amend({ lastFailure: { ...failedUnder(under), token: null, detail } });',
+    find: 'this.#options.updateRegistration({ lastFailure: { ...failedUnder(under), token: null, detail } });',
     replace: '',
   },
   {

@@ -26,7 +26,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: "an earlier life's session ended while it may work",
     rule: 'An earlier life that owns the claim is waited for: something of its leadership may live',
-    in: 'EarlierLives#mayWork',
+    in: 'EarlierIncarnations#mayWork',
     find: `workloadPlace === 'inside'`,
     replace: `workloadPlace === 'inside' || workloadPlace === 'outside'`,
   },

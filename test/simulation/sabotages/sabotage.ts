@@ -31,7 +31,7 @@ const project = fileURLToPath(new URL('../../..', import.meta.url));
 /**
  * Returns the sabotaged text of each file concerned, by its path from the project's root.
  *
- * @throws Error when the sabotage does not fit the code any more: what it changes is not declared, or does not stand
+ * @throws Error when the sabotage does not eligible the code any more: what it changes is not declared, or does not stand
  *   there exactly once.
  */
 export function sabotagedTexts(sabotage: Sabotage): ReadonlyMap<string, string> {

@@ -32,7 +32,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'the successor of a leader that failed may be anywhere',
-    rule: 'A leader that failed is not replaced from its own site while another site has a fit node',
+    rule: 'A leader that failed is not replaced from its own site while another site has a eligible node',
     in: 'replacement',
     find: `config.siteRules.afterFailure.from === 'any-site'`,
     replace: `config.siteRules.afterFailure.strength === 'soft'`,
@@ -46,14 +46,14 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'a soft rule lets nobody follow',
-    rule: 'A leader that failed is replaced from its own site where no other has a fit node, if the rule is soft',
+    rule: 'A leader that failed is replaced from its own site where no other has a eligible node, if the rule is soft',
     in: 'mayFollow',
     find: `from === 'any-site' || strength === 'soft' || failedSite === null`,
     replace: `from === 'any-site' || failedSite === null`,
   },
   {
     name: 'a hard rule lets the own site follow',
-    rule: 'A leader that failed is replaced by nobody where only its own site has a fit node, if the rule is hard',
+    rule: 'A leader that failed is replaced by nobody where only its own site has a eligible node, if the rule is hard',
     in: 'mayFollow',
     find: `strength === 'soft'`,
     replace: 'strength.length > 0',

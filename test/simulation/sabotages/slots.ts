@@ -53,8 +53,8 @@ const broken: readonly Sabotage[] = [
     name: 'slots above leaders are kept while paused',
     rule: 'With fewer leaders the slots above are given up, also while the group is paused',
     in: 'elect',
-    find: 'retired(question)',
-    replace: '(config.paused === null ? retired(question) : null)',
+    find: 'retired(input)',
+    replace: '(config.paused === null ? retired(input) : null)',
   },
   {
     name: 'slots that are still held are forgotten',
@@ -87,7 +87,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'higher slots are filled first',
-    rule: 'With fewer fit nodes than slots the lowest are filled',
+    rule: 'With fewer eligible nodes than slots the lowest are filled',
     in: 'slotsInOrder',
     find: 'a.slot - b.slot',
     replace: 'b.slot - a.slot',
@@ -103,8 +103,8 @@ const broken: readonly Sabotage[] = [
     name: 'a slot takes the node that another waits for',
     rule: 'A better node that the worst of the leaders is to be left for goes to no other slot meanwhile',
     in: 'throughSlots',
-    find: 'courted.set(courts, slot)',
-    replace: 'courted.delete(courts)',
+    find: 'reserved.set(reserves, slot)',
+    replace: 'reserved.delete(reserves)',
   },
   {
     name: 'the spread over sites is ignored',
@@ -122,7 +122,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'a soft spread refuses',
-    rule: 'A soft spread prefers: where no other site has a fit node, a site has two slots',
+    rule: 'A soft spread prefers: where no other site has a eligible node, a site has two slots',
     in: 'spread.ts spread',
     find: 'return { strength, ',
     replace: `return { strength: site.length === 0 ? strength : 'hard', `,
@@ -144,7 +144,7 @@ const broken: readonly Sabotage[] = [
   {
     name: "what is proven dead in one slot is taken for another's",
     rule: 'A fence proves the owner of one token dead: the claim of another slot is not removed for it',
-    in: 'heldTooLong',
+    in: 'stuckLeaderActions',
     find: 'memory.fenced?.token === current.token',
     replace: 'memory.fenced !== null',
     also: [

@@ -27,8 +27,8 @@ export const workloadSabotages: readonly Sabotage[] = [
     name: 'guard that outlives its agent and goes on',
     rule: 'The guardian ends the leadership when the agent dies',
     in: 'Guard#agentGone',
-    find: 'if (begun && !released && ending === null) this.#releaseUnasked(reason); else this.#lane.abort(isNoRelease, reason);',
-    replace: 'if (!begun || released || ending !== null) this.#lane.abort(isNoRelease, reason);',
+    find: 'if (begun && !released && ending === null) this.#releaseUnasked(reason); else this.#queue.abort(isNoRelease, reason);',
+    replace: 'if (!begun || released || ending !== null) this.#queue.abort(isNoRelease, reason);',
   },
   {
     name: 'guard told of the lease but once',

@@ -9,7 +9,7 @@ import {
 import type { Chart, Series } from '../chart.js';
 import type { Conditions } from '../conditions.js';
 import type { Case, Result } from '../experiment.js';
-import { type Compared, caseOf, compared, type Plan } from './reproduction.js';
+import { type Compared, compared, electionOf, type Plan } from './reproduction.js';
 
 const delayMs = 100;
 const delay = { kind: 'constant', ms: delayMs } as const;
@@ -53,7 +53,7 @@ const figures: readonly Figure[] = [
     curves: [
       {
         name: 'LE-S',
-        cases: sizes.map((nodes) => caseOf('le-s', { nodes, delay })),
+        cases: sizes.map((nodes) => electionOf('le-s', { nodes, delay })),
         expected: ({ nodes }) => suppressionMessages(nodes, delayMs, 1000),
         published: new Map([
           [10, 3.824],
@@ -63,7 +63,7 @@ const figures: readonly Figure[] = [
       },
       {
         name: 'LE-S, correlated loss 0.4',
-        cases: sizes.map((nodes) => caseOf('le-s', { nodes, delay, loss: 0.4, correlated: true })),
+        cases: sizes.map((nodes) => electionOf('le-s', { nodes, delay, loss: 0.4, correlated: true })),
         expected: ({ nodes }) => suppressionMessages(nodes, delayMs, 1000, 0.4),
       },
     ],
@@ -76,7 +76,7 @@ const figures: readonly Figure[] = [
     curves: kinds.map(
       (kind): Curve => ({
         name: kind.name.toUpperCase(),
-        cases: sizes.map((nodes) => caseOf(kind.name, { nodes, delay })),
+        cases: sizes.map((nodes) => electionOf(kind.name, { nodes, delay })),
         expected: ({ nodes }) => meanWaitMs(kind, nodes, 1000) + delayMs,
       }),
     ),
@@ -89,7 +89,7 @@ const figures: readonly Figure[] = [
     curves: [
       {
         name: 'LE-S',
-        cases: losses.map((loss) => caseOf('le-s', { nodes: 20, delay, loss, correlated: true })),
+        cases: losses.map((loss) => electionOf('le-s', { nodes: 20, delay, loss, correlated: true })),
         expected: ({ loss }) => 500 + 1000 * lostInRow(loss),
         offset: delayMs,
         published: new Map([[0.4, 1167]]),
@@ -104,7 +104,7 @@ const figures: readonly Figure[] = [
     curves: [
       {
         name: 'LE-S',
-        cases: sizes.map((nodes) => caseOf('le-s', { nodes, delay, loss: 0.4 })),
+        cases: sizes.map((nodes) => electionOf('le-s', { nodes, delay, loss: 0.4 })),
         expected: ({ nodes }) => 500 + 1000 * (attemptsUntilAllHear(nodes - 1, 0.4) - 1),
         offset: delayMs,
       },
@@ -122,7 +122,7 @@ const figures: readonly Figure[] = [
           name: kind.name.toUpperCase(),
           cases: losses.slice(0, 5).map((loss) => {
             const shared = { nodes: 20, delay, correlated: true, scenario: 'crash', listenMs: 8000 } as const;
-            return caseOf(kind.name, { ...shared, loss });
+            return electionOf(kind.name, { ...shared, loss });
           }),
           expected: (given) => reestablishMs({ ...kind, title: '', bye: false, query: false }, given),
         }),

@@ -30,7 +30,7 @@ export interface Plan {
   make(results: readonly Result[], seed: number): Reproduction;
 }
 
-export function caseOf(algorithm: string, given: z.input<typeof conditionsSchema>): Case {
+export function electionOf(algorithm: string, given: z.input<typeof conditionsSchema>): Case {
   return { algorithm, conditions: conditionsSchema.parse(given) };
 }
 

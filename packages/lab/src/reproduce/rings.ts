@@ -4,7 +4,7 @@ import { messageBound } from '../algorithms/hirschberg-sinclair.js';
 import { fewestMessages, mostMessages } from '../algorithms/lelann-chang-roberts.js';
 import type { Chart, Series } from '../chart.js';
 import type { Case, Result } from '../experiment.js';
-import { type Compared, caseOf, compared, type Plan } from './reproduction.js';
+import { type Compared, compared, electionOf, type Plan } from './reproduction.js';
 
 const sizes = [4, 8, 16, 32, 64, 128, 256];
 
@@ -24,10 +24,10 @@ interface Figure {
 function curve(
   name: string,
   algorithm: string,
-  given: Omit<Parameters<typeof caseOf>[1], 'nodes'>,
+  given: Omit<Parameters<typeof electionOf>[1], 'nodes'>,
   rest: Pick<Curve, 'measure' | 'from' | 'expected'>,
 ): Curve {
-  return { name, cases: sizes.map((nodes) => caseOf(algorithm, { ...given, nodes })), ...rest };
+  return { name, cases: sizes.map((nodes) => electionOf(algorithm, { ...given, nodes })), ...rest };
 }
 
 const election = { measure: 'election messages', from: 'formula' } as const;

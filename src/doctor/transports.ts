@@ -6,12 +6,12 @@ const dayMs = 86_400_000;
 /** Time enough for people to renew a certificate. */
 const soonMs = 21 * dayMs;
 
-export function checkWires({ node }: Facts): Finding[] {
+export function checkTransports({ node }: Facts): Finding[] {
   return [...checkClear(node), ...checkCertificates(node)];
 }
 
-function checkClear({ wires }: NodeFacts): Finding[] {
-  const zooKeeper = wires.isPasswordInClear
+function checkClear({ transports }: NodeFacts): Finding[] {
+  const zooKeeper = transports.isPasswordInClear
     ? [
         finding(
           'wires',
@@ -21,7 +21,7 @@ function checkClear({ wires }: NodeFacts): Finding[] {
         ),
       ]
     : [];
-  const http = wires.isTokenInClear
+  const http = transports.isTokenInClear
     ? [
         finding(
           'wires',

@@ -22,7 +22,7 @@ export interface LaneListener {
   idle(): void;
 }
 
-export class Lane {
+export class Queue {
   readonly #listener: LaneListener;
   readonly #queue: Running[] = [];
   #running: Running | null = null;

@@ -130,11 +130,11 @@ export const explanationShape = z.object({
   elected: z.object({ node: orNull(text), term: z.number() }),
   choice: z.object({ node: orNull(text), changes: z.boolean(), cause: text, reason: text }),
   ranking: z.array(z.object({ rank: z.number(), node: text, site: text, grade: z.number(), reason: text })),
-  unfit: z.array(
+  ineligible: z.array(
     z.object({
       node: text,
       site: orNull(text),
-      obstacles: z.array(z.object({ kind: text, reason: text })),
+      ineligibleReasons: z.array(z.object({ kind: text, reason: text })),
     }),
   ),
 });

@@ -6,16 +6,16 @@ import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects, whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, plain, type Story, settledMs } from './told.js';
+import { at, hasDigits, type LogContext, plain, settledMs } from './told.js';
 
 /** None that is told otherwise, nor gone through call by call. */
 const digits = 43;
 
-export function hasLapses(seed: number): boolean {
+export function hasLeaseLosses(seed: number): boolean {
   return hasDigits(seed, digits);
 }
 
-export function lapseLifeOf({ between, odds }: Chance, setup: Setup): Story {
+export function leaseLossLifeOf({ between, odds }: Chance, setup: Setup): LogContext {
   const { sessionTimeoutMs } = setup;
   const config = groupConfigSchema.parse({ ...setup.config, backoff: { base: '10s', max: '2m' } });
   const isForAll = odds(0.3);

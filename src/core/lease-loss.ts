@@ -10,11 +10,11 @@
 import type { GroupConfig } from '../model/group-config.js';
 import { type Claim, claimOwner, type Member } from '../model/snapshot.js';
 import type { ClaimContent, Elected } from '../model/znodes.js';
-import { type Failed, lapseOverMs, lapsesWithin } from './backoff.js';
+import { type Failed, leaseLossesWithin, leaseLossOverMs } from './backoff.js';
 import { unevennessMs } from './ensemble-clock.js';
 import type { Lease } from './lease.js';
 
-export interface Lapse {
+export interface LeaseLoss {
   readonly slot: number;
   readonly term: number;
   readonly token: bigint;
@@ -27,24 +27,24 @@ export interface Lapse {
 }
 
 /** Of more than these no claim tells. */
-const mostLapses = 10;
+const maxLeaseLosses = 10;
 
 /** What a node knows of its leaderships that ended, the oldest first, with one that has ended by `nowMs`, under this lease. */
-export function withLapse(
-  lapses: readonly Lapse[],
-  ended: Pick<Lapse, 'slot' | 'term' | 'token' | 'reason'>,
+export function withLeaseLoss(
+  leaseLosses: readonly LeaseLoss[],
+  ended: Pick<LeaseLoss, 'slot' | 'term' | 'token' | 'reason'>,
   { releaseAtMs }: Lease,
   nowMs: number,
-): readonly Lapse[] {
-  const lapse = { ...ended, atMs: Math.min(nowMs, releaseAtMs), lostLease: nowMs >= releaseAtMs };
-  return [...lapses, lapse].slice(-mostLapses);
+): readonly LeaseLoss[] {
+  const leaseLoss = { ...ended, atMs: Math.min(nowMs, releaseAtMs), lostLease: nowMs >= releaseAtMs };
+  return [...leaseLosses, leaseLoss].slice(-maxLeaseLosses);
 }
 
 /** The same once the node has claimed again: the ensemble may have been away, where it has another leader now. */
-export function excused(lapses: readonly Lapse[], token: bigint): readonly Lapse[] {
-  const last = lapses.at(-1);
-  if (last === undefined || epochOf(last.token) === epochOf(token)) return lapses;
-  return [...lapses.slice(0, -1), { ...last, lostLease: false }];
+export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
+  const last = leaseLosses.at(-1);
+  if (last === undefined || epochOf(last.token) === epochOf(token)) return leaseLosses;
+  return [...leaseLosses.slice(0, -1), { ...last, lostLease: false }];
 }
 
 /** The reign of the ensemble's leader that committed a change: the upper half of its zxid. */
@@ -54,19 +54,19 @@ function epochOf(zxid: bigint): bigint {
 
 /** What a claim made now, by the decision of a slot's term, says of the leadership before it; null: there was none by that one. */
 export function resumption(
-  lapses: readonly Lapse[],
-  by: Pick<Lapse, 'slot' | 'term'>,
+  leaseLosses: readonly LeaseLoss[],
+  by: Pick<LeaseLoss, 'slot' | 'term'>,
   nowMs: number,
 ): ClaimContent['resumes'] {
-  const last = lapses.at(-1);
+  const last = leaseLosses.at(-1);
   if (last === undefined || last.slot !== by.slot || last.term !== by.term) return null;
   const { token, reason, lostLease } = last;
-  const agoMs = (lapse: Lapse) => Math.max(0, nowMs - lapse.atMs);
-  const earlier = lapses.slice(0, -1).filter((lapse) => lapse.lostLease);
+  const agoMs = (leaseLoss: LeaseLoss) => Math.max(0, nowMs - leaseLoss.atMs);
+  const earlier = leaseLosses.slice(0, -1).filter((leaseLoss) => leaseLoss.lostLease);
   return { token: String(token), reason, agoMs: agoMs(last), lostLease, earlierAgoMs: earlier.map(agoMs) };
 }
 
-export interface Witness {
+export interface ObservedLosses {
   readonly config: GroupConfig;
   readonly members: readonly Member[];
   readonly current: Claim | null;
@@ -75,12 +75,12 @@ export interface Witness {
   /** The same instant on the ensemble's clock, milliseconds since the epoch. */
   readonly epochMs: number;
   /** Since when this node can tell whether the ensemble was there, monotonic. */
-  readonly witnessSinceMs: number;
+  readonly observedSinceMs: number;
 }
 
 /** The elected node has come back from one lapse too many; null: it has not, or it cannot be told whose fault they were. */
-export function lapsedAgain(witness: Witness, elected: Elected): Failed | null {
-  const { config, members, current, nowMs, epochMs, witnessSinceMs } = witness;
+export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
+  const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;
   const { term, resumes = null } = current?.value ?? {};
   if (current === null || resumes === null || !resumes.lostLease || term !== elected.term) return null;
   const owner = claimOwner(current, members);
@@ -88,9 +88,9 @@ export function lapsedAgain(witness: Witness, elected: Elected): Failed | null {
   if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;
   const claimedAgoMs = epochMs - current.createdAtMs;
   // One that has led for so long has got over it; one that lies ahead was made before the clock was set back.
-  if (claimedAgoMs > lapseOverMs(config) || claimedAgoMs < -unevennessMs) return null;
-  if (witnessSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
-  const within = lapsesWithin(config);
+  if (claimedAgoMs > leaseLossOverMs(config) || claimedAgoMs < -unevennessMs) return null;
+  if (observedSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
+  const within = leaseLossesWithin(config);
   const withinMs = resumes.agoMs + within.ms;
   const times = 1 + resumes.earlierAgoMs.filter((agoMs) => agoMs <= withinMs).length;
   if (times === 1) return null;

@@ -2,7 +2,7 @@
 import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Step } from './rules.js';
-import { hasHeir } from './rules-of-claims.js';
+import { hasCandidate } from './rules-of-claims.js';
 import { isGivenUp } from './slots-seen.js';
 
 /** Clocks differ in rate. */
@@ -15,13 +15,13 @@ interface Ended {
   readonly goneMs: number;
 }
 
-export interface Lapses {
+export interface LeaseLosses {
   watch(step: Step): void;
   /** Whether the elected node may be blamed for having lost its lease again. */
   areGrounds(node: string, step: Step): boolean;
 }
 
-export function lapsesOf(court: Court): Lapses {
+export function leaseLossesOf(court: Court): LeaseLosses {
   const { promptMs, setup } = court;
   const ended: Ended[] = [];
 
@@ -63,8 +63,8 @@ export function lapsesOf(court: Court): Lapses {
   function answered(claim: ClaimSeen, { config, decisions }: Picture): void {
     const { node, resumes } = claim.content;
     if (config === null || resumes?.lostLease !== true) return;
-    const { mostLapses } = setup;
-    if (mostLapses !== null && 1 + resumes.earlierAgoMs.length > mostLapses)
+    const { maxLeaseLosses } = setup;
+    if (maxLeaseLosses !== null && 1 + resumes.earlierAgoMs.length > maxLeaseLosses)
       court.violate(9, `${node} has lost its lease more often than it stood still`);
     const { base, max } = config.content.backoff;
     const withinMs = durationMs(max) * slack;
@@ -73,7 +73,7 @@ export function lapsesOf(court: Court): Lapses {
     court.unlessDisturbed(2 * promptMs, 9, () => {
       const now = court.picture();
       const isSame = now.decisions === decisions && now.config === config && now.claim?.id === claim.id;
-      if (!isSame || config.content.paused !== null || isGivenUp(now) || !hasHeir(now, node, court))
+      if (!isSame || config.content.paused !== null || isGivenUp(now) || !hasCandidate(now, node, court))
         return null;
       if (court.electorForMs() < promptMs) return null;
       const elector = now.seats[0]?.owner ?? 0n;

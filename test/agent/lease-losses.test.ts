@@ -37,9 +37,9 @@ async function readyAnew(group: Group): Promise<string> {
 
 /** How often a came back before another was elected. Whoever judges may itself have been out of touch, on a busy machine: then it counts nothing. */
 async function cutOffUntilAnotherLeads(cut: Cut): Promise<number> {
-  for (let lapses = 1; lapses < 12; lapses++) {
+  for (let leaseLosses = 1; leaseLosses < 12; leaseLosses++) {
     await cutOff(cut);
-    if ((await readyAnew(cut.group)) !== 'a') return lapses;
+    if ((await readyAnew(cut.group)) !== 'a') return leaseLosses;
   }
   throw new Error('a is elected again and again');
 }
@@ -60,8 +60,8 @@ describe('a leader that is cut off again and again, and is back each time before
     const a = group.start('a', { connect: way.address, sessionTimeoutMs: 10_000 });
     await group.ready('a');
     await group.startInOrder(['b'], { sessionTimeoutMs: 8_000 });
-    const lapses = await cutOffUntilAnotherLeads({ group, way, a });
-    expect(lapses).toBeGreaterThan(1);
+    const leaseLosses = await cutOffUntilAnotherLeads({ group, way, a });
+    expect(leaseLosses).toBeGreaterThan(1);
     const { failures, reason, cause } = await group.elected();
     expect(failures).toMatchObject([{ node: 'a', reason: expect.stringMatching(oftenWithin) }]);
     expect(reason).toContain(failures[0]?.reason);
@@ -81,8 +81,8 @@ describe('a leader that is cut off again and again, and is back each time before
     const a = group.start('a', { connect: way.address, sessionTimeoutMs: 10_000 });
     await group.ready('a');
     await group.startInOrder(['b'], { sessionTimeoutMs: 8_000 });
-    const lapses = await cutOffUntilAnotherLeads({ group, way, a });
-    expect(lapses).toBeGreaterThan(1);
+    const leaseLosses = await cutOffUntilAnotherLeads({ group, way, a });
+    expect(leaseLosses).toBeGreaterThan(1);
     expect((await group.elected()).failures).toMatchObject([
       { node: 'a', reason: expect.stringMatching(oftenWithin) },
     ]);
@@ -105,7 +105,7 @@ it('leaders whose ensemble is away as a whole are in backoff for nothing', async
   const a = group.start('a', behind);
   await group.ready('a');
   await group.startInOrder(['b'], behind);
-  for (let lapses = 0; lapses < 3; lapses++) {
+  for (let leaseLosses = 0; leaseLosses < 3; leaseLosses++) {
     const sinceMs = elector.store.inTouchSinceMs();
     await cutOff({ group, way, a }, () => elector.store.inTouchSinceMs() > sinceMs);
     expect(await readyAnew(group)).toBe('a');

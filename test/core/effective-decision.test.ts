@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { electedOrRestored, isRestored } from '../../src/core/restored.js';
+import { effectiveDecision, isFallback } from '../../src/core/effective-decision.js';
 import type { GroupSnapshot } from '../../src/model/snapshot.js';
 import { claim, decided, group, unreadable, versioned } from './builders.js';
 
@@ -9,9 +9,9 @@ describe('a decision', () => {
   it('that can be read, and is not older than what is known, is what it says', () => {
     for (const current of [null, claim('a1', { term: 3 }), claim('a1', { term: 2 })]) {
       const seen = group({ elected: versioned(decided({ node: 'b1', term: 3 })), current, history: head(3) });
-      const elected = electedOrRestored(seen);
+      const elected = effectiveDecision(seen);
       expect(elected).toBe(seen.elected.value);
-      expect(isRestored(seen, elected)).toBe(false);
+      expect(isFallback(seen, elected)).toBe(false);
     }
   });
 
@@ -30,7 +30,7 @@ describe('a decision', () => {
   ])('that is lost: %s', (_, change, node, term) => {
     for (const elected of [versioned(decided({ node: 'b1', term: 1 }), 9), unreadable(9)]) {
       const seen = group({ elected, ...change });
-      const restored = electedOrRestored(seen);
+      const restored = effectiveDecision(seen);
       expect(restored).toMatchObject({
         node,
         site: node === null ? null : 'a',
@@ -41,13 +41,13 @@ describe('a decision', () => {
       });
       expect(restored.cause).toBe(node === null ? 'nobody' : 'retry');
       expect(restored.previous).toEqual(node === null ? null : { node, site: 'a' });
-      expect(isRestored(seen, restored)).toBe(true);
+      expect(isFallback(seen, restored)).toBe(true);
     }
   });
 
   it('says how it was lost', () => {
     const reason = (elected: GroupSnapshot['elected']) =>
-      electedOrRestored(group({ elected, history: head(5) })).reason;
+      effectiveDecision(group({ elected, history: head(5) })).reason;
     expect(reason(unreadable())).toBe('what leader/elected said is lost (it is not JSON)');
     expect(reason(versioned(decided()))).toBe(
       'what leader/elected said is lost (it says term 0, and there was a term 5)',

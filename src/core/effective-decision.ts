@@ -5,7 +5,7 @@ import { type Elected, lastTerm } from '../model/znodes.js';
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 
 /** What `elected` says; where that is lost, as much as is safe to assume: who leads goes on, and terms never fall. */
-export function electedOrRestored({ elected, current, history }: Decided): Elected {
+export function effectiveDecision({ elected, current, history }: Decided): Elected {
   const leader = current?.value ?? null;
   const known = Math.max(leader?.term ?? 0, history?.value?.term ?? 0);
   if (elected.value !== null && elected.value.term >= known) return elected.value;
@@ -29,6 +29,6 @@ export function electedOrRestored({ elected, current, history }: Decided): Elect
 }
 
 /** Whether `elected` is not what the snapshot holds, but was made up for it. */
-export function isRestored({ elected }: Pick<GroupSnapshot, 'elected'>, decided: Elected): boolean {
+export function isFallback({ elected }: Pick<GroupSnapshot, 'elected'>, decided: Elected): boolean {
   return elected.value !== decided;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { endedOverrides, needsReading, nextDeadlineInMs } from '../../src/core/deadlines.js';
 import { ensembleNowMs, isOutdated } from '../../src/core/ensemble-clock.js';
-import { endedOverrides, needsReading, nextLimitInMs } from '../../src/core/limits.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';
 import { byHand, config, epoch0Ms, failure, instant } from './builders.js';
@@ -105,13 +105,13 @@ describe('limits', () => {
       failure('a1', { failedAt: instant(-20_000), until: instant(4_000) }),
       failure('b1', { until: null }),
     ];
-    expect(nextLimitInMs(settings, failures, epoch0Ms)).toBe(4_000);
-    expect(nextLimitInMs(settings, [], epoch0Ms)).toBe(7_000);
-    expect(nextLimitInMs(settings, [], epoch0Ms + 7_000)).toBe(2_000);
+    expect(nextDeadlineInMs(settings, failures, epoch0Ms)).toBe(4_000);
+    expect(nextDeadlineInMs(settings, [], epoch0Ms)).toBe(7_000);
+    expect(nextDeadlineInMs(settings, [], epoch0Ms + 7_000)).toBe(2_000);
     // A minute later the switchover is missed.
-    expect(nextLimitInMs(settings, [], epoch0Ms + 9_000)).toBe(60_000);
-    expect(nextLimitInMs(settings, [], epoch0Ms + 69_000)).toBeNull();
-    expect(nextLimitInMs(config(), [failure('b1', { until: null })], epoch0Ms)).toBeNull();
+    expect(nextDeadlineInMs(settings, [], epoch0Ms + 9_000)).toBe(60_000);
+    expect(nextDeadlineInMs(settings, [], epoch0Ms + 69_000)).toBeNull();
+    expect(nextDeadlineInMs(config(), [failure('b1', { until: null })], epoch0Ms)).toBeNull();
   });
 
   it('P53 overrides that have ended are named, those that have not are not', () => {

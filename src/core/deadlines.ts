@@ -18,7 +18,7 @@ import {
 import { missedAtMs } from './requests.js';
 
 /** Every limit, past and future, in force or not yet acted on. */
-function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
+function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
   const overrides = Object.values(config.sites).map(({ override }) => override?.until ?? null);
   const named = [...overrides, config.switchover?.notBefore ?? null].filter((instant) => instant !== null);
   const missedMs = config.switchover === null ? null : missedAtMs(config.switchover);
@@ -27,12 +27,12 @@ function limitsMs(config: GroupConfig, failures: readonly FailureRecord[]): numb
 }
 
 /** How long until the next limit after `epochMs`; null when there is none. */
-export function nextLimitInMs(
+export function nextDeadlineInMs(
   config: GroupConfig,
   failures: readonly FailureRecord[],
   epochMs: number,
 ): number | null {
-  const ahead = limitsMs(config, failures).filter((limit) => limit > epochMs);
+  const ahead = deadlinesMs(config, failures).filter((limit) => limit > epochMs);
   return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
 }
 
@@ -51,7 +51,7 @@ export function needsReading(
   nowMs: number,
 ): boolean {
   if (reading === null) return true;
-  const ahead = limitsMs(config, failures).filter((limit) => limit > reading.epochMs);
+  const ahead = deadlinesMs(config, failures).filter((limit) => limit > reading.epochMs);
   if (ahead.length > 0 && isOutdated(reading, nowMs)) return true;
   const epochMs = ensembleNowMs(reading, nowMs);
   const hasPassed = ahead.some((limit) => limit <= epochMs);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excused, type Lapse, resumption, withLapse } from '../../src/core/lapse.js';
+import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../src/core/lease-loss.js';
 import { isPlainlyDue, newElector } from '../../src/core/round.js';
 import { type ClaimContent, claimSchema } from '../../src/model/znodes.js';
 import { Bench } from './bench.js';
@@ -23,9 +23,9 @@ type Resumes = NonNullable<ClaimContent['resumes']>;
 /** It comes back from a lapse, four minutes after another. */
 function comeBack(bench: Bench, change: Partial<Resumes> = {}): void {
   const token = String(bench.current?.token);
-  const lapse = { token, reason: unrenewed, agoMs: 1_000, lostLease: true, earlierAgoMs: [4 * minute] };
+  const leaseLoss = { token, reason: unrenewed, agoMs: 1_000, lostLease: true, earlierAgoMs: [4 * minute] };
   bench.current = null;
-  bench.claim({ resumes: { ...lapse, ...change } });
+  bench.claim({ resumes: { ...leaseLoss, ...change } });
 }
 
 describe('a leader that lost its lease twice', () => {
@@ -122,9 +122,9 @@ describe('nothing is held against a leader that came back', () => {
       },
     ],
     [
-      'where nobody else is fit',
+      'where nobody else is eligible',
       (bench) => {
-        bench.amend('b1', unhealthy);
+        bench.updateRegistration('b1', unhealthy);
         comeBack(bench);
       },
     ],
@@ -138,7 +138,7 @@ describe('nothing is held against a leader that came back', () => {
     [
       'where the elector was out of touch itself, or not there yet',
       (bench) => {
-        bench.witnessSinceMs = bench.nowMs - 999;
+        bench.observedSinceMs = bench.nowMs - 999;
         comeBack(bench);
       },
     ],
@@ -146,11 +146,11 @@ describe('nothing is held against a leader that came back', () => {
     [
       'and has led for as long as it would have been excluded',
       (bench) => {
-        bench.amend('b1', unhealthy);
+        bench.updateRegistration('b1', unhealthy);
         comeBack(bench);
         bench.ready();
         bench.advance(10_001);
-        bench.amend('b1', { health: { ok: true, reason: null } });
+        bench.updateRegistration('b1', { health: { ok: true, reason: null } });
       },
     ],
     [
@@ -203,36 +203,36 @@ describe('what a node knows of its lapses', () => {
   const ended = (term: number, token = 100n + BigInt(term)) => ({ slot: 1, term, token, reason: unrenewed });
 
   it('is whether the lease had run out', () => {
-    const [kept] = withLapse([], ended(1), lease, 999);
+    const [kept] = withLeaseLoss([], ended(1), lease, 999);
     expect(kept).toMatchObject({ lostLease: false, atMs: 999 });
-    const [lost] = withLapse([], ended(1), lease, 1_500);
+    const [lost] = withLeaseLoss([], ended(1), lease, 1_500);
     expect(lost).toMatchObject({ lostLease: true, atMs: 1_000 });
   });
 
   it('goes into a claim by the same decision, with those before', () => {
-    let lapses: readonly Lapse[] = withLapse([], ended(1), lease, 2_000);
-    lapses = withLapse(lapses, ended(1), { releaseAtMs: 9_000, endsAtMs: 9_500 }, 5_000);
-    lapses = withLapse(lapses, ended(2), { releaseAtMs: 10_000, endsAtMs: 11_000 }, 12_000);
-    expect(resumption(lapses, { slot: 1, term: 1 }, 15_000)).toBeNull();
-    expect(resumption(lapses, { slot: 2, term: 2 }, 15_000)).toBeNull();
-    expect(resumption(lapses, { slot: 1, term: 2 }, 15_000)).toEqual({
+    let leaseLosses: readonly LeaseLoss[] = withLeaseLoss([], ended(1), lease, 2_000);
+    leaseLosses = withLeaseLoss(leaseLosses, ended(1), { releaseAtMs: 9_000, endsAtMs: 9_500 }, 5_000);
+    leaseLosses = withLeaseLoss(leaseLosses, ended(2), { releaseAtMs: 10_000, endsAtMs: 11_000 }, 12_000);
+    expect(resumption(leaseLosses, { slot: 1, term: 1 }, 15_000)).toBeNull();
+    expect(resumption(leaseLosses, { slot: 2, term: 2 }, 15_000)).toBeNull();
+    expect(resumption(leaseLosses, { slot: 1, term: 2 }, 15_000)).toEqual({
       ...{ token: '102', reason: unrenewed, agoMs: 5_000, lostLease: true },
       earlierAgoMs: [14_000],
     });
   });
 
   it('is excused by a new leader of the ensemble', () => {
-    const lapses = withLapse([], ended(1), lease, 2_000);
-    expect(excused(lapses, 200n)).toBe(lapses);
-    expect(excused(lapses, (1n << 32n) + 1n)).toMatchObject([{ lostLease: false }]);
+    const leaseLosses = withLeaseLoss([], ended(1), lease, 2_000);
+    expect(excused(leaseLosses, 200n)).toBe(leaseLosses);
+    expect(excused(leaseLosses, (1n << 32n) + 1n)).toMatchObject([{ lostLease: false }]);
     expect(excused([], 200n)).toEqual([]);
   });
 
   it('is no more than a claim may tell', () => {
-    let lapses: readonly Lapse[] = [];
+    let leaseLosses: readonly LeaseLoss[] = [];
     for (let nowMs = 2_000; nowMs < 100_000; nowMs += 1_000)
-      lapses = withLapse(lapses, ended(1), lease, nowMs);
-    const resumes = resumption(lapses, { slot: 1, term: 1 }, 100_000);
+      leaseLosses = withLeaseLoss(leaseLosses, ended(1), lease, nowMs);
+    const resumes = resumption(leaseLosses, { slot: 1, term: 1 }, 100_000);
     const said = { node: 'a1', site: 'a', incarnation: 'x', status: 'READY', term: 1, electedVersion: 1 };
     expect(claimSchema.parse({ ...said, resumes }).resumes).toEqual(resumes);
   });
@@ -242,7 +242,7 @@ describe('what a node knows of its lapses', () => {
     const before = { token: '101', reason: unrenewed, agoMs: 5 };
     const nothing = { ...before, lostLease: false, earlierAgoMs: [] };
     expect(claimSchema.parse({ ...said, resumes: before }).resumes).toEqual(nothing);
-    const junk = { ...before, lostLease: 'yes', earlierAgoMs: [-1] };
-    expect(claimSchema.parse({ ...said, resumes: junk }).resumes).toEqual(nothing);
+    const malformed = { ...before, lostLease: 'yes', earlierAgoMs: [-1] };
+    expect(claimSchema.parse({ ...said, resumes: malformed }).resumes).toEqual(nothing);
   });
 });

@@ -10,13 +10,13 @@ import { claimPaths, type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import type { Registration } from '../../model/registration.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
-import { depart, type EarlierLife } from '../membership.js';
+import { depart, type EarlierIncarnation } from '../membership.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 /** Inside the agent's process, work dies with it; outside, it may live on. */
 export type WorkloadPlace = 'inside' | 'outside';
 
-export interface EarlierLifeOptions {
+export interface EarlierIncarnationOptions {
   readonly node: string;
   readonly paths: GroupPaths;
   readonly workloadPlace: WorkloadPlace;
@@ -31,12 +31,12 @@ export interface EarlierLifeOptions {
 /** A session that outlives so many of its timeouts is kept alive by somebody. */
 const patienceTimeouts = 10;
 
-export class EarlierLives {
-  readonly #options: EarlierLifeOptions;
+export class EarlierIncarnations {
+  readonly #options: EarlierIncarnationOptions;
   #session = 0n;
   #sinceMs = 0;
 
-  constructor(options: EarlierLifeOptions) {
+  constructor(options: EarlierIncarnationOptions) {
     this.#options = options;
   }
 
@@ -44,14 +44,14 @@ export class EarlierLives {
    * True when the name is free now. False: look again when the registration changes; a watch is left on it.
    * Throws PetrelError DUPLICATE_NODE when the session does not end.
    */
-  async isOver(store: Store, earlier: EarlierLife): Promise<boolean> {
+  async isOver(store: Store, earlier: EarlierIncarnation): Promise<boolean> {
     const { paths, node } = this.#options;
     if (await this.#end(store, earlier)) return true;
     this.#wait(store, earlier);
     return (await store.exists(paths.node(node), { watch: true })) === null;
   }
 
-  async #end(store: Store, { session, registration }: EarlierLife): Promise<boolean> {
+  async #end(store: Store, { session, registration }: EarlierIncarnation): Promise<boolean> {
     const { sessionMemory, openStore, log, isShared, paths, node } = this.#options;
     const ticket = sessionMemory?.earlier ?? null;
     if (ticket?.id !== session || (await this.#mayWork(store, session, registration))) return false;
@@ -81,7 +81,7 @@ export class EarlierLives {
     return stats.some((stat) => stat?.ephemeralOwner === session);
   }
 
-  #wait(store: Store, { session, registration }: EarlierLife): void {
+  #wait(store: Store, { session, registration }: EarlierIncarnation): void {
     const { node, clock, log } = this.#options;
     const { negotiatedTimeoutMs: timeoutMs } = store;
     const now = clock.monotonicMs();
