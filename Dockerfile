@@ -2,7 +2,7 @@
 # Hooks run inside the container: base an image of your own on this one that holds what they need.
 # Run it with --init: process 1 inherits what a hook leaves behind, and has to reap it. The guardian, which it would be
 # else, waits for its own children alone; their zombies count as dead, but fill the table of processes.
-# docker stop is SIGTERM to the guardian, hence an orderly handover: give it time by --stop-timeout. See docs/systemd.md.
+# docker stop is SIGTERM to the guardian, hence an orderly handover: give it time by --stop-timeout. See docs/guides/systemd.md.
 ARG NODE_IMAGE=node:20-slim
 
 FROM ${NODE_IMAGE} AS build

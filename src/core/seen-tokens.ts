@@ -55,7 +55,7 @@ export function goneBack(
   isNew: boolean,
 ): GoneBack | null {
   const cause = 'ZooKeeper was restored from a backup or rebuilt';
-  const todo = `see docs/fencing.md; once no store remembers a greater token: petrel config set tokenEpoch ${seen.epoch + 1}`;
+  const todo = `see docs/guides/fencing.md; once no store remembers a greater token: petrel config set tokenEpoch ${seen.epoch + 1}`;
   if (epoch !== null && epoch < seen.epoch) {
     const what = `tokenEpoch of the configuration is ${epoch}, but ${seen.epoch} was in force before: ${cause}, or the group's tree was deleted`;
     return { what, todo };

@@ -60,7 +60,7 @@ function checkAcls({ access, znodes }: GroupFacts): Finding[] {
     const [what, todo] = isOpen
       ? [
           'whoever reaches ZooKeeper may change everything of the group, and end its leader',
-          'docs/security.md says how to give it ACLs',
+          'docs/guides/security.md says how to give it ACLs',
         ]
       : ['the group has ACLs, but no credentials are given here', 'give authFile as its agents have it'];
     return [finding(check, 'warning', what, todo)];

@@ -167,7 +167,7 @@ describe('an election', () => {
   });
 });
 
-describe('docs/what-if.md', () => {
+describe('docs/reports/deployments.md', () => {
   it('has the table of all this', async () => {
     const rows = cases.map(({ file, strategy, measuredMs }) => {
       const { node: elected, meanMs } = outcome(file, strategy);
@@ -176,7 +176,7 @@ describe('docs/what-if.md', () => {
         ' | ',
       );
     });
-    const docs = await readFile(`${project}docs/what-if.md`, 'utf8');
+    const docs = await readFile(`${project}docs/reports/deployments.md`, 'utf8');
     const cells = (line: string) => line.split('|').map((cell) => cell.trim());
     const written = docs.split('\n').map((line) => cells(line).slice(1, -1).join(' | '));
     expect(written.filter((line) => rows.includes(line))).toEqual(rows);

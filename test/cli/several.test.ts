@@ -1,4 +1,4 @@
-/** What docs/groups.md and docs/leaders.md show is run as it stands. */
+/** What docs/guides/groups.md and docs/guides/leaders.md show is run as it stands. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ afterAll(async () => {
 const patience = { timeoutMs: 90_000 };
 
 function blocks(page: string, language: 'sh' | 'yaml'): string[] {
-  const text = readFileSync(fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)), 'utf8');
+  const text = readFileSync(fileURLToPath(new URL(`../../docs/guides/${page}`, import.meta.url)), 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(
     ([, block = '']) => block,
   );
@@ -34,7 +34,7 @@ function blocks(page: string, language: 'sh' | 'yaml'): string[] {
 
 /** What stands in a sentence. */
 function inline(page: string): string[] {
-  const text = readFileSync(fileURLToPath(new URL(`../../docs/${page}`, import.meta.url)), 'utf8');
+  const text = readFileSync(fileURLToPath(new URL(`../../docs/guides/${page}`, import.meta.url)), 'utf8');
   return [...text.matchAll(/`(petrel [^`]*)`/g)].map(([, command = '']) => command);
 }
 
@@ -54,7 +54,7 @@ function program(name: string): void {
   chmodSync(path, 0o755);
 }
 
-it('an agent is in the groups of docs/groups.md, with their hooks, and in every child of a path', async () => {
+it('an agent is in the groups of docs/guides/groups.md, with their hooks, and in every child of a path', async () => {
   for (const name of ['systemctl', 'curl']) program(name);
   const file = (name: string, text = '') => {
     writeFileSync(join(directory, name), text);
@@ -95,7 +95,7 @@ it('an agent is in the groups of docs/groups.md, with their hooks, and in every 
   await store.close();
 });
 
-it('a group has the leaders of docs/leaders.md', async () => {
+it('a group has the leaders of docs/guides/leaders.md', async () => {
   await using group = await Group.found(zookeeper.connectString);
   const env = { PETREL_ZOOKEEPER: zookeeper.connectString, PETREL_ROOT: group.root };
   await group.startInOrder(['a', 'b'], { sessionTimeoutMs });

@@ -65,13 +65,13 @@ describe('the alerts', () => {
   });
 
   it('each say what to do, at a place of the runbook that there is', () => {
-    const headings = [...read('docs/runbook.md').matchAll(/^## (.*)$/gm)].map(([, heading = '']) =>
+    const headings = [...read('docs/guides/runbook.md').matchAll(/^## (.*)$/gm)].map(([, heading = '']) =>
       heading
         .toLowerCase()
         .replaceAll(/[^a-z0-9 -]/g, '')
         .replaceAll(' ', '-'),
     );
-    const places = headings.map((heading) => `docs/runbook.md#${heading}`);
+    const places = headings.map((heading) => `docs/guides/runbook.md#${heading}`);
     for (const { annotations } of alerts) expect(places).toContain(annotations.runbook);
   });
 

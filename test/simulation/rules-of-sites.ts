@@ -1,6 +1,6 @@
 /**
  * Rules about sites: which may not lead, which come last, where the successor of a leader that failed may be, and when a site
- * counts as failed. Told from the configuration and from who is registered, as docs/sites.md says.
+ * counts as failed. Told from the configuration and from who is registered, as docs/guides/sites.md says.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';

@@ -1,4 +1,4 @@
-/** Rules about the slots of a group of several leaders, as docs/leaders.md says, and that there are none where there is one. */
+/** Rules about the slots of a group of several leaders, as docs/guides/leaders.md says, and that there are none where there is one. */
 import { durationMs } from '../../src/model/duration.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';

@@ -346,7 +346,7 @@ describe('a deployment', () => {
   });
 
   it('of the documentation is one', () => {
-    const docs = readFileSync(new URL('../../docs/what-if.md', import.meta.url), 'utf8');
+    const docs = readFileSync(new URL('../../docs/guides/simulate.md', import.meta.url), 'utf8');
     const example = /```yaml\n(?<text>.*?)```/s.exec(docs)?.groups?.text ?? '';
     expect(askOf(example).outcomes.map(({ node }) => node)).toEqual(['a2', 'a2', 'a2']);
   });

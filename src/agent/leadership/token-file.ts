@@ -64,7 +64,8 @@ export function readTokens(path: string): SeenTokens | null {
     const text = textOf(path);
     return text === null ? null : parseTokens(text);
   } catch (cause) {
-    const remedy = 'if the fencing tokens of this group never went back, delete the file (docs/fencing.md)';
+    const remedy =
+      'if the fencing tokens of this group never went back, delete the file (docs/guides/fencing.md)';
     const message = `${path}, which holds the greatest fencing tokens seen, cannot be read: ${errorMessage(cause)}: ${remedy}`;
     throw new PetrelError('FAILED', message, { cause });
   }
