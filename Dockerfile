@@ -14,7 +14,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY scripts scripts
 COPY src src
 COPY strategies strategies
-# npm installs no package that this list calls optional: an image based on this one may want them (docs/logs.md).
+# npm installs no package that this list calls optional: an image based on this one may want them (docs/reference/logs.md).
 RUN npm run build && npm prune --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund \
   && npm pkg delete workspaces devDependencies peerDependencies peerDependenciesMeta
 

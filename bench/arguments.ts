@@ -13,7 +13,7 @@ export interface Asked {
   readonly isQuick: boolean;
   /** Numbers of participants. */
   readonly sizes: readonly number[];
-  /** Null: the project's docs. */
+  /** Null: the tables of the project's reports. */
   readonly out: string | null;
   /** As it was given. */
   readonly given: readonly string[];

@@ -1,13 +1,13 @@
 /**
  * What an ensemble has to bear as groups and their number grow: agents as they ship on a simulated ensemble in virtual time, every packet
- * counted; then what three servers of a real ZooKeeper can do on this machine. Writes docs/growth.md.
+ * counted; then what three servers of a real ZooKeeper can do on this machine. Writes docs/reports/tables/growth.md.
  *
  *   npm run growth                        all of it, some minutes
  *   npm run growth -- --quick             small sizes, half a minute
  *   npm run growth -- --nodes 10,1000     one group of these sizes
  *   npm run growth -- --groups 10,100     so many groups
  *   npm run growth -- --no-zookeeper      nothing real
- *   npm run growth -- --out DIRECTORY     writes there and not into docs
+ *   npm run growth -- --out DIRECTORY     writes there and not into docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -23,6 +23,7 @@ import { machineName } from './machine.js';
 import { withMeasured } from './report.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
+const tables = 'docs/reports/tables';
 const page = 'growth.md';
 
 const given = process.argv.slice(2);
@@ -68,8 +69,8 @@ const text = growthReport({
   at: new Date().toISOString().slice(0, 10),
   machine: machineName(),
 });
-const before = await readFile(join(project, 'docs', page), 'utf8');
-const out = join(values.out ?? join(project, 'docs'), page);
+const before = await readFile(join(project, tables, page), 'utf8');
+const out = join(values.out ?? join(project, tables), page);
 await writeFile(out, formatted(withMeasured(before, text)));
 say(`written: ${out}`);
 
@@ -115,6 +116,6 @@ function say(line: string): void {
 /** As the project's own checks want it. */
 function formatted(markdown: string): string {
   const biome = join(project, 'node_modules/.bin/biome');
-  const args = ['format', `--stdin-file-path=docs/${page}`];
+  const args = ['format', `--stdin-file-path=${tables}/${page}`];
   return execFileSync(biome, args, { cwd: project, input: markdown, encoding: 'utf8' });
 }

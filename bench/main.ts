@@ -1,13 +1,13 @@
 /**
- * Petrel beside what people would use instead, on the same servers, in turn. Prints the goals, and writes docs/benchmarks.md and
- * its plots.
+ * Petrel beside what people would use instead, on the same servers, in turn. Prints the goals, and writes
+ * docs/reports/tables/benchmarks.md and its plots.
  *
  *   npm run bench                                        all of it, about 10 minutes
  *   npm run bench -- --quick                             a few rounds of each, about 3 minutes
  *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
  *   npm run bench -- --contender petrel --contender kazoo    these alone, by a part of their names
  *   npm run bench -- --large                             with 500 and 1,000 participants as well
- *   npm run bench -- --out DIRECTORY                     writes there and not into docs
+ *   npm run bench -- --out DIRECTORY                     writes there and not into docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -21,6 +21,7 @@ import { plotsOf } from './plots.js';
 import { report, withMeasured } from './report.js';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
+const tables = 'docs/reports/tables';
 const page = 'benchmarks.md';
 const plotDirectory = 'benchmarks';
 
@@ -29,7 +30,7 @@ const say = (line: string) =>
   process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 const { samples, peers, missing } = await measure(asked, say);
 
-const out = asked.out ?? join(project, 'docs');
+const out = asked.out ?? join(project, tables);
 await mkdir(join(out, plotDirectory), { recursive: true });
 const files = new Map<string, string>();
 for (const [scenario, svg] of plotsOf(samples, asked.sizes)) {
@@ -49,7 +50,7 @@ const run = {
   sizes: asked.sizes,
   plots: files,
 };
-const before = await readFile(join(project, 'docs', page), 'utf8');
+const before = await readFile(join(project, tables, page), 'utf8');
 await writeFile(join(out, page), formatted(withMeasured(before, report(run))));
 
 for (const { text: goal, isMet, figure } of judge(samples, peers, asked.sizes))
@@ -60,6 +61,6 @@ console.log(`written: ${join(out, page)}`);
 /** As the project's own checks want it. */
 function formatted(text: string): string {
   const biome = join(project, 'node_modules/.bin/biome');
-  const args = ['format', `--stdin-file-path=docs/${page}`];
+  const args = ['format', `--stdin-file-path=${tables}/${page}`];
   return execFileSync(biome, args, { cwd: project, input: text, encoding: 'utf8' });
 }

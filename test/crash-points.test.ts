@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { everyPoint, parsePoint, pointName, pointsHelp, steps, victims } from '../src/dev/crash-points.js';
 import { crashTable, namedTests } from './support/crash-table.js';
 
-describe('docs/crash-points.md', () => {
+describe('docs/reports/tables/crash-points.md', () => {
   it('has a row for every crash point, and no other', () => {
     expect(crashTable().map(({ name }) => name)).toEqual(everyPoint().map(pointName));
     expect(everyPoint().length).toBeGreaterThan(250);

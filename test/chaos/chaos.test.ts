@@ -1,4 +1,4 @@
-/** Short chaos whose plans are always the same; longer ones are in docs/chaos.md. */
+/** Short chaos whose plans are always the same; longer ones are in docs/reports/chaos.md. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

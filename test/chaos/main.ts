@@ -1,4 +1,4 @@
-/** Chaos on a real ensemble: `npm run chaos -- --help`, and docs/chaos.md. */
+/** Chaos on a real ensemble: `npm run chaos -- --help`, and docs/reports/chaos.md. */
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Faults that junk in a znode once caused: each is told in docs/faults.md. */
+/** Faults that junk in a znode once caused: each is told in docs/reports/faults.md. */
 
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';

@@ -76,7 +76,7 @@ describe('the alerts', () => {
   });
 
   it('are all named in the documentation', () => {
-    const page = read('docs/metrics.md');
+    const page = read('docs/reference/metrics.md');
     for (const { alert } of alerts) expect(page).toContain(`\`${alert}\``);
   });
 
@@ -128,7 +128,7 @@ function checkQueries(asked: typeof queries): ReturnType<typeof promtool> {
 
 describe('the documentation', () => {
   it('names every metric, and no other', () => {
-    const page = read('docs/metrics.md');
+    const page = read('docs/reference/metrics.md');
     const own = [...names].filter((name) => name.startsWith('petrel_'));
     for (const name of own) expect(page).toContain(`\`${name}`);
     const told = named(page).filter((name) => name.startsWith('petrel_'));

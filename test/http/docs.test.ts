@@ -1,4 +1,4 @@
-/** What docs/http.md shows can be run as it stands, but for the port. */
+/** What docs/reference/http.md shows can be run as it stands, but for the port. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { startProcess } from '../support/agents.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
-const text = readFileSync(fileURLToPath(new URL('../../docs/http.md', import.meta.url)), 'utf8');
+const text = readFileSync(fileURLToPath(new URL('../../docs/reference/http.md', import.meta.url)), 'utf8');
 const lines = [...text.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
   .filter((line) => line !== '');
@@ -25,7 +25,7 @@ function run(line: string, cwd: string, place: string): Promise<string> {
   );
 }
 
-it('the examples of docs/http.md do what they are said to do', async () => {
+it('the examples of docs/reference/http.md do what they are said to do', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'petrel-docs-'));
   try {
     const [serve, ...examples] = lines;

@@ -17,7 +17,7 @@ import type { Node } from './node.js';
 import type { Setup } from './setup.js';
 import type { World } from './world.js';
 
-/** By the number of the invariant in docs/protocol.md; 0: an agent ended that should not have; 9: another rule there. */
+/** By the number of the invariant in docs/reference/protocol.md; 0: an agent ended that should not have; 9: another rule there. */
 export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 export type Violate = (invariant: Invariant, what: string) => void;

@@ -1,5 +1,5 @@
 /**
- * The rules of docs/protocol.md that are no invariants: who may write what, and when. Judged from what is agreed on
+ * The rules of docs/reference/protocol.md that are no invariants: who may write what, and when. Judged from what is agreed on
  * alone. What has to happen soon is judged only while the world is calm: nothing of it lost, delayed, frozen or dead.
  */
 import type { GroupPaths } from '../../src/model/paths.js';

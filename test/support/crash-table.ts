@@ -1,9 +1,12 @@
-/** What docs/crash-points.md says of each crash point. */
+/** What docs/reports/tables/crash-points.md says of each crash point. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type CrashPoint, everyPoint, pointName } from '../../src/dev/crash-points.js';
 
-const document = readFileSync(fileURLToPath(new URL('../../docs/crash-points.md', import.meta.url)), 'utf8');
+const document = readFileSync(
+  fileURLToPath(new URL('../../docs/reports/tables/crash-points.md', import.meta.url)),
+  'utf8',
+);
 
 export interface Row {
   readonly name: string;
@@ -41,7 +44,7 @@ export function crashTable(): Row[] {
         !/^(at once|T)$/.test(without) ||
         !/^(CI|all)$/.test(shown)
       ) {
-        throw new Error(`docs/crash-points.md: the row of ${name} is not understood`);
+        throw new Error(`docs/reports/tables/crash-points.md: the row of ${name} is not understood`);
       }
       const releases = /\bits (guardian|agent)\b[^:;]* (releases|brings the release to its end)\b/.test(what);
       const waitsForExpiry = without === 'T';

@@ -47,7 +47,10 @@ const program = new Command('npm run sabotage --')
     0,
   )
   .option('--anew', 'forget the seeds that are known to catch')
-  .option('--keep', 'write the seeds that caught to known-seeds.json, and the table to docs/sabotage.md')
+  .option(
+    '--keep',
+    'write the seeds that caught to known-seeds.json, and the table to docs/reports/tables/sabotage.md',
+  )
   .parse();
 const { only: part = '', ...options } = program.opts<{
   only?: string;

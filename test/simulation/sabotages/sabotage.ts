@@ -18,7 +18,7 @@ export interface Edit {
 
 export interface Sabotage extends Edit {
   readonly name: string;
-  /** What it breaks: a rule of docs/protocol.md, or a habit of the code. */
+  /** What it breaks: a rule of docs/reference/protocol.md, or a habit of the code. */
   readonly rule: string;
   /** Further edits, where the rule has a second line of defence that would hide the breach. */
   readonly also?: readonly Edit[];

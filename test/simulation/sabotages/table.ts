@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Catch } from './hunt.js';
 import type { Sabotage } from './sabotage.js';
 
-const file = fileURLToPath(new URL('../../../docs/sabotage.md', import.meta.url));
+const file = fileURLToPath(new URL('../../../docs/reports/tables/sabotage.md', import.meta.url));
 const head = ['Sabotage', 'The rule it breaks', 'Seed', 'Invariant', 'What was seen'];
 
 export function row({ name, rule }: Sabotage, found: Catch | null): string {
