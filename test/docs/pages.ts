@@ -1,0 +1,50 @@
+/** The pages of docs/, and what tests read from them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const project = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Paths of all Markdown pages that people read, relative to the project. */
+export function pages(): string[] {
+  const inDocs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
+  const inExamples = readdirSync(join(project, 'examples'))
+    .map((name) => `examples/${name}/README.md`)
+    .filter((path) => existsSync(join(project, path)));
+  return ['README.md', 'CONTRIBUTING.md', ...inDocs, ...inExamples].toSorted();
+}
+
+export function readPage(path: string): string {
+  return readFileSync(join(project, path), 'utf8');
+}
+
+/** Without blocks of code: what follows is about prose and links. */
+export function withoutCode(text: string): string {
+  return text.replaceAll(/^( *)```.*?^\1```$/gms, '');
+}
+
+/** Cells of all rows of all tables, heads included. */
+export function tableRows(text: string): string[][] {
+  return withoutCode(text)
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\| *:?-/.test(line))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** A Markdown table, aligned as the formatter aligns it. */
+export function alignedTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const escaped = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')));
+  const widths = head.map((title, column) =>
+    Math.max(3, title.length, ...escaped.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...escaped.map(line)].join('\n');
+}

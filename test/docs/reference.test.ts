@@ -1,0 +1,141 @@
+/**
+ * The reference says what the code does. Tables made from the code are files of their own: `npm run docs` writes them.
+ * Tables written by hand are compared with the code here.
+ */
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { createProgram } from '../../src/cli/program.js';
+import { settingMeta } from '../../src/config/setting.js';
+import { agentSettings, clientSettings, runSettings } from '../../src/config/settings.js';
+import { exitCodes } from '../../src/exit-code.js';
+import { writeDuration } from '../../src/model/duration.js';
+import { groupConfigSchema } from '../../src/model/group-config.js';
+import { builtInKinds } from '../../strategies/constraints/index.js';
+import { strategies } from '../../strategies/index.js';
+import { alignedTable, project, readPage, tableRows } from './pages.js';
+
+const tables = join(project, 'docs/reference/tables');
+
+describe('docs/reference/tables', () => {
+  it('has every command with its help', async () => {
+    const program = await createProgram();
+    const all = [program, ...program.commands.flatMap(withSubcommands)];
+    const sections = all.map((command) => `## ${nameOf(command)}\n\n\`\`\`\n${helpOf(command)}\n\`\`\``);
+    const intro =
+      'This page is generated from the program by `npm run docs`. [Commands](../commands.md) says which command is for what.';
+    await expect(page('Commands: every option', intro, sections.join('\n\n'))).toMatchFileSnapshot(
+      join(tables, 'commands.md'),
+    );
+  });
+
+  it('has every node setting', async () => {
+    const shape = { ...runSettings.shape, ...agentSettings.shape, ...clientSettings.shape };
+    const rows = Object.entries(shape).flatMap(([name, schema]) => {
+      const meta = settingMeta.get(schema);
+      if (meta === undefined) return [];
+      const { key, flags, env, help } = meta;
+      return [[code(key), flags === undefined ? '' : code(flags), code(env), defaultOf(name, schema), help]];
+    });
+    const intro =
+      'This page is generated from the code by `npm run docs`. [Configuration](../configuration.md) says how settings are read.';
+    const table = alignedTable(['Key', 'Flag', 'Variable', 'Default', 'Meaning'], rows);
+    await expect(page('Node settings', intro, table)).toMatchFileSnapshot(join(tables, 'settings.md'));
+  });
+});
+
+describe('docs/reference/configuration.md', () => {
+  it('has every key of the group configuration with its default, and no other', () => {
+    const rows = tableRows(readPage('docs/reference/configuration.md'));
+    const written = rows.flatMap(([key = '', value = '']) =>
+      /^`[a-zA-Z.]+`$/.test(key) && /^`.*`$/.test(value) ? [`${key} ${value}`] : [],
+    );
+    const site = groupConfigSchema.parse({ sites: { NAME: {} } }).sites.NAME;
+    const { sites: _, ...defaults } = groupConfigSchema.parse({});
+    const expected = leaves({ ...defaults, sites: { NAME: site } });
+    expect(written.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+describe('docs/reference/strategies.md', () => {
+  const names = tableRows(readPage('docs/reference/strategies.md')).map(([first = '']) => first);
+  const rules = [...strategies.keys(), ...builtInKinds];
+
+  it.each(rules)('has %s', (name) => {
+    expect(names.some((cell) => cell.includes(code(name)))).toBe(true);
+  });
+});
+
+describe('docs/reference/commands.md', () => {
+  const text = readPage('docs/reference/commands.md');
+
+  it('has every exit code', () => {
+    const told = new Set(tableRows(text).map(([first = '']) => first));
+    expect(Object.values(exitCodes).filter((exitCode) => !told.has(String(exitCode)))).toEqual([]);
+  });
+
+  it('has every command', async () => {
+    const program = await createProgram();
+    const missing = program.commands
+      .map((command) => command.name())
+      .filter((name) => !text.includes(`\`petrel ${name}`));
+    expect(missing).toEqual([]);
+  });
+});
+
+function page(title: string, intro: string, body: string): string {
+  return `# ${title}\n\n${intro}\n\n${body}\n`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** The command, and those below it; commander's own `help` is none of Petrel's. */
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+function nameOf(command: Command): string {
+  const above = command.parent === null ? '' : `${nameOf(command.parent)} `;
+  return `${above}${command.name()}`;
+}
+
+/** Global options are on the first section only, and lines are as wide as the pages of docs. */
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureHelp({ helpWidth: 120, showGlobalOptions: false });
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+    getOutHelpWidth: () => 120,
+  });
+  command.outputHelp();
+  return text.trimEnd().replaceAll(/ +$/gm, '');
+}
+
+function defaultOf(name: string, schema: z.ZodType): string {
+  const shown = settingMeta.get(schema)?.defaultText ?? schema.safeParse(undefined).data;
+  if (typeof shown === 'number' && name.endsWith('Ms')) return writeDuration(shown);
+  return shown === null || shown === undefined || JSON.stringify(shown) === '{}' ? '' : String(shown);
+}
+
+/** `key` and default of each key that `petrel config set` takes. */
+function leaves(value: Readonly<Record<string, unknown>>, above = ''): string[] {
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const key = `${above}${name}`;
+    return isBranch(inner) ? leaves(inner, `${key}.`) : [`\`${key}\` \`${written(inner)}\``];
+  });
+}
+
+function isBranch(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+  );
+}
+
+function written(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
