@@ -1,0 +1,51 @@
+/** Links between pages lead somewhere, and every page of docs/ is reached from its index. */
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, it } from 'vitest';
+import { pages, project, readPage, withoutCode } from './pages.js';
+
+interface Link {
+  readonly from: string;
+  readonly path: string;
+  readonly anchor: string | undefined;
+}
+
+function linksOf(page: string): Link[] {
+  const prose = withoutCode(readPage(page)).replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [path = '', anchor] = target.split('#');
+    return [{ from: page, path: path === '' ? page : normalize(join(dirname(page), path)), anchor }];
+  });
+}
+
+/** As GitHub makes them. */
+function anchorsOf(page: string): Set<string> {
+  const headings = [...withoutCode(readPage(page)).matchAll(/^#+ (.*)$/gm)];
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+it.each(pages())('links of %s lead somewhere', (page) => {
+  const broken = linksOf(page).filter(
+    ({ path, anchor }) =>
+      !existsSync(join(project, path)) || (anchor !== undefined && !anchorsOf(path).has(anchor)),
+  );
+  expect(broken).toEqual([]);
+});
+
+it('the index leads to every page', () => {
+  const reached = new Set(['docs/index.md']);
+  for (const page of reached) {
+    const next = linksOf(page).map(({ path }) => path);
+    for (const path of next) if (path.startsWith('docs/') && path.endsWith('.md')) reached.add(path);
+  }
+  const all = pages().filter((page) => page.startsWith('docs/'));
+  expect(all.filter((page) => !reached.has(page))).toEqual([]);
+});
