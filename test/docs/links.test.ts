@@ -1,4 +1,4 @@
-/** Links between pages lead somewhere, and every page of docs/ is reached from its index. */
+/** Links and paths in pages lead somewhere, and every page of docs/ is reached from its index. */
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
@@ -38,6 +38,19 @@ it.each(pages())('links of %s lead somewhere', (page) => {
       !existsSync(join(project, path)) || (anchor !== undefined && !anchorsOf(path).has(anchor)),
   );
   expect(broken).toEqual([]);
+});
+
+/** In code spans; `strategies/NAME.ts` and `rules-of-*.ts` name no single file. */
+function filesNamedIn(page: string): string[] {
+  const spans = withoutCode(readPage(page)).matchAll(/`([^`\n ]+)`/g);
+  return [...spans]
+    .map(([, name = '']) => name.replace(/[#:].*$/, ''))
+    .filter((name) => /^(bench|deploy|docs|examples|packages|scripts|src|strategies|test)\//.test(name))
+    .filter((name) => !/[*{]|NAME/.test(name));
+}
+
+it.each(pages())('files that %s names exist', (page) => {
+  expect(filesNamedIn(page).filter((name) => !existsSync(join(project, name)))).toEqual([]);
 });
 
 it('the index leads to every page', () => {
