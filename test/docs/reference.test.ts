@@ -2,6 +2,7 @@
  * The reference says what the code does. Tables made from the code are files of their own: `npm run docs` writes them.
  * Tables written by hand are compared with the code here.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -64,6 +65,19 @@ describe('docs/reference/strategies.md', () => {
 
   it.each(rules)('has %s', (name) => {
     expect(names.some((cell) => cell.includes(code(name)))).toBe(true);
+  });
+});
+
+describe('docs/reference/doctor.md', () => {
+  it('has every check, and no other', () => {
+    const folder = join(project, 'src/doctor');
+    const source = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    const named = /(?:\b(?:ok|finding)\(\s*|\borOk\([\w.()]+,\s*|\bcheck = )'([a-z]+)'/g;
+    const checks = source.flatMap((text) => [...text.matchAll(named)].map(([, check = '']) => code(check)));
+    const told = tableRows(readPage('docs/reference/doctor.md')).map(([first = '']) => first);
+    expect(told.filter((cell) => /^`[a-z]+`$/.test(cell)).toSorted()).toEqual(
+      [...new Set(checks)].toSorted(),
+    );
   });
 });
 
