@@ -1,6 +1,6 @@
 /**
  * Fewer worlds for the same behaviour: a world is taken on at once to where steps that nothing can come before, or see,
- * would take it. Why that loses nothing is told in docs/reports/exploration.md; `reduce.test.ts` compares with and without.
+ * would take it. Why that loses nothing is told in docs/reports/exploration-reduction.md; `reduce.test.ts` compares with and without.
  */
 import type { ElectorMemory } from '../../src/core/round.js';
 import type { Decider } from './decide.js';
