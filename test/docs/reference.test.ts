@@ -13,6 +13,8 @@ import { agentSettings, clientSettings, runSettings } from '../../src/config/set
 import { exitCodes } from '../../src/exit-code.js';
 import { writeDuration } from '../../src/model/duration.js';
 import { groupConfigSchema } from '../../src/model/group-config.js';
+import { registrationSchema } from '../../src/model/registration.js';
+import { causeSchema, claimSchema, electedSchema } from '../../src/model/znodes.js';
 import { builtInKinds } from '../../strategies/constraints/index.js';
 import { strategies } from '../../strategies/index.js';
 import { alignedTable, project, readPage, tableRows } from './pages.js';
@@ -65,6 +67,26 @@ describe('docs/reference/strategies.md', () => {
 
   it.each(rules)('has %s', (name) => {
     expect(names.some((cell) => cell.includes(code(name)))).toBe(true);
+  });
+});
+
+describe('docs/reference/znodes.md', () => {
+  const text = readPage('docs/reference/znodes.md');
+
+  it.each([
+    ['leader/elected', electedSchema.shape],
+    ['leader/current', claimSchema.shape],
+    ['nodes/<nodeId>', registrationSchema.shape],
+  ])('has every field of %s, and no other', (path, shape) => {
+    const section = text.split(/^## /m).find((part) => part.startsWith(`\`${path}\``)) ?? '';
+    const [fields = ''] = section.split('| `cause`      |');
+    const named = tableRows(fields).flatMap(([first = '']) => [...first.matchAll(/`(\w+)`/g)]);
+    expect(named.map(([, name]) => name).toSorted()).toEqual(Object.keys(shape).toSorted());
+  });
+
+  it('has every cause', () => {
+    const named = new Set(tableRows(text).map(([first = '']) => first));
+    expect(causeSchema.options.filter((cause) => !named.has(code(cause)))).toEqual([]);
   });
 });
 
