@@ -71,7 +71,7 @@ describe('a crash point as people write it', () => {
     ['takeover-startd', 'there is no step "takeover-startd": did you mean takeover-started?'],
     ['nonsense', 'there is no step "nonsense": they are leaving-told,'],
     ['', 'there is no step "": they are'],
-    ['decided:candidat', 'did you mean candidate?'],
+    ['decided:canddate', 'did you mean candidate?'],
     ['decided:supervisor', 'there is no process in a switchover "supervisor"'],
     ['failover/decided:leader', 'there is no process in a failover "leader"'],
     ['failover/release-ended', 'there is no transition with release-ended "failover"'],

@@ -24,7 +24,7 @@ import {
   type Judged,
   kindOfBackoff,
   kindOfBusy,
-  kindOfUnreadable,
+  kindOfMalformed,
   stillOverridden,
   withoutOverridden,
 } from './constraint.js';
@@ -71,12 +71,12 @@ export interface Choice {
   readonly ranking: readonly Ranked[];
   readonly ineligible: readonly Ineligible[];
   /** A wait that only the asker knows of (how long a node has been eligible, say) may change the choice after so long;
-   * `core/limits.ts` knows of the instants that the input itself names. */
+   * `core/deadlines.ts` knows of the instants that the input itself names. */
   readonly recheckInMs: number | null;
   /** What the choice makes of the failures: a node tried again is no longer excluded. */
   readonly failures: readonly FailureRecord[];
-  /** What `elected.asked` is to say of a node newly chosen. */
-  readonly asked: Elected['asked'];
+  /** What `elected.requested` is to say of a node newly chosen. */
+  readonly requested: Elected['requested'];
   /** What `elected.failedSite` is to say with it. */
   readonly failedSite: string | null;
   /** A better node that the leader is left for after a wait: no other slot is to take it meanwhile. */
@@ -101,7 +101,7 @@ export function elect(input: ChoiceInput): Choice {
     retired(input) ??
     requested(input, ranking, ineligible) ??
     (config.paused === null ? automatic(input, ranking, ineligible) : paused(input, config.paused));
-  return { ranking, ineligible, recheckInMs: null, failures, asked: null, failedSite: null, ...outcome };
+  return { ranking, ineligible, recheckInMs: null, failures, requested: null, failedSite: null, ...outcome };
 }
 
 /** A slot that the group is not to have any more is given up, whoever leads it. */
@@ -130,8 +130,8 @@ function requested(
     node: target,
     changes: true,
     cause: 'planned',
-    reason: `${force ? 'failover' : 'switchover'} asked for by ${by}: ${request.reason}`,
-    asked: {
+    reason: `${force ? 'failover' : 'switchover'} requested by ${by}: ${request.reason}`,
+    requested: {
       by,
       overridden: waivable(ineligibleReasonsOf(target, ineligible)),
       ...(force ? { forced: true } : {}),
@@ -165,8 +165,8 @@ function paused(
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
   // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.
   const { node } = elected;
-  const asked = stillOverridden(elected, judged);
-  return { node, changes: true, cause: 'retry', reason: `tried again while ${why}`, asked };
+  const requested = stillOverridden(elected, judged);
+  return { node, changes: true, cause: 'retry', reason: `tried again while ${why}`, requested };
 }
 
 function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | 'cause'> {
@@ -215,7 +215,7 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
   const wait = (until: string, recheckInMs: number | null = null): Outcome => {
     return { ...keep(until, recheckInMs), reserves: best.node };
   };
-  if (elected.asked !== null) return keep(`but ${elected.asked.by} asked for ${present.node}`);
+  if (elected.requested !== null) return keep(`but ${elected.requested.by} requested ${present.node}`);
   const delayMs = failbackDelayMs(config);
   if (delayMs === null) return keep('and failback is manual');
   if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
@@ -284,8 +284,8 @@ function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly In
  * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
-  const isForced = elected.asked?.forced === true;
-  const isAsked = elected.asked !== null && !isForced;
+  const isForced = elected.requested?.forced === true;
+  const isAsked = elected.requested !== null && !isForced;
   const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
   const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);
   const [best] = ranking;
@@ -304,8 +304,8 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
 function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
   const { elected } = input;
   const found = ineligibleReasonsOf(elected.node, ineligible);
-  // Junk in its registration does not end a leadership that nobody could take up.
-  if (leads(input) && found.every(({ kind }) => kind === kindOfUnreadable)) {
+  // Garbage in its registration does not end a leadership that nobody could take up.
+  if (leads(input) && found.every(({ kind }) => kind === kindOfMalformed)) {
     return { ...standing(elected), reason: `it leads, and nobody else could: ${reasonsOf(found)}` };
   }
   const failedSite = siteOfFailure(input, ineligible);

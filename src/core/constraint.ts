@@ -84,8 +84,8 @@ export interface Judged {
 
 /** Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody else is left, … */
 export const kindOfBackoff = 'backoff';
-/** … junk in a registration ends no leadership that nobody else could take up, … */
-export const kindOfUnreadable = 'unreadable';
+/** … garbage in a registration ends no leadership that nobody else could take up, … */
+export const kindOfMalformed = 'malformed';
 /** … and no node leads twice, not even by force. */
 export const kindOfBusy = 'leads-slot';
 
@@ -135,7 +135,7 @@ function ineligibleReasonOf(
 /** Of a node that nothing is known of no constraint can tell. */
 function unreadable({ problem }: Member): IneligibleReason {
   const reason = `its registration cannot be read: ${problem}`;
-  return { kind: kindOfUnreadable, reason, ends: 'failure', canBeForced: true };
+  return { kind: kindOfMalformed, reason, ends: 'failure', canBeForced: true };
 }
 
 /** What is against the node itself, whatever it is to lead. */
@@ -180,22 +180,28 @@ export function departure(found: readonly IneligibleReason[]): Constraint['ends'
 }
 
 /** The same where what a forced failover overrode does not count against the elected node. */
-export function withoutOverridden(judged: readonly Judged[], { node, asked }: Elected): readonly Judged[] {
-  if (asked === null) return judged;
+export function withoutOverridden(
+  judged: readonly Judged[],
+  { node, requested }: Elected,
+): readonly Judged[] {
+  if (requested === null) return judged;
   return judged.map((one) => {
     if (one.member.node !== node) return one;
     return {
       ...one,
-      ineligibleReasons: one.ineligibleReasons.filter(({ kind }) => !asked.overridden.includes(kind)),
+      ineligibleReasons: one.ineligibleReasons.filter(({ kind }) => !requested.overridden.includes(kind)),
     };
   });
 }
 
 /** Of what a forced failover overrode, what still keeps the elected node from leading: the rest counts again. */
-export function stillOverridden({ node, asked }: Elected, judged: readonly Judged[]): Elected['asked'] {
+export function stillOverridden(
+  { node, requested }: Elected,
+  judged: readonly Judged[],
+): Elected['requested'] {
   const own = judged.find(({ member }) => member.node === node);
-  if (asked === null || own === undefined) return asked;
+  if (requested === null || own === undefined) return requested;
   const found = ownIneligibleReasons(own).map(({ kind }) => kind);
-  const overridden = asked.overridden.filter((kind) => found.includes(kind));
-  return overridden.length === asked.overridden.length ? asked : { ...asked, overridden };
+  const overridden = requested.overridden.filter((kind) => found.includes(kind));
+  return overridden.length === requested.overridden.length ? requested : { ...requested, overridden };
 }

@@ -79,7 +79,7 @@ function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
     by: self,
     previous: previousLeader(snapshot, members),
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
-    asked: choice.asked,
+    requested: choice.requested,
     failedSite: choice.failedSite,
     failures: ownFailures(seen, choice),
     ...missedRequest(seen, choice),
@@ -87,8 +87,8 @@ function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
   return electedWrite(snapshot, next, record);
 }
 
-function missedRequest(seen: JudgedElection, { asked }: Choice): Pick<Elected, 'missedRequest'> {
-  return asked === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
+function missedRequest(seen: JudgedElection, { requested }: Choice): Pick<Elected, 'missedRequest'> {
+  return requested === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
 }
 
 /** The decision stands, and something in it is to be noted: a failure, or what is over. */
@@ -99,9 +99,9 @@ function upkeepWrite(seen: JudgedElection, choice: Choice): Write | null {
   const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
-  const asked = seen.memory.progress === null ? stillOverridden(elected, seen.judged) : elected.asked;
-  if (failed === null && !isRecovered && !isOver && asked === elected.asked) return null;
-  return electedWrite(snapshot, { ...elected, asked, failures: ownFailures(seen, choice) }, null);
+  const requested = seen.memory.progress === null ? stillOverridden(elected, seen.judged) : elected.requested;
+  if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
+  return electedWrite(snapshot, { ...elected, requested, failures: ownFailures(seen, choice) }, null);
 }
 
 /** Those that other slots keep are theirs. */

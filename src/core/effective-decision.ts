@@ -1,4 +1,4 @@
-/** A decision that was lost: `leader/elected` holds junk, or was deleted and made anew. */
+/** A decision that was lost: `leader/elected` is malformed, or was deleted and made anew. */
 import type { GroupSnapshot } from '../model/snapshot.js';
 import { type Elected, lastTerm } from '../model/znodes.js';
 
@@ -22,7 +22,7 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
     by: 'none',
     previous: leader === null ? null : { node: leader.node, site: leader.site },
     priorities: null,
-    asked: null,
+    requested: null,
     failedSite: null,
     failures: [],
   };

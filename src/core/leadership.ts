@@ -121,7 +121,7 @@ export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapsh
   if (seat === null) return 'it has no seat';
   // A decision made for an earlier life does not know how this one is.
   const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;
-  return isUnhealthy && !elected.value.asked?.overridden.includes('unhealthy') ? 'it is unhealthy' : null;
+  return isUnhealthy && !elected.value.requested?.overridden.includes('unhealthy') ? 'it is unhealthy' : null;
 }
 
 function withoutLeadership(situation: LeadershipInput, snapshot: GroupSnapshot): LeadershipAction | null {

@@ -75,7 +75,7 @@ function courting([node, slot]: readonly [string, number]): [string, string] {
 
 /**
  * A node has the slot whose claim it owns, or else the first that names it. So that of two slots that name one node, as
- * only junk makes them, exactly one keeps it.
+ * only garbage makes them, exactly one keeps it.
  */
 function takenBy(states: readonly SlotState[], slot: number, members: readonly Member[]): [string, string][] {
   const owned = states.flatMap(({ slot: of, current }): [string, number, string][] => {

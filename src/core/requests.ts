@@ -26,11 +26,11 @@ export function missesRequest(config: GroupConfig, elected: Elected): boolean {
   return config.switchover.replacesTerm === elected.term || elected.missedRequest === true;
 }
 
-/** "switchover to b1 asked for by …". */
+/** "switchover to b1 requested by …". */
 export function requestText({ to, force, by, at, notBefore, slot }: SwitchoverRequest): string {
   const when = notBefore === null ? '' : ` not before ${notBefore}`;
   const which = slot === undefined ? '' : ` of slot ${slot}`;
-  return `${force ? 'failover' : 'switchover'}${which} to ${targetText(to)}${when}, asked for by ${by} at ${at},`;
+  return `${force ? 'failover' : 'switchover'}${which} to ${targetText(to)}${when}, requested by ${by} at ${at},`;
 }
 
 export function targetText(to: SwitchoverRequest['to']): string {

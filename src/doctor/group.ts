@@ -82,7 +82,7 @@ function checkAcls({ access, znodes }: GroupFacts): Finding[] {
   const example =
     first === undefined
       ? ''
-      : `, as ${first.path} (${first.acl === null ? 'unreadable' : aclText(first.acl)})`;
+      : `, as ${first.path} (${first.acl === null ? 'malformed' : aclText(first.acl)})`;
   const what =
     open.length > 0
       ? `${open.length} of ${znodes.length} znodes may be changed by everybody${example}`

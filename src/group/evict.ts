@@ -112,7 +112,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
       ? []
       : [
           {
-            text: `claim ${claimText(view)}, ${claim.value?.status ?? 'unreadable'}, token ${claim.token}`,
+            text: `claim ${claimText(view)}, ${claim.value?.status ?? 'malformed'}, token ${claim.token}`,
             operation: { type: 'delete', path: view.paths.current, version: claim.version } as const,
           },
         ]),

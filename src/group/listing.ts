@@ -279,6 +279,6 @@ function stateOf(view: GroupView, member: Member, found: readonly IneligibleReas
   const has = (...kinds: readonly IneligibleReason['kind'][]) =>
     found.some(({ kind }) => kinds.includes(kind));
   if (has('leaving', 'drained')) return 'DRAINING';
-  if (has('unhealthy', 'unreadable')) return 'UNHEALTHY';
+  if (has('unhealthy', 'malformed')) return 'UNHEALTHY';
   return has('backoff') ? 'BACKOFF' : 'STANDBY';
 }

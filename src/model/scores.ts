@@ -18,7 +18,7 @@ export type Score = number | bigint;
 
 const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
 
-/** More is junk: a group has no more nodes, and no node so many scores. */
+/** More is malformed: a group has no more nodes, and no node so many scores. */
 const mostEntries = 1000;
 
 /** Counted before they are looked at: who elects reads every node's, again and again. */

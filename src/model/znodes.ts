@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema, strictObject } from './names.js';
 
-/** More decisions than any group will take. What names a later one is junk, and must not become the last. */
+/** More decisions than any group will take. What names a later one is malformed, and must not become the last. */
 export const lastTerm = 2 ** 48;
 export const termSchema = z.int().min(0).max(lastTerm);
 
@@ -14,7 +14,7 @@ export const termSchema = z.int().min(0).max(lastTerm);
 export const slotSchema = z.int().min(1).max(mostLeaders).optional();
 
 const longestTail = 20;
-/** What lists more is junk: a group has no more nodes, and junk must not make the next decision too large to write. */
+/** What lists more is malformed: a group has no more nodes, and garbage must not make the next decision too large to write. */
 export const mostFailures = 1000;
 
 /** How a command or function ended badly, as far as it helps a person. */
@@ -99,7 +99,7 @@ export const electedSchema = z.object({
    * from leading when it was forced (kinds of reasons), each of which does not count until it has ended. `forced`:
    * the leader before is distrusted.
    */
-  asked: z
+  requested: z
     .object({
       by: z.string(),
       overridden: z.array(z.string()).max(longestTail),
@@ -127,7 +127,7 @@ export const initialElected: Elected = {
   by: 'none',
   previous: null,
   priorities: null,
-  asked: null,
+  requested: null,
   failedSite: null,
   failures: [],
 };

@@ -24,7 +24,7 @@ const wanted: Readonly<Record<Where, string>> = {
 };
 
 export const affinity: Constraint = {
-  kind: 'misplaced',
+  kind: 'affinity',
   description: 'it is not where `affinity` wants this group’s leader for another group’s',
   ends: 'planned',
   canBeForced: true,

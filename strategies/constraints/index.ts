@@ -1,5 +1,5 @@
 /** The constraints that ship with Petrel, in the order in which people are told of them. */
-import { type Constraint, kindOfUnreadable } from '../../src/core/constraint.js';
+import { type Constraint, kindOfMalformed } from '../../src/core/constraint.js';
 import { affinity } from './affinity.js';
 import { backoff } from './backoff.js';
 import { busy } from './busy.js';
@@ -29,6 +29,6 @@ export const constraints: readonly Constraint[] = [
 
 /** Of all that may keep a node from leading without any constraint of a user's own. */
 export const builtInKinds: ReadonlySet<string> = new Set([
-  kindOfUnreadable,
+  kindOfMalformed,
   ...constraints.map(({ kind }) => kind),
 ]);

@@ -1,7 +1,7 @@
 import type { Constraint } from '../../src/core/constraint.js';
 
 export const spread: Constraint = {
-  kind: 'site-holds-slot',
+  kind: 'spread',
   description: 'siteRules.spread wants leaders in different sites, and its site has one',
   ends: 'failure',
   canBeForced: true,

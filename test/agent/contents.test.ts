@@ -29,7 +29,7 @@ describe('the content of a znode', () => {
     expect([tell(1), tell(2), tell(1)]).toEqual([1, 2, 1]);
   });
 
-  it('tells of junk what is wrong with it, and of what comes after it what that is', () => {
+  it('says of malformed content what is wrong with it, and of what comes after it what that is', () => {
     const contents = new Contents();
     expect(contents.claim(path, Buffer.from('{'))).toEqual({ value: null, problem: 'it is not JSON' });
     expect(contents.claim(path, bytes(examples.claim)).value?.status).toBe('READY');

@@ -1,4 +1,4 @@
-/** A living group whose znodes are filled with junk: no agent ends, one node leads, and the elector says where it is. */
+/** A living group whose znodes are filled with garbage: no agent ends, one node leads, and the elector says where it is. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GroupPaths } from '../../src/model/paths.js';
@@ -74,7 +74,7 @@ async function oneLeader(): Promise<void> {
 
 const deep = Buffer.from(jsonText(nested(100_000)));
 
-describe('junk in a living group', () => {
+describe('malformed content in a living group', () => {
   it.each([
     ['config', "the group's configuration cannot be used"],
     ['elected', '/leader/elected cannot be read: '],

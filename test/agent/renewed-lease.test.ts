@@ -8,7 +8,7 @@ function scene() {
   return { store, clock, lease: new RenewedLease(store, clock) };
 }
 
-it('V2 a lease that has ended becomes shorter with its session timeout, and the duty is told', () => {
+it('V2 a lease that has ended becomes shorter with its session timeout, and the workload learns it', () => {
   const { store, clock, lease } = scene();
   expect(lease.news(false)).toEqual({ releaseAtMs: 7_000, endsAtMs: 9_000 });
   clock.nowMs = 7_500;

@@ -227,7 +227,7 @@ describe('who elects', () => {
     const reads = () => server.requestCounts().get(store.sessionId)?.requests.getData ?? 0;
     await tell(group, 'a', 'life');
     await tell(group, 'b', 'life');
-    await store.create(paths.score('c'), Buffer.from('junk'), 'ephemeral');
+    await store.create(paths.score('c'), Buffer.from('garbage'), 'ephemeral');
     const nodes = ['a', 'b', 'c', 'd'];
     const before = reads();
 

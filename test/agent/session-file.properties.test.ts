@@ -32,7 +32,7 @@ describe('the session file', () => {
     );
   });
 
-  it('that holds junk holds nothing, or a session that can be tried', async () => {
+  it('that is malformed holds nothing, or a session that can be tried', async () => {
     const texts = fc.oneof(
       spoilt(good).map(jsonText),
       anyText,

@@ -28,7 +28,7 @@ function untold(store: Store): WatchedCache {
 
 it('what may not be read is asked for anew each time, whether it is there too', async () => {
   const store = await connected();
-  const path = uniqueRoot('unreadable');
+  const path = uniqueRoot('malformed');
   const reads = untold(store);
   await store.create(path, nothing, 'persistent');
   await store.setAcl(path, [toAnyone(permissions.delete)], 'any');

@@ -186,7 +186,7 @@ describe('nobody fit', () => {
     expect(choice).toMatchObject({ node: null, changes: true });
   });
 
-  it('a READY leader stays while only junk in its registration speaks against it', () => {
+  it('a READY leader stays while only a malformed registration speaks against it', () => {
     const malformed = { ...member('a1'), ...unreadable() };
     const choice = ask({ members: [malformed], elected, current: claim('a1') });
     expect(told(choice)).toEqual({
@@ -366,10 +366,10 @@ describe('a better node than the leader', () => {
   });
 
   it('lets a person’s choice stand, until a person lowers it', () => {
-    const elected = decided({ node: 'b1', priorities: [50, 100], asked: { by: 'ops', overridden: [] } });
+    const elected = decided({ node: 'b1', priorities: [50, 100], requested: { by: 'ops', overridden: [] } });
     const choice = withBetter({ elected });
     expect(choice).toMatchObject({ node: 'b1', changes: false, recheckInMs: null });
-    expect(choice.reason).toContain('but ops asked for b1');
+    expect(choice.reason).toContain('but ops requested b1');
     expect(withBetter({ elected, settings: { sites: { ...sites, b: { priority: 40 } } } }).node).toBe('a1');
   });
 });
@@ -403,9 +403,9 @@ describe('a switchover', () => {
       node,
       changes: true,
       cause: 'planned',
-      reason: 'switchover asked for by ops: maintenance',
+      reason: 'switchover requested by ops: maintenance',
     });
-    expect(choice.asked).toEqual({ by: 'ops', overridden: [] });
+    expect(choice.requested).toEqual({ by: 'ops', overridden: [] });
   });
 
   it.each<[string, Request]>([
@@ -444,8 +444,8 @@ describe('a switchover', () => {
       { members: ineligible, failures: [failure('b1'), ...others] },
     );
     expect(choice).toMatchObject({ node: 'b1', changes: true, failures: others });
-    expect(choice.reason).toBe('failover asked for by ops: maintenance');
-    expect(choice.asked).toEqual({ by: 'ops', overridden: ['unhealthy', 'priority-zero'], forced: true });
+    expect(choice.reason).toBe('failover requested by ops: maintenance');
+    expect(choice.requested).toEqual({ by: 'ops', overridden: ['unhealthy', 'priority-zero'], forced: true });
   });
 
   it('forced, does not name a node that cannot claim', () => {
@@ -458,11 +458,11 @@ describe('a switchover', () => {
   });
 
   it('forced, is not undone for what it overrode, but for anything else', () => {
-    const asked = { by: 'ops', overridden: ['unhealthy'] };
+    const requested = { by: 'ops', overridden: ['unhealthy'] };
     const now = (change: Partial<Registration>, rest: Partial<ChoiceInput> = {}) =>
       ask({
         members: [...members('a1'), member('b1', { ...unhealthy, ...change })],
-        elected: decided({ node: 'b1', asked }),
+        elected: decided({ node: 'b1', requested }),
         ...rest,
       });
     expect(now({}).changes).toBe(false);

@@ -92,11 +92,11 @@ describe('with nodes that do their part', () => {
       const { choice } = bench.round();
       const isMoved =
         lastConfig.failback !== 'manual' &&
-        bench.elected.value?.asked === null &&
+        bench.elected.value?.requested === null &&
         choice?.failures.length === 0;
       const stands = choice?.ranking.find(({ node }) => node === bench.node)?.grade;
       if (isMoved) expect(stands, `seed ${seed}: ${choice?.reason}`).toBe(0);
-      const isOverridden = bench.elected.value?.asked?.overridden.length !== 0;
+      const isOverridden = bench.elected.value?.requested?.overridden.length !== 0;
       expect(eligible.some((one) => one.node === bench.node) || isOverridden, `seed ${seed}`).toBe(true);
     }
   });

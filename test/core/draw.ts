@@ -122,7 +122,11 @@ function drawElected(draw: Chance): Elected {
     term: pick([3, 7]),
     previous: pick([null, { node: 'a2', site: 'a' }]),
     priorities: pick([null, [100, 100], [50, 10], [300, 100]]),
-    asked: pick([null, { by: 'ops', overridden: [] }, { by: 'ops', overridden: ['unhealthy', 'drained'] }]),
+    requested: pick([
+      null,
+      { by: 'ops', overridden: [] },
+      { by: 'ops', overridden: ['unhealthy', 'drained'] },
+    ]),
     failures: names.filter(() => odds(0.3)).map((one) => drawFailure(draw, one)),
   });
 }

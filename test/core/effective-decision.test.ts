@@ -36,7 +36,7 @@ describe('a decision', () => {
         site: node === null ? null : 'a',
         term,
         failures: [],
-        asked: null,
+        requested: null,
         failedSite: null,
       });
       expect(restored.cause).toBe(node === null ? 'nobody' : 'retry');

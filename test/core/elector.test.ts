@@ -47,7 +47,7 @@ describe('a round', () => {
       by: 'elector',
       previous: null,
       priorities: [100, 100],
-      asked: null,
+      requested: null,
       failedSite: null,
       failures: [],
     });
@@ -495,7 +495,11 @@ describe('A9 a planned switchover that fails', () => {
     expect(bench.node).toBe('b1');
     bench.fail();
     bench.advance(60_000);
-    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 3, asked: { overridden: ['unhealthy'] } });
+    expect(bench.elected.value).toMatchObject({
+      node: 'b1',
+      term: 3,
+      requested: { overridden: ['unhealthy'] },
+    });
   });
 });
 
@@ -986,7 +990,7 @@ describe('failback', () => {
     bench.updateRegistration('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('a1');
-    expect(bench.elected.value?.asked).toBeNull();
+    expect(bench.elected.value?.requested).toBeNull();
   });
 });
 
@@ -1010,7 +1014,11 @@ describe('a forced failover', () => {
     const bench = forced();
     bench.updateRegistration('b1', { health: { ok: true, reason: null } });
     expect(verbs(bench.settle())).toEqual(['write-elected']);
-    expect(bench.elected.value).toMatchObject({ node: 'b1', term: 2, asked: { by: 'ops', overridden: [] } });
+    expect(bench.elected.value).toMatchObject({
+      node: 'b1',
+      term: 2,
+      requested: { by: 'ops', overridden: [] },
+    });
     bench.updateRegistration('b1', unhealthy);
     bench.settle();
     expect(bench.node).toBe('a1');
@@ -1156,7 +1164,7 @@ describe('limits', () => {
     const dropped = bench.settle().filter(({ do: verb }) => verb === 'drop-request');
     expect(dropped).toMatchObject([
       {
-        what: `switchover to b1 not before ${instant(hour)}, asked for by ops at ${instant(0)}, was missed`,
+        what: `switchover to b1 not before ${instant(hour)}, requested by ops at ${instant(0)}, was missed`,
         reason: expect.stringContaining(
           'term 1, which it was to replace, ended without it; term 2: instead of a1',
         ),
@@ -1220,7 +1228,7 @@ describe('what cannot be read', () => {
   });
 
   it.each<[string, (bench: Bench) => void]>([
-    ['holds junk', (bench) => Object.assign(bench, { elected: unreadable(9) })],
+    ['is malformed', (bench) => Object.assign(bench, { elected: unreadable(9) })],
     ['was deleted and made anew', (bench) => Object.assign(bench, { elected: versioned(decided(), 0) })],
   ])('a decision that %s is restored around the leader, under a term never seen', (_, lose) => {
     const bench = led(['b1'], { sites });

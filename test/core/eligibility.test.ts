@@ -57,7 +57,7 @@ describe('who may lead', () => {
     }
   });
 
-  it('P35 P51 an election, a switchover, a retry and a what-if go by the same obstacles', () => {
+  it('P35 P51 an election, a switchover, a retry and a what-if go by the same reasons', () => {
     for (const some of subsets(keeping)) {
       const { one, settings, failures } = withAll(some);
       const expected = ineligibleReasons(one, settings, failures, epoch0Ms);
@@ -96,13 +96,13 @@ describe('who may lead', () => {
     ]);
   });
 
-  it('a registration that cannot be read is one obstacle, and says what is wrong', () => {
+  it('a registration that cannot be read is one reason, and says what is wrong', () => {
     const malformed = { ...member('a1'), ...unreadable() };
     expect(
       ineligibleReasons(malformed, config({ drained: { a1: byHand } }), [failure('a1')], epoch0Ms),
     ).toEqual([
       {
-        kind: 'unreadable',
+        kind: 'malformed',
         reason: 'its registration cannot be read: it is not JSON',
         ends: 'failure',
         canBeForced: true,
@@ -123,7 +123,7 @@ describe('who may lead', () => {
 
   it('ends a leadership as planned where people decided it, or the group’s place beside another', () => {
     const kindsThat = (how: string) => constraints.filter(({ ends }) => ends === how).map(({ kind }) => kind);
-    const decided = ['drained', 'site-drained', 'priority-zero', 'misplaced'];
+    const decided = ['drained', 'site-drained', 'priority-zero', 'affinity'];
     expect(kindsThat('planned')).toEqual(expect.arrayContaining(decided));
     expect(kindsThat('shutdown')).toEqual(['leaving']);
     expect(kindsThat('failure')).toEqual(expect.arrayContaining(['unhealthy', 'backoff', 'site-failed']));

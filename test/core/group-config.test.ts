@@ -31,7 +31,7 @@ describe('a group’s configuration', () => {
 
   it.each<[string, string, string]>([
     ['nothing', '', 'it is empty'],
-    ['junk', '{', 'it is not JSON'],
+    ['garbage', '{', 'it is not JSON'],
     ['a list', '[]', 'expected object'],
   ])('that is %s says so', (_, text, problem) => {
     const parsed = parseGroupConfig(text);

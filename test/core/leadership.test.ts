@@ -90,7 +90,7 @@ const claims: Record<string, Claim | null> = {
   'it, PROGRESS': own(),
   'it, READY': own({ status: 'READY' }),
   'it, READY in an earlier term': own({ status: 'READY', term: term - 1 }),
-  'it, junk': { ...own(), ...unreadable(4) },
+  'it, malformed': { ...own(), ...unreadable(4) },
   'it, under a later token': own({ token: token + 5n }),
   another: claim('b1', { token: token + 5n, term: term + 1 }),
 };
@@ -507,13 +507,13 @@ describe('without a leadership', () => {
   });
 
   it('claims though unhealthy when a person forced it to lead all the same', () => {
-    const forced = { ...mine, asked: { by: 'ann', overridden: ['unhealthy'] } };
+    const forced = { ...mine, requested: { by: 'ann', overridden: ['unhealthy'] } };
     const snapshot = seen({ self: ill, elected: versioned(forced, version) });
     expect(step({ snapshot })).toMatchObject({ do: 'claim' });
   });
 
   it.each<[string, Partial<LeadershipInput>, string]>([
-    ['unreadable', { snapshot: seen({ elected: unreadable() }) }, 'leader/elected cannot be read'],
+    ['malformed', { snapshot: seen({ elected: unreadable() }) }, 'leader/elected cannot be read'],
     ['another', { snapshot: seen({ elected: versioned(decided({ node: 'b1' }), 9) }) }, 'elected is b1'],
     ['nobody', { snapshot: seen({ elected: versioned(decided(), 9) }) }, 'elected is nobody'],
     ['leaving', { draining: true }, 'it is leaving'],

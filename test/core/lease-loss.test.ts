@@ -198,7 +198,7 @@ describe('an elector that lost its own lease twice', () => {
   });
 });
 
-describe('what a node knows of its lapses', () => {
+describe('what a node knows of its lease losses', () => {
   const lease = { releaseAtMs: 1_000, endsAtMs: 3_000 };
   const ended = (term: number, token = 100n + BigInt(term)) => ({ slot: 1, term, token, reason: unrenewed });
 

@@ -1,4 +1,4 @@
-/** Faults that junk in a znode once caused: each is told in docs/reports/faults.md. */
+/** Faults that garbage in a znode once caused: each is told in docs/reports/faults.md. */
 
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';
@@ -81,7 +81,7 @@ describe('a number that cannot rise', () => {
     expect(parseJson(electedSchema, JSON.stringify(action.elected)).problem).toBeNull();
   });
 
-  it('as a term beyond all: it is junk, and does not become the group’s', () => {
+  it('as a term beyond all: it is malformed, and does not become the group’s', () => {
     const read = parseJson(electedSchema, JSON.stringify(decided({ term: lastTerm + 1 })));
     expect(read.problem).toContain('term: ');
     const elected = { ...read, version: 5, modifiedAtMs: 0 };
@@ -97,7 +97,7 @@ describe('a number that cannot rise', () => {
 });
 
 describe('lists without end', () => {
-  it('of failures: they are junk, and one more never makes a list unreadable', () => {
+  it('of failures: they are malformed, and one more never makes a list unreadable', () => {
     const many = Array.from({ length: mostFailures }, (_, index) =>
       failure(`n${index}`, { until: instant(9e9) }),
     );

@@ -29,13 +29,13 @@ describe('a score report', () => {
       'more entries than a group has nodes',
       { roundTripsMs: Object.fromEntries(Array.from({ length: 1001 }, (_, i) => [`n${i}`, 1])) },
     ],
-  ])('with %s is junk, and says why', (_, change) => {
+  ])('with %s is malformed, and says why', (_, change) => {
     const { value, problem } = read(JSON.stringify({ ...JSON.parse(scoreReportText(report)), ...change }));
     expect(value).toBeNull();
     expect(problem).toMatch(/values|roundTripsMs/);
   });
 
-  it('of very many entries is junk at one glance', () => {
+  it('of very many entries is malformed at one glance', () => {
     const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`/ ${index}`, index]));
     const { problem } = read(JSON.stringify({ ...report, values: many, roundTripsMs: {} }));
     expect(problem).toBe('values: at most 1000 entries');

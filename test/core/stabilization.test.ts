@@ -125,7 +125,7 @@ describe('a leader that another measures better than', () => {
     const bench = led({}, { c1: 200 });
     const { value } = bench.elected;
     if (value === null) throw new Error('nobody decided');
-    bench.elected = { ...bench.elected, value: { ...value, asked: { by: 'ops', overridden: [] } } };
+    bench.elected = { ...bench.elected, value: { ...value, requested: { by: 'ops', overridden: [] } } };
     bench.advance(60 * minute);
     expect(bench.node).toBe('b1');
   });

@@ -153,7 +153,7 @@ describe('a seat', () => {
     );
   });
 
-  it('is none where the name is junk, and one that can be compared where it is not', async () => {
+  it('is none where the name is malformed, and one that can be compared where it is not', async () => {
     const nearly = fc
       .tuple(anyText, fc.string({ unit: fc.constantFrom(...'0123456789-'), maxLength: 12 }))
       .map(([node, digits]) => `${node}-${digits}`);

@@ -152,7 +152,7 @@ const situations: fc.Arbitrary<ElectionInput> = fc
         ],
       },
       { reason: long, node: 'toString' },
-      { asked: { by: 'x', overridden: Array(5000).fill('unhealthy') } },
+      { requested: { by: 'x', overridden: Array(5000).fill('unhealthy') } },
       initialElected,
     ),
     current: claimArb,

@@ -222,7 +222,7 @@ describe('the group', () => {
       /^error group: term 4 should be over: b1 is releasing \(40 s of 30 s\); a1 waits → stop the service on b1; .*onFence/,
     ],
     [
-      'junk',
+      'garbage',
       { problems: ['/cluster/config: it is not JSON'] },
       /^warning group: \/cluster\/config: it is not JSON/,
     ],
@@ -395,8 +395,8 @@ describe('V4 fencing tokens that the agent has seen', () => {
   });
 
   it('that cannot be read are an error', () => {
-    expect(remembers({ problem: 'a.tokens.json cannot be read: junk' })).toEqual([
-      expect.stringMatching(/^error tokens: a.tokens.json cannot be read: junk/),
+    expect(remembers({ problem: 'a.tokens.json cannot be read: garbage' })).toEqual([
+      expect.stringMatching(/^error tokens: a.tokens.json cannot be read: garbage/),
     ]);
   });
 });

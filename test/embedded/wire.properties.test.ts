@@ -127,7 +127,7 @@ describe('the answer to a request', () => {
 
 const same: Mutation = (bytes) => bytes;
 
-describe('a server whose clients send junk', () => {
+describe('a server whose clients send garbage', () => {
   let server: DevelopmentServer;
   let bystander: WireClient;
   beforeAll(async () => {

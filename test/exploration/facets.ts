@@ -89,7 +89,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.put(kinds.ensembleDue, failedAt + baseMs).put(kinds.ensembleDue, failedAt + 2 * maxMs);
   };
   const electedValue = once((out: FacetWriter, value: Elected) => {
-    const { node, term, previous, priorities, asked, failures, ...others } = value;
+    const { node, term, previous, priorities, requested, failures, ...others } = value;
     // The site follows from the node; the rest is for people.
     const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
     // No group that is explored has rules about sites or several leaders.
@@ -102,9 +102,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(
       priorities?.[0] ?? -1,
       priorities?.[1] ?? -1,
-      numberOf(asked === null ? '' : [...asked.overridden, asked.forced === true].join()),
+      numberOf(requested === null ? '' : [...requested.overridden, requested.forced === true].join()),
     );
-    out.plain(asked === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
+    out.plain(requested === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
     for (const record of failures) putFailure(out, record);
   });
   const elected = once((out: FacetWriter, { value, version }: Versioned<Elected>) => {

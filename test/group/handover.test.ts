@@ -127,7 +127,7 @@ describe('a switchover', () => {
     );
     await changeGroup(group.access, eve, ask({ node: 'b1' }));
     const cancelled = await changeGroup(group.access, eve, cancelSwitchover);
-    expect(cancelled.what).toMatch(/^switchover to b1, asked for by eve at .*, cancelled$/);
+    expect(cancelled.what).toMatch(/^switchover to b1, requested by eve at .*, cancelled$/);
     expect(cancelled.config?.switchover).toBeNull();
   });
 });
@@ -138,7 +138,7 @@ it('A7 a request whose term has ended is not waiting any more: taking it back sa
   await group.elect({ node: 'a2', site: 'a', term: 4, missedRequest: true });
   const cancelled = await planChange(group.access, eve, cancelSwitchover);
   expect(cancelled.what).toMatch(
-    /^no switchover is waiting: switchover to b1, asked for by eve at .*, was missed$/,
+    /^no switchover is waiting: switchover to b1, requested by eve at .*, was missed$/,
   );
   expect(cancelled.config).toBeNull();
 });
@@ -150,7 +150,7 @@ describe('a failover', () => {
     await changeGroup(group.access, eve, later);
     const plan = await planChange(group.access, eve, failover({ to: 'a2', evenUnderWay: true }));
     expect(plan.what).toMatch(
-      /^failover from a1 to a2 asked for; switchover to b1 not before .*, asked for by eve at .*, is dropped for it$/,
+      /^failover from a1 to a2 asked for; switchover to b1 not before .*, requested by eve at .*, is dropped for it$/,
     );
   });
 

@@ -110,7 +110,7 @@ describe('the listing', () => {
     // Where the strategy compares them, they are read unasked.
     const view = await readGroup(group.access);
     expect(explain(view, Date.now()).ranking[0]).toMatchObject({ node: 'b1', rank: 1 });
-    await group.store.set(group.paths.score('b1'), Buffer.from('junk'), 'any');
+    await group.store.set(group.paths.score('b1'), Buffer.from('garbage'), 'any');
     const { problems } = await listOf(group);
     expect(problems).toEqual([
       { path: group.paths.score('b1'), node: 'b1', problem: 'cannot be read: it is not JSON' },
@@ -323,7 +323,7 @@ describe('the listing', () => {
 });
 
 describe('explain', () => {
-  it('ranks the fit, and gives every obstacle of the others', async () => {
+  it('ranks the eligible, and gives every reason of the others', async () => {
     await using group = await newGroup();
     await group.node('a1');
     await group.node('b1', { priority: 0, health: { ok: false, reason: 'disk full' } });

@@ -1,4 +1,4 @@
-/** What operators see of a group whose znodes hold junk: everything else, and where the junk is. */
+/** What operators see of a group whose znodes are malformed: everything else, and where the garbage is. */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -71,8 +71,8 @@ const trees = fc.record({
   [paths.historyRecord('0000000002')]: content(examples.change),
 });
 
-describe('a group whose znodes hold junk', () => {
-  it('is listed, explained and told, and the junk is named', async () => {
+describe('a group whose znodes are malformed', () => {
+  it('is listed, explained and told, and what is malformed is named', async () => {
     await holds(
       fc.asyncProperty(trees, async (tree) => {
         await Promise.all(Object.entries(tree).map(([path, data]) => store.set(path, data, 'any')));

@@ -39,7 +39,7 @@ async function leading(lease = leaseMs) {
   const commands = { onTakeover: 'sleep 1000 & ', onRelease: 'echo "$PETREL_REASON" >> $DIR/log' };
   const json = JSON.stringify({ commands, ...lease, foreground: false });
   const program = await builtFixture('guardian/fixtures/guardian');
-  const agent = [await builtFixture('hooks/agent'), await builtModule('hooks/command-duty.js'), json];
+  const agent = [await builtFixture('hooks/agent'), await builtModule('hooks/command-workload.js'), json];
   const guardian = spawn(process.execPath, [program, ...agent], { stdio: ['pipe', 'pipe', 'inherit'] });
   guardians.push(guardian);
   const said: Said[] = [];
@@ -157,7 +157,7 @@ describe('a guardian is told', () => {
   });
 });
 
-describe('a slate', () => {
+describe('a shared lease', () => {
   const made = () => SharedLease.create() ?? never();
 
   it('has the lease that was written last, at the other end and after it was closed', () => {
@@ -195,5 +195,5 @@ describe('a slate', () => {
 });
 
 function never(): never {
-  throw new Error('no slate');
+  throw new Error('no shared lease');
 }

@@ -30,7 +30,7 @@ function tear(
   writeSync(sharedLease.fd, record, 0, n * numberBytes, (written % 2) * 5 * numberBytes);
 }
 
-describe('the slate', () => {
+describe('the shared lease', () => {
   it('holds the newest lease', () => {
     const sharedLease = newSharedLease();
     expect(sharedLease.read()).toBeNull();

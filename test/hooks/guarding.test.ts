@@ -10,14 +10,14 @@ import { startStopwatch } from '../support/stopwatch.js';
 import { bench, eventually, residentMiB } from './support.js';
 
 const at = bench();
-const source = path('../../src/hooks/command-duty.ts');
+const source = path('../../src/hooks/command-workload.ts');
 const leaseMs = { releaseInMs: 1500, endsInMs: 3000 };
 const stubborn = 'trap "" TERM; (trap "" TERM; sleep 1000; sleep 1000) & ';
 
 let built = '';
 let fixture = '';
 beforeAll(async () => {
-  built = await builtModule('hooks/command-duty.js');
+  built = await builtModule('hooks/command-workload.js');
   fixture = await builtFixture('hooks/agent');
 });
 

@@ -319,7 +319,7 @@ describe('a lease that is not renewed', () => {
   });
 });
 
-describe('a duty without commands to lead by', () => {
+describe('a workload without commands to lead by', () => {
   it('needs no process, and succeeds at once', async () => {
     const workload = at().workload({});
     expect(workload.has('takeover')).toBe(false);

@@ -159,7 +159,7 @@ describe('an agent', () => {
   });
 
   it('whose certificate will not do ends', async () => {
-    const malformed = write('junk.pem', 'no certificate');
+    const malformed = write('garbage.pem', 'no certificate');
     const { code, stderr } = await runProcess(
       ['agent'],
       await environment({

@@ -156,7 +156,7 @@ describe('what a hook is told, and what it writes', () => {
       PETREL_SITE: candidate.slice(0, 1),
       PETREL_TERM: String(term),
       PETREL_FENCING_TOKEN: String(token),
-      PETREL_REASON: expect.stringContaining('switchover asked for by test'),
+      PETREL_REASON: expect.stringContaining('switchover requested by test'),
       PETREL_PREVIOUS_LEADER: old.node,
       PETREL_PREVIOUS_SITE: old.node.slice(0, 1),
       PETREL_DEADLINE_MS: '3000',

@@ -38,8 +38,8 @@ describe('what is built', () => {
     const classes = texts.flatMap((text) =>
       [...text.matchAll(/^var (\w+) = class/gm)].map(([, name]) => name),
     );
-    expect(classes).toContain('CommandDuty');
-    expect(classes.filter((name) => name === 'CommandDuty')).toHaveLength(1);
+    expect(classes).toContain('CommandWorkload');
+    expect(classes.filter((name) => name === 'CommandWorkload')).toHaveLength(1);
     expect(classes).not.toContain('ZodError');
     expect(classes).not.toContain('Command');
   });

@@ -98,7 +98,7 @@ describe('a constraint of a user’s own', () => {
     ]);
   });
 
-  it('that is soft is an objection', async () => {
+  it('that is soft ranks a node last', async () => {
     const { found } = await judged(await constraintOf(spare('soft')));
     expect(found).toMatchObject([
       { softReasons: [] },

@@ -261,7 +261,7 @@ export function readZnode({ database, session }: Truth, path: string) {
   }
 }
 
-/** Null when it is gone or holds junk. */
+/** Null when it is gone or is malformed. */
 function seen<T>(
   truth: Truth,
   path: string,

@@ -214,7 +214,7 @@ export class Operator {
     });
   }
 
-  /** Junk where a decision was. */
+  /** Garbage where a decision was. */
   spoil(path: string): void {
     this.#byHand(async (store) => {
       await store.set(path, Buffer.from('{"node":'), 'any');

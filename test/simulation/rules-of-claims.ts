@@ -27,7 +27,7 @@ export function claimRules(court: Court): Rule {
     }
     if (content.failures.find((record) => record.node === node)?.until != null)
       violate(9, `${node} claims though it is in backoff`);
-    const overridden = content.asked?.overridden ?? [];
+    const overridden = content.requested?.overridden ?? [];
     const own = is.registrations.get(node);
     // What is written with the claim says what the node knew when it sent that.
     if (own?.illSinceMs != null && !overridden.includes('unhealthy'))
@@ -89,7 +89,7 @@ export function claimRules(court: Court): Rule {
       const now = court.picture();
       const why = whyLeave(now, node);
       // What people override when they ask for a node does not count against it.
-      const isOverridden = (now.elected?.content.asked?.overridden.length ?? 0) > 0;
+      const isOverridden = (now.elected?.content.requested?.overridden.length ?? 0) > 0;
       const isKept = isOverridden || now.config?.content.paused != null;
       // Elected anew meanwhile, it was eligible then: what is against it now is judged by itself.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;

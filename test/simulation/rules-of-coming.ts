@@ -37,7 +37,7 @@ export function comingRules(court: Court): Rule {
     const leader = elected?.content.node ?? null;
     const delayMs = config === null ? null : failbackDelayMs(config.content);
     if (config === null || elected === null || leader === null || delayMs === null) return;
-    if (config.content.paused !== null || elected.content.asked !== null) return;
+    if (config.content.paused !== null || elected.content.requested !== null) return;
     if (!isBetter(config.content, is, { node, than: leader })) return;
     // It takes the place of the worst of several leaders: of which, is judged when it does.
     const others = is.others.flatMap((state) => state.elected?.content.node ?? []);

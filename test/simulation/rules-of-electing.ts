@@ -140,7 +140,7 @@ export function electingRules(court: Court): Rule {
     const illUntilMs = better.lastIllMs - (was.seats[0]?.owner === better.owner ? promptMs : 0);
     if (delayMs === null) complain(6, `${why}, and failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
-    else if (was.elected?.content.asked != null) complain(9, `${why}, and a person asked for ${from}`);
+    else if (was.elected?.content.requested != null) complain(9, `${why}, and a person asked for ${from}`);
     else if (nowMs - Math.max(presentSinceMs(better, promptMs), illUntilMs) < delayMs * slack)
       complain(9, `${why}, and has not been eligible for long`);
     else {
@@ -172,7 +172,7 @@ export function electingRules(court: Court): Rule {
     // Paused: the node that elected names is tried again, whatever has become of it.
     const isFallback = was.elected?.content.term === 0 && was.claim?.content.node === to;
     if (config.paused !== null && (was.elected?.content.node === to || isFallback)) return;
-    const overridden = elected.asked?.overridden ?? [];
+    const overridden = elected.requested?.overridden ?? [];
     const not = (kind: string, why: string) => {
       if (!overridden.includes(kind)) complain(9, `${to} is elected, though ${why}`);
     };
@@ -183,7 +183,7 @@ export function electingRules(court: Court): Rule {
       not('priority-zero', 'its priority is 0');
     for (const { kind, why } of refusals(config, registration.content.site)) not(kind, why);
     if (isCrowded(was, registration.content.site, was.elected?.content.node === to))
-      not('site-holds-slot', 'its site holds another slot');
+      not('spread', 'its site holds another slot');
     if (registration.illSinceMs !== null) not('unhealthy', 'it is unhealthy');
     if (registration.leavingSinceMs !== null) not('leaving', 'it leaves');
   }

@@ -239,7 +239,7 @@ export function failureRules(court: Court): Rule {
     const { node } = known;
     const config = is.config?.content;
     if (config?.clearedFailures[node]?.failedAt === known.failedAt) return true;
-    if (after.node === node && (after.asked !== null || after.cause === 'planned')) return true;
+    if (after.node === node && (after.requested !== null || after.cause === 'planned')) return true;
     const life = was.registrations.get(node)?.content.incarnation;
     if (!known.restarted && life !== known.incarnation) return true;
     if ([was.claim, lastOwn, ...was.others.map(({ claim }) => claim)].some((one) => isReadySince(one, known)))

@@ -68,7 +68,7 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
   const { site } = registration.content;
   const settings = config.sites[site];
   const isWished =
-    before.asked !== null ||
+    before.requested !== null ||
     Object.hasOwn(config.drained, node) ||
     settings?.drained != null ||
     settings?.priority === 0 ||
@@ -201,10 +201,10 @@ export function successionRules(court: Court): Rule {
       const after = is.elected;
       const config = is.config?.content;
       if (before === null || after === null || before.id !== after.id || config === undefined) return;
-      const { term, node: to, asked, failedSite: toldSite } = after.content;
+      const { term, node: to, requested, failedSite: toldSite } = after.content;
       if (before.content.term === 0 || term === before.content.term) return;
       // Of whom people asked for in spite of what spoke against it, it is not told here whether it failed.
-      if (config.paused !== null || asked !== null || before.content.asked !== null) return;
+      if (config.paused !== null || requested !== null || before.content.requested !== null) return;
       if (isGivenUp(is)) return;
       const failedSite = siteOfFailure({ was, is });
       const { from, strength } = config.siteRules.afterFailure;

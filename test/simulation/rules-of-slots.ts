@@ -25,7 +25,9 @@ export function slotRules(court: Court): Rule {
   function isFilled({ was, is }: Step): boolean {
     const [before, after] = [was.elected?.content, is.elected?.content];
     if (before == null || after == null || was.elected === is.elected) return false;
-    return before.node === null && after.node !== null && after.asked === null && after.cause !== 'planned';
+    return (
+      before.node === null && after.node !== null && after.requested === null && after.cause !== 'planned'
+    );
   }
 
   /** Of slots that nobody has the lowest is filled. Whoever still has the claim of one can have no other. */
@@ -60,12 +62,12 @@ export function slotRules(court: Court): Rule {
     if (from?.site == null || to?.cause !== 'preference' || from.term === to.term) return;
     const priority = priorityOf(config, from.site);
     const worse = was.others.find(({ slot, elected, claim }) => {
-      const { node = null, site = null, asked = null } = elected?.content ?? {};
+      const { node = null, site = null, requested = null } = elected?.content ?? {};
       const isSame = is.others.some((one) => one.slot === slot && one.elected === elected);
       const leads = claim?.readySinceMs != null && claim.content.node === node;
       const registration = was.registrations.get(node ?? '');
       const isEligible = registration?.illSinceMs === null && registration.leavingSinceMs === null;
-      const isSteady = isSame && leads && isEligible && asked === null && slot <= config.leaders;
+      const isSteady = isSame && leads && isEligible && requested === null && slot <= config.leaders;
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
       // It may be that another one is waited for there.
       const isOther = (one: string) => one !== to.node && one !== from.node && !isTaken(was, one);

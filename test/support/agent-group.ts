@@ -247,7 +247,7 @@ export class Member {
 
   get recorded(): RecordingWorkload {
     if (this.workload instanceof RecordingWorkload) return this.workload;
-    throw new Error(`${this.node} has another kind of duty`);
+    throw new Error(`${this.node} has another kind of workload`);
   }
 
   get store(): Store {

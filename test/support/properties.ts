@@ -147,7 +147,7 @@ export function expectClear(message: string, longest = 8000): void {
   }
 }
 
-/** YAML of such values, and what YAML has beside them: anchors, tags, documents, depth, junk. */
+/** YAML of such values, and what YAML has beside them: anchors, tags, documents, depth, garbage. */
 export function yamlText(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const oddities = [
     'a: *nowhere',

@@ -25,7 +25,7 @@ export const examples = {
     term: 7,
     previous: place,
     priorities: [100, 100],
-    asked: { by: 'ops', overridden: ['unhealthy'] },
+    requested: { by: 'ops', overridden: ['unhealthy'] },
     failures: [failure('b1')],
   }),
   claim: {

@@ -187,7 +187,7 @@ async function settled(call: Promise<unknown>): Promise<StoreError | null> {
   }
 }
 
-describe('a store whose server sends junk', () => {
+describe('a store whose server sends garbage', () => {
   const maybe = fc.option(mutation);
   const mischief: fc.Arbitrary<Mischief> = fc.record({
     handshake: maybe,
@@ -207,7 +207,7 @@ describe('a store whose server sends junk', () => {
     try {
       await settled(store.connected({ timeoutMs: 5000 }));
       await settled(call(store));
-      // A session that junk ended is over; one that lives is of use again, on another connection if need be.
+      // A session that garbage ended is over; one that lives is of use again, on another connection if need be.
       const error = await settled(store.connected({ timeoutMs: 5000 }));
       if (error !== null) expect(store.state).toBe('LOST');
     } finally {

@@ -196,7 +196,7 @@ describe('the history', () => {
   });
 
   it('must be readable', () => {
-    const scene = orderly().znode(27, 'create', '/history/0000000001', 'junk');
+    const scene = orderly().znode(27, 'create', '/history/0000000001', 'garbage');
     expect(rules(scene.verdict())).toEqual(['history in order']);
   });
 });

@@ -132,15 +132,15 @@ export const electingSabotages: readonly Sabotage[] = [
     name: "a person's wish forgotten",
     rule: 'No failback takes leadership from a node that a person asked for',
     in: 'prefer',
-    find: 'if (elected.asked !== null) return keep(`but ${elected.asked.by} asked for ${present.node}`);',
+    find: 'if (elected.requested !== null) return keep(`but ${elected.requested.by} requested ${present.node}`);',
     replace: '',
   },
   {
     name: 'forced and taken back',
     rule: 'What a forced failover overrode does not count until it has ended',
     in: 'withoutOverridden',
-    find: '!asked.overridden.includes(kind)',
-    replace: 'kind.length > 0 || !asked.overridden.includes(kind)',
+    find: '!requested.overridden.includes(kind)',
+    replace: 'kind.length > 0 || !requested.overridden.includes(kind)',
   },
   {
     name: 'drained nodes elected',

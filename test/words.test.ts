@@ -1,0 +1,61 @@
+/** One word for one thing: none of the words that docs/glossary.md has replaced comes back. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+
+/** As parts of names, whatever their case; `zookeeper` and `elapsed` are no uses of them. */
+const retired =
+  /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper|unfit|obstacle|objection|(?<!e)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake/i;
+
+/** This test, and the table of sabotages, whose names docs and seeds refer to. */
+const exempt = /^test\/(words\.test\.ts|simulation\/sabotages\/)/;
+
+function files(): string[] {
+  const listed = execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { cwd: project, encoding: 'utf8' });
+  return listed.split('\n').filter((file) => file !== '' && !exempt.test(file));
+}
+
+function textsIn(file: string): { readonly text: string; readonly line: number }[] {
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(`${project}${file}`, 'utf8'),
+    ts.ScriptTarget.Latest,
+    true,
+  );
+  const found: { text: string; line: number }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) return;
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node) || isWords(node))
+      found.push({
+        text: node.text,
+        line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1,
+      });
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** Text that may reach a person. */
+function isWords(node: ts.Node): node is ts.Node & { readonly text: string } {
+  return (
+    ts.isStringLiteralLike(node) ||
+    ts.isTemplateHead(node) ||
+    ts.isTemplateMiddle(node) ||
+    ts.isTemplateTail(node) ||
+    ts.isJsxText(node)
+  );
+}
+
+it('retired words are in no name and no message', () => {
+  const found = files().flatMap((file) =>
+    textsIn(file)
+      .filter(({ text }) => retired.test(text))
+      .map(({ text, line }) => `${file}:${line}: ${text.trim().slice(0, 100)}`),
+  );
+  expect(found).toEqual([]);
+});
