@@ -153,13 +153,21 @@ export function siteRules(court: Court): Rule {
     else if (after?.byRule === false) complain(9, `${verdict}, by no person`);
     else if ((before === null) === (after === null)) complain(9, `${verdict} once more`);
     const { failed: rule } = was.config?.content.siteRules ?? {};
-    const stretch = then.get(was)?.get(site);
+    const present = then.get(was)?.get(site);
+    const stretch =
+      present?.isEnough === (after === null) ? present : (heldUp(site, after === null, nowMs) ?? present);
     if (rule === undefined || stretch === undefined) return;
     const dueMs = durationMs(after === null ? rule.recovery : rule.after) * slack;
     const countedMs = nowMs - Math.max(stretch.mayBeSinceMs, was.electorSinceMs);
     if (stretch.isEnough !== (after === null)) complain(9, `${verdict}, and is not that by its nodes`);
     else if (countedMs < dueMs)
       complain(9, `${verdict} after ${Math.round(countedMs)} ms in which its elector can have counted that`);
+  }
+
+  /** The write checks the configuration, not who is registered, and may be on its way for as long as its session lasts. */
+  function heldUp(site: string, isEnough: boolean, nowMs: number): Stretch | undefined {
+    const known = stretches.get(site) ?? [];
+    return known.findLast((one) => one.isEnough === isEnough && nowMs - one.untilMs < setup.sessionTimeoutMs);
   }
 
   /** What is due for long enough is declared. */
