@@ -1,6 +1,6 @@
 /** Links and paths in pages lead somewhere, and every page of docs/ is reached from its index. */
-import { existsSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 import { pages, project, readPage, withoutCode } from './pages.js';
 
@@ -49,8 +49,18 @@ function filesNamedIn(page: string): string[] {
     .filter((name) => !/[*{]|NAME/.test(name));
 }
 
+/** Names alone, such as `faults.ts`, where the page says in which folder they are. */
+const names = new Set(
+  ['bench', 'examples', 'packages/lab', 'packages/page', 'scripts', 'src', 'strategies', 'test'].flatMap(
+    (folder) =>
+      readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' }).map((path) => basename(path)),
+  ),
+);
+
 it.each(pages())('files that %s names exist', (page) => {
   expect(filesNamedIn(page).filter((name) => !existsSync(join(project, name)))).toEqual([]);
+  const alone = withoutCode(readPage(page)).matchAll(/`([\w-]+(?:\.test)?\.ts)`/g);
+  expect([...alone].map(([, name = '']) => name).filter((name) => !names.has(name))).toEqual([]);
 });
 
 it('the index leads to every page', () => {
