@@ -73,8 +73,8 @@ it('V4 what is seen of any leader is remembered for the next life, and an older 
 it('V4 a file of tokens that cannot be understood is not taken for an empty one', async () => {
   const root = '/unreadable';
   await TokenFile.open(directory, root, 'a').write({ epoch: 0, bySlot: new Map([[1, 48n]]) });
-  expect(readdirSync(join(directory, 'malformed'))).toEqual(['a.tokens.json']);
-  const path = join(directory, 'malformed', 'a.tokens.json');
+  expect(readdirSync(join(directory, 'unreadable'))).toEqual(['a.tokens.json']);
+  const path = join(directory, 'unreadable', 'a.tokens.json');
   for (const text of [
     '',
     '{',

@@ -197,17 +197,18 @@ describe('/metrics', () => {
     const fencedBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_count') ?? 0;
     const marginBefore = (await page(nodes.ofA)).value('petrel_self_fence_margin_seconds_sum') ?? 0;
     own.freeze();
-    let lastLedMs = 0;
+    let [lastLedMs, releaseAtMs] = [0, 0];
     await until(
       async () => {
+        const { lease } = nodes.a.status;
         const sentAtMs = systemClock.monotonicMs();
         if ((await page(nodes.ofA)).value('petrel_leader') === 0) return true;
-        lastLedMs = sentAtMs;
+        [lastLedMs, releaseAtMs] = [sentAtMs, lease.releaseAtMs];
         return false;
       },
       { intervalMs: 1 },
     );
-    expect(lastLedMs).toBeLessThan(nodes.a.status.lease.releaseAtMs);
+    expect(lastLedMs).toBeLessThan(releaseAtMs);
     const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', fencedBefore + 1);
     const margin = (told.value('petrel_self_fence_margin_seconds_sum') ?? 0) - marginBefore;
     expect(margin).toBeGreaterThan(0);

@@ -38,7 +38,9 @@ export async function showCertificates(
     rejectUnauthorized: false,
   });
   server.on('secureConnection', (socket: TLSSocket) => {
-    shown.push(String(socket.getPeerCertificate().subject.CN));
+    // A client that has gone meanwhile has none.
+    const subject: { CN?: string | string[] } | undefined = socket.getPeerCertificate().subject;
+    if (subject !== undefined) shown.push(String(subject.CN));
     socket.on('error', () => {});
     connected(socket);
   });
