@@ -10,7 +10,7 @@ const electedLines = ({ log }: Member) => log.filter((line) => /elect/.test(line
 describe('a group that compares scores', () => {
   it('waits with its first election, and leaves its leader for a better one when that has lasted', async () => {
     await using server = await startDevelopmentServer();
-    const stabilization = { hold: '2s', every: '200ms' };
+    const stabilization = { window: '2s', interval: '200ms' };
     await using group = await Group.found(server.connectString, {
       strategy: 'request',
       firstElection: { nodes: 2, within: '10m' },

@@ -48,13 +48,13 @@ const options = program.opts<{
   workers?: number;
   siteRules?: boolean;
   severalLeaders?: boolean;
-  logContext?: boolean;
+  story?: boolean;
   keepGoing?: boolean;
 }>();
 
 if (options.siteRules === true && options.severalLeaders === true)
   program.error('error: no life has both: name --site-rules or --several-leaders');
-if (options.logContext !== true) await run(options.seeds);
+if (options.story !== true) await run(options.seeds);
 else if (options.seeds.from === options.seeds.to) await tell(options.seeds.from);
 else program.error('error: --story tells one life: name one seed');
 

@@ -53,6 +53,11 @@ export const testConfig: GroupConfig = groupConfigSchema.parse({
 /** Less than the 30 s after which an agent looks again unasked. */
 const settleTimeoutMs = 25_000;
 
+async function grantedMs(links: Links, root: string, sessionTimeoutMs: number): Promise<number> {
+  await using like = new GroupView(links.connectString, root, sessionTimeoutMs);
+  return (await until(() => like.store())).negotiatedTimeoutMs;
+}
+
 /** For the tests of this `describe`. */
 export function useCluster(options: ClusterOptions): Cluster {
   const cluster = new Cluster(options);
@@ -122,7 +127,7 @@ export class Cluster {
     return Object.keys(this.#options.sites);
   }
 
-  /** Session timeout of the agents; known once `start` is done. */
+  /** What the ensemble grants the agents; known once `start` is done. */
   sessionTimeoutMs = 0;
 
   get #started(): Parts {
@@ -136,7 +141,7 @@ export class Cluster {
     const view = new GroupView(viewLinks.connectString, this.root, viewSessionTimeoutMs);
     this.#parts = { view, viewLinks, hooks: await HookLog.create(), stateDir };
     const store = await until(() => view.store());
-    this.sessionTimeoutMs = sessionTimeoutMs;
+    this.sessionTimeoutMs = await grantedMs(viewLinks, this.root, sessionTimeoutMs);
     await store.create(this.root, Buffer.alloc(0), 'persistent');
     const content = Buffer.from(JSON.stringify({ ...testConfig, ...config }));
     await store.create(view.paths.config, content, 'persistent');

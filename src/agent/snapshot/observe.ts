@@ -186,11 +186,11 @@ async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
 }
 
 /** Null when it is gone, `unreadable` when its ACL keeps this node out: somebody else's znode harms nobody. */
-async function readable<T>(call: Promise<T>): Promise<T | 'malformed' | null> {
+async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
   try {
     return await orNull(call);
   } catch (error) {
-    if (isStoreError(error, 'NO_AUTH')) return 'malformed';
+    if (isStoreError(error, 'NO_AUTH')) return 'unreadable';
     throw error;
   }
 }
@@ -202,12 +202,12 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
   const { reads } = observer;
   const { current } = pathsOfSlot(observer.paths, slot);
   const read = await readable(reads.getData(current, { watch: true }));
-  if (read !== 'malformed' && read !== null) return readClaim(observer, current, read);
+  if (read !== 'unreadable' && read !== null) return readClaim(observer, current, read);
   if (read === null && !hearsOfMaking) return null;
   const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
   // Made in between, where it was not there.
-  return read === 'malformed' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
+  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
 }
 
 /** Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were read just now. */
@@ -235,7 +235,7 @@ async function place(
 async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
   const read = await readable(reads.getChildren(path, { watch: true }));
-  return read === 'malformed' ? (await reads.exists(path, { watch: true })) !== null : read !== null;
+  return read === 'unreadable' ? (await reads.exists(path, { watch: true })) !== null : read !== null;
 }
 
 function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | null {
@@ -256,9 +256,9 @@ async function readMembers(
   const members = names.toSorted().map(async (name): Promise<Member | null> => {
     const options = { watch: true };
     const read = name === node ? self : await readable(reads.getData(paths.node(name), options));
-    const stat = read === 'malformed' ? await reads.exists(paths.node(name), options) : read?.stat;
+    const stat = read === 'unreadable' ? await reads.exists(paths.node(name), options) : read?.stat;
     if (read === null || stat == null) return null;
-    const content = read === 'malformed' ? unreadable : contents.registration(paths.node(name), read.data);
+    const content = read === 'unreadable' ? unreadable : contents.registration(paths.node(name), read.data);
     return {
       ...versioned(content, stat),
       node: name,
