@@ -15,7 +15,7 @@ export interface Running {
   abortedBecause: string | null;
 }
 
-export interface LaneListener {
+export interface QueueListener {
   perform(running: Running): Promise<HookResult>;
   settled(request: RunRequest, outcome: HookResult): void;
   /** Nothing runs and nothing waits. */
@@ -23,12 +23,12 @@ export interface LaneListener {
 }
 
 export class Queue {
-  readonly #listener: LaneListener;
+  readonly #listener: QueueListener;
   readonly #queue: Running[] = [];
   #running: Running | null = null;
   #working = false;
 
-  constructor(listener: LaneListener) {
+  constructor(listener: QueueListener) {
     this.#listener = listener;
   }
 

@@ -64,8 +64,8 @@ function kindOfLives(): KindOfLives {
 }
 
 async function tell(seed: number): Promise<void> {
-  const { logContext, violation } = await simulate(seed, { keepsTrace: true });
-  for (const line of logContext ?? []) console.log(line);
+  const { trace, violation } = await simulate(seed, { keepsTrace: true });
+  for (const line of trace ?? []) console.log(line);
   process.exitCode = violation === null ? 0 : 1;
 }
 
@@ -132,7 +132,7 @@ async function run({ from, to }: Range): Promise<void> {
 async function explain(seed: number): Promise<void> {
   const failed = await simulate(seed);
   if (failed.violation === null) return;
-  const { logContext, faults, setup } = await shrink(failed);
+  const { trace, faults, setup } = await shrink(failed);
   console.log(
     `\nThe shortest trace found of seed ${seed}; its whole life: npm run simulate -- --seeds ${seed} --story`,
   );
@@ -140,5 +140,5 @@ async function explain(seed: number): Promise<void> {
     `${setup.nodes.length} nodes, ${setup.servers} servers, session timeout ${setup.sessionTimeoutMs} ms`,
   );
   for (const fault of faults) console.log(`  ${faultText(fault, setup)}`);
-  for (const line of logContext ?? []) console.log(line);
+  for (const line of trace ?? []) console.log(line);
 }

@@ -298,7 +298,7 @@ export class Node {
   /** What the agent says goes into the story, while one is kept. */
   #log(process: Process): pino.Logger {
     const { world } = this.#options;
-    if (world.logContext === null) return silent;
+    if (world.trace === null) return silent;
     const write = (line: string) => {
       const { msg } = logLine.parse(JSON.parse(line));
       if (process.isAlive) world.note(() => `    ${process.name} says: ${msg}`);

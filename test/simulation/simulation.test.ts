@@ -13,7 +13,7 @@ describe('a simulated group', () => {
 
   it('does not change its life by being watched', async () => {
     const watched = await simulate(26, { keepsTrace: true });
-    expect({ ...(await simulate(26)), logContext: watched.logContext }).toEqual(watched);
+    expect({ ...(await simulate(26)), trace: watched.trace }).toEqual(watched);
   });
 
   it('keeps every promise in a few lives, and has leaders in them', async () => {

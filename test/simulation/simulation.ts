@@ -45,7 +45,7 @@ export interface Outcome {
   /** Within which there had to be one. */
   readonly boundMs: number;
   /** Null unless it was asked for. */
-  readonly logContext: readonly string[] | null;
+  readonly trace: readonly string[] | null;
 }
 
 const root = '/cluster';
@@ -311,7 +311,7 @@ class Simulation {
       excused: judge.excused,
       leaderlessMs,
       boundMs,
-      logContext: world.logContext,
+      trace: world.trace,
     };
   }
 

@@ -9,7 +9,7 @@ process.on('unhandledRejection', (error) => {
   unhandled ??= error instanceof Error ? (error.stack ?? error.message) : String(error);
 });
 for (const seed of seeds()) {
-  const { setup: _, logContext: __, faults, ...outcome } = await simulate(seed);
+  const { setup: _, trace: __, faults, ...outcome } = await simulate(seed);
   const violation =
     outcome.violation ?? (unhandled === null ? null : { invariant: 0, what: `unhandled: ${unhandled}` });
   unhandled = null;

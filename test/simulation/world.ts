@@ -16,7 +16,7 @@ interface Event {
 export class World {
   readonly chance: Chance;
   /** Null: the story is not kept. */
-  readonly logContext: string[] | null;
+  readonly trace: string[] | null;
   /** Whose session it is, for the story. */
   nameOf: (session: bigint) => string = String;
   #nowMs = 0;
@@ -27,7 +27,7 @@ export class World {
 
   constructor(chance: Chance, keepsTrace = false) {
     this.chance = chance;
-    this.logContext = keepsTrace ? [] : null;
+    this.trace = keepsTrace ? [] : null;
   }
 
   /** Milliseconds since the beginning, on no machine's clock. */
@@ -40,7 +40,7 @@ export class World {
   }
 
   note(tell: () => string): void {
-    this.logContext?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
+    this.trace?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
   }
 
   /** The returned function cancels. */

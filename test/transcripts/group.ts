@@ -130,7 +130,7 @@ export class Group {
   }
 
   #news(): string[] {
-    return (this.#world.logContext?.splice(0) ?? []).flatMap((line) => {
+    return (this.#world.trace?.splice(0) ?? []).flatMap((line) => {
       const ms = Math.round(1_000 * Number.parseFloat(line) - this.#sinceMs);
       const text = retold(line);
       return text === null ? [] : [`${String(ms).padStart(5)} ms  ${text}`];
