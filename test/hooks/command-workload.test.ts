@@ -83,25 +83,25 @@ describe('a command', () => {
 
   it('is told to stop when its time is over', async () => {
     const workload = at().workload({ onTakeover: 'trap "echo told; exit 0" TERM; sleep 1000 & wait' });
-    const outcome = await workload.run(context('takeover', { timeoutMs: 300 })).outcome;
+    const outcome = await workload.run(context('takeover', { timeoutMs: 1000 })).outcome;
     expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['told'], provenDead: true });
-    expect(outcome.error).toMatch(/^onTakeover took longer than the 300 ms it had$/);
+    expect(outcome.error).toMatch(/^onTakeover took longer than the 1000 ms it had$/);
     expect(workloads()).toEqual([]);
   });
 
   it('P12 is killed with all its children when it does not listen', async () => {
     const script = 'trap "" TERM; (sleep 1000; echo) & (sleep 1000; echo) & wait';
     const workload = at().workload({ onTakeover: script });
-    const outcome = await workload.run(context('takeover', { timeoutMs: 200, graceMs: 300 })).outcome;
+    const outcome = await workload.run(context('takeover', { timeoutMs: 1000, graceMs: 300 })).outcome;
     expect(outcome).toMatchObject({ result: 'timed-out', signal: 'SIGKILL', provenDead: true });
     expect(outcome.error).toContain('and had to be killed');
-    expect(outcome.durationMs).toBeGreaterThanOrEqual(500);
+    expect(outcome.durationMs).toBeGreaterThanOrEqual(1300);
     expect(workloads()).toEqual([]);
   });
 
   it('hears that it is to stop though it stands still', async () => {
     const workload = at().workload({ onFence: 'trap "echo told; exit" TERM; kill -STOP $$; sleep 1000' });
-    const outcome = await workload.run(context('fence', { timeoutMs: 500, graceMs: 5000 })).outcome;
+    const outcome = await workload.run(context('fence', { timeoutMs: 1000, graceMs: 5000 })).outcome;
     expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['told'], provenDead: true });
   });
 
@@ -135,7 +135,7 @@ describe('a command', () => {
     await eventually(() =>
       at()
         .processes()
-        .some(({ args }) => args.startsWith('/bin/sh -c')),
+        .some(({ args }) => args === 'sleep 0.1'),
     ).toBe(true);
     prepare.abort('slowly');
     prepare.abort('quickly', systemClock.monotonicMs() + 100);

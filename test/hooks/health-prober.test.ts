@@ -59,11 +59,11 @@ describe('the health prober', () => {
 
   it('kills a check that hangs, and never runs two at once', async () => {
     const { health, heard } = prober('trap "" TERM; sleep 999; sleep 999', {
-      timeoutMs: 100,
+      timeoutMs: 1000,
     });
     await eventually(() => heard[0]).toEqual({
       healthy: false,
-      reason: 'healthCheck took longer than the 100 ms it had, and had to be killed',
+      reason: 'healthCheck took longer than the 1000 ms it had, and had to be killed',
     });
     await eventually(
       () =>

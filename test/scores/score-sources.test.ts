@@ -104,9 +104,9 @@ describe('a command', () => {
 
   it('that hangs is killed at its limit, with all that it started', async () => {
     const { log } = measure({
-      x: { command: 'trap "" TERM; sleep 999 & sleep 999', timeout: '100ms', every: '10m', maxAge: '1h' },
+      x: { command: 'trap "" TERM; sleep 999 & sleep 999', timeout: '1s', every: '10m', maxAge: '1h' },
     });
-    await eventually(() => log[0]).toContain('took longer than the 100 ms it had, and had to be killed');
+    await eventually(() => log[0]).toContain('took longer than the 1000 ms it had, and had to be killed');
     await eventually(() => at().processes()).toEqual([]);
   });
 
